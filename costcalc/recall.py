@@ -45,13 +45,14 @@ class Recall:
         return self.memory.shelf(self.evidence.of_own_run)
 
     def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
-        """The recipes of the question's model that were known then on the clusters it asks about.
+        """The recipes of the question's model that were known then on the clusters it asks about, of machines offered by then.
 
         Catalogues with the same machines share it."""
         day = self.evidence.last_publication(as_of.astimezone(UTC).date())
         own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
         way = Way(query.software == "recipe", query.pipeline, own, query.running)
-        asked = query.model, query.accelerators, query.nodes, way
+        instances = self.catalogue.instances_by(as_of.astimezone(UTC).year)
+        asked = query.model, query.accelerators, query.nodes, way, instances
 
         def worked_out() -> TrainingMatrix:
             return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)

@@ -13,6 +13,7 @@ from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.tasks.goals import goal_in_words
 
 LINES = 24
 """Lines of a terminal that the first answer fits."""
@@ -51,7 +52,7 @@ def _listed(found: Answer, view: View) -> Iterator[str]:
 
 def _heading(found: Answer) -> str:
     query = found.query
-    goal = f"{query.model} to {query.target:g} {query.metric}"
+    goal = f"{query.model} to {goal_in_words(query)}"
     return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({how_fresh(found.freshness)}), in {query.currency}"
 
 

@@ -16,6 +16,7 @@ from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
+from costcalc.tasks.goals import goal_in_words
 from costcalc.text import line
 from costcalc.training import Metric
 from costcalc.units import SECONDS_PER_HOUR
@@ -71,7 +72,7 @@ def comments(texts: Iterable[str]) -> str:
 def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
     """What the file is for and what to expect of the run."""
     one = estimate
-    yield f"{one.model} to {one.target:g} {one.metric} by the recipe {one.recipe}: {one.sources.convergence.source}"
+    yield f"{one.model} to {goal_in_words(one)} by the recipe {one.recipe}: {one.sources.convergence.source}"
     yield (
         f"Expected: {one.hours:.2f} h ({one.hours_low:.2f} to {one.hours_high:.2f} in 8 of 10 runs) and {one.billed_cost} "
         f"{one.currency} ({one.billed_cost_low} to {one.billed_cost_high}) on {one.nodes} x {one.provider} "

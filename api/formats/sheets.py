@@ -22,6 +22,7 @@ from api.reports.cost import CostReport
 from api.reports.plan import ROW, Answered, PlanDocument, Sum, sums_of
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.offers import Offer
+from costcalc.tasks.goals import goal_in_words
 
 if TYPE_CHECKING:
     from api.formats.xlsx.front import Total
@@ -167,7 +168,7 @@ def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
     from api.formats.xlsx.front import Front
 
     found, (columns, rows) = report.document(), _compared(report)
-    title = f"Two machines for {found.query.model} to {found.query.target:g} {found.query.metric}"
+    title = f"Two machines for {found.query.model} to {goal_in_words(found.query)}"
     front = Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
     folded = _needed_by_few(columns, {"side", *COMPARED}, layout)
     return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)

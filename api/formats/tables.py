@@ -22,6 +22,7 @@ from api.reports.trend import TrendRow
 from costcalc.assumptions import in_words
 from costcalc.evidence.largest_batch import Fit
 from costcalc.money import money
+from costcalc.tasks.goals import value_in_words
 from costcalc.training import Metric, Recipe, Tier
 
 Text = Callable[[Any], str]
@@ -288,7 +289,7 @@ TASKS = Table(
     (
         Column("Model", lambda row: row.model, lambda row: row.title, link=_task),
         Column("Data set", lambda row: row.dataset, leave=2),
-        Column("Quality", lambda row: (row.quality and f"{row.quality:g} {row.metric}") or row.metric,
+        Column("Quality", lambda row: value_in_words(row.metric, row.quality) if row.quality else words.measure(row.metric),
                lambda row: " and ".join(filter(None, [f"{row.better} is better", row.also]))),
         Column("Results", lambda row: number(row.results, ","), lambda row: many(row.organisations, "organisation"),
                is_number=True),

@@ -16,7 +16,7 @@ from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.picks import PickName
 from costcalc.query import Basis
 from costcalc.reasons import within_percent
-from costcalc.tasks.known import find_task
+from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, value_in_words
 from costcalc.training import Metric
 
 CLOSE, FAIR = 25, 50  # percent
@@ -62,20 +62,6 @@ class Accelerated(Protocol):
         ...
 
 
-class Goal(Protocol):
-    """What questions and estimates say of what is to be reached."""
-
-    @property
-    def target(self) -> float:
-        """The value to reach."""
-        ...
-
-    @property
-    def metric(self) -> str:
-        """What it is a value of."""
-        ...
-
-
 class Purchase(Protocol):
     """What offers, estimates and commitments say of how they are bought."""
 
@@ -118,24 +104,18 @@ def accelerators(each: Accelerated) -> str:
     return counted(each.accelerators, each.accelerator, " × ")
 
 
-def metric(each: str) -> str:
-    """`top-1`; the metric of one's own run as it is called there."""
-    return each.replace("top", "top-") if isinstance(each, Metric) else each
+metric, goal = metric_name, goal_in_words
 
 
 def measure(each: str) -> str:
-    """`top-1 accuracy`; the metric of one's own run alone."""
-    return f"{metric(each)} accuracy" if isinstance(each, Metric) else each
-
-
-def goal(each: Goal) -> str:
-    """`0.757 top-1`, `28 bleu`."""
-    return f"{each.target:.12g} {metric(each.metric)}"
+    """`top-1 accuracy`, `validation loss`; the metric of one's own run alone."""
+    return f"{metric(each)} accuracy" if isinstance(each, Metric) else metric(each)
 
 
 def target_name(each: Goal | None) -> str:
-    """What a field for the target is called: the accuracy of a question about ImageNet, the metric of one's own run."""
-    return each.metric if each and not isinstance(each.metric, Metric) else "Accuracy"
+    """What a field for the target is called: the accuracy of a question about ImageNet, else the metric."""
+    name = metric(each.metric) if each and not isinstance(each.metric, Metric) else "accuracy"
+    return f"{name[0].upper()}{name[1:]}"
 
 
 def samples(dataset: str) -> str:
@@ -305,11 +285,11 @@ def highest_accuracy(answer: Answer) -> str:
     """The highest accuracy that any recipe of the model reaches, or that none is known to reach any."""
     query, best = answer.query, answer.best_reached
     if best is None:
-        return f"No {query.metric} curve of {query.model} is known: say how long it trains, such as epochs=300."
+        return f"No {metric(query.metric)} curve of {query.model} is known: say how long it trains, such as epochs=300."
     if not isinstance(query.metric, Metric):
-        if find_task(query.model):
-            return f"The published runs of {query.model} stop at {best.accuracy:g} {query.metric}."
-        return f"Your run {query.model} reached {best.accuracy:g} {query.metric}."
+        reached = value_in_words(query.metric, best.accuracy)
+        told = f"The published runs of {query.model} stop at" if task_of(query) else f"Your run {query.model} reached"
+        return f"{told} {reached}."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 
 

@@ -14,6 +14,7 @@ from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
 from costcalc.query import EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
+from costcalc.tasks.goals import task_of
 
 _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
@@ -52,7 +53,9 @@ def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
 
 
 def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
-    implied = ("target", "metric", "dataset") if query.metric == EPOCHS else ("target_of",)
+    implied = {"target_of"}
+    implied |= {"target", "metric", "dataset"} if query.metric == EPOCHS else set()
+    implied |= {"metric", "dataset"} if task_of(query) else set()
     for field in fields(query):
         if field.name in implied:
             continue

@@ -12,6 +12,7 @@ from api.questions.errors import BadParameters, Errors
 from api.questions.fields import Number
 from api.questions.parsing import Arguments
 from api.questions.suggestions import clip, squeeze
+from costcalc.tasks.goals import value_in_words
 from costcalc.tasks.known import qualities, quality_on
 from costcalc.tasks.tables import Task, benchmark_of
 
@@ -50,7 +51,7 @@ def _target(task: Task, texts: list[str], usual: float) -> float:
     if not texts:
         return usual
     if len(texts) > 1:
-        raise ValidationError(f"give it once: {task.name} has {usual:g} {task.metric}")
+        raise ValidationError(f"give it once: {task.name} has {value_in_words(task.metric, usual)}")
     asked: float = TARGET.parse(texts[0])
     known = {target for _, target in qualities(task)}
     shifted = [asked / 100, asked * 100]

@@ -13,11 +13,10 @@ from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.ordinary import ordinary_groups
 from costcalc.query import EstimateQuery
-from costcalc.tasks.tables import tasks
+from costcalc.tasks.goals import goal_in_words, metric_name, task_of
 from costcalc.training import Metric
 
 UNKNOWN = "missing: add target=0.757; nobody published a training of this network"
-METRICS = {Metric.TOP1: "top-1", Metric.TOP5: "top-5"}
 
 
 def names_no_target(schema: Schema, arguments: Arguments) -> bool:
@@ -46,9 +45,7 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     """The sentence that says what is reached where the question doesn't."""
     if query.target_of is None:
         return ()
-    if query.model in tasks():
-        return (
-            f"No target named: {query.target:g} {tasks()[query.model].metric}, where {query.target_of}'s runs stop.",
-        )
-    reached = f"{query.target * 100:.1f} % {METRICS[Metric(query.metric)]}"
+    if task_of(query):
+        return (f"No target named: {goal_in_words(query)}, where {query.target_of}'s runs stop.",)
+    reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
     return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)

@@ -18,6 +18,7 @@ from costcalc.evidence import normalised
 from costcalc.hardware import counted
 from costcalc.money import CENT, ExchangeRate, money
 from costcalc.query import EstimateQuery
+from costcalc.tasks.goals import value_in_words
 from costcalc.training import Crossing
 from pricing.packaged.providers import provider
 
@@ -138,7 +139,7 @@ class AccuracyReport:
 
     def _something(self, accuracy: float, found: Answer) -> str:
         best = found.estimates[0]
-        value = f"{accuracy:.6g} {self.query.metric}" if self.own else f"{accuracy:.4f}"
+        value = value_in_words(self.query.metric, float(f"{accuracy:.6g}")) if self.own else f"{accuracy:.4f}"
         several = f"{best.nodes} x " if best.nodes > 1 else ""
         chips = counted(best.accelerators, best.accelerator)
         told = f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."

@@ -17,6 +17,7 @@ from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
 from costcalc.query import NARROWS, EstimateQuery
+from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric, Recipe
 
 FEW = 3
@@ -83,9 +84,10 @@ def nothing(answer: Answer) -> str:
     """Why a question has no estimate."""
     best = answer.best_reached
     if best is None:
-        return f"no {answer.query.metric} curve of {answer.query.model} is known: say how long it trains, such as epochs=300"
+        curve = f"{metric_name(answer.query.metric)} curve of {answer.query.model}"
+        return f"no {curve} is known: say how long it trains, such as epochs=300"
     if _is_other_target(answer):
-        stop = f"the published runs stop at {best.accuracy:g} {answer.query.metric}"
+        stop = f"the published runs stop at {value_in_words(answer.query.metric, best.accuracy)}"
         return f"{stop}, and how long another target takes is not known"
     if isinstance(answer.query.metric, Metric) and best.accuracy < answer.query.target:
         wanted, most = (_percent(value) for value in (answer.query.target, best.accuracy))

@@ -28,6 +28,8 @@ Change = Literal["recipes", "chips", "prices", "speeds"]
 PASSING_BYTES = 16 * 2**20
 """For what answers at past dates share: kept apart, so that it pushes out nothing that answers of today share."""
 POINT_BYTES = 10_000
+MOST_COUNTS = 100
+"""Estimates of one type of machine: one for each number of them, which is not asked about so that what is worked out is shared."""
 A_FALL = Decimal("0.9")
 """Of a year's first cost: a fall of a tenth is worth speaking of."""
 
@@ -174,9 +176,8 @@ def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, poi
 
 def still_rented(service: Service, catalogue: Catalogue, query: EstimateQuery, then: Estimate) -> Estimate | None:
     """The same training on the machine of an earlier estimate; None where that is no longer rented."""
-    machine = replace(query, provider=(then.provider,), instance_type=(then.instance_type,), nodes=then.nodes, limit=1)
-    found = service.answer(machine, catalogue).estimates
-    return found[0] if found else None
+    machine = replace(query, provider=(then.provider,), instance_type=(then.instance_type,), limit=MOST_COUNTS)
+    return next((one for one in service.answer(machine, catalogue).estimates if one.nodes == then.nodes), None)
 
 
 def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:

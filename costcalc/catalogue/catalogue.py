@@ -272,6 +272,19 @@ class Catalogue:
         return {(provider, name): code for code, (provider, name, _) in enumerate(self.vocabulary.instances)}
 
     @cached_property
+    def _first_years(self) -> Indices:
+        """The year in which each instance code was first observed; 0 for the asker's own machines."""
+        first = np.full(len(self.vocabulary.instances), np.iinfo(np.int64).max)
+        np.minimum.at(first, self.columns.instance, np.where(self.own, 0, self.columns.observed))
+        seconds = first.astype("datetime64[s]")
+        return np.where(first > 0, seconds.astype("datetime64[Y]").astype(np.int64) + 1970, 0)
+
+    def instances_by(self, year: int) -> tuple[int, ...] | None:
+        """The codes of the instance types that were offered by the end of a year, and of the asker's own; None for all."""
+        known = self._first_years <= year
+        return None if known.all() else tuple(np.flatnonzero(known).tolist())
+
+    @cached_property
     def machine_types(self) -> bytes:
         """A digest of what machines there are: equal for catalogues that differ in their rates alone."""
         return blake2b(msgspec.msgpack.encode(self.vocabulary.instances), digest_size=16).digest()

@@ -66,19 +66,24 @@ def own_cluster(recipe: Recipe, catalogue: Catalogue) -> Home | None:
 
 
 def requested_machines(
-    catalogue: Catalogue, homes: Collection[Home], accelerators: int | None, nodes: int | None
+    catalogue: Catalogue,
+    homes: Collection[Home],
+    accelerators: int | None,
+    nodes: int | None,
+    instances: Collection[int] | None = None,
 ) -> RentedMachines:
     """Every instance type in the number asked for, by total accelerators or machines; unasked, in those that somebody would rent.
 
-    `homes` are the machines that recipes were run on.
+    `homes` are the machines that recipes were run on, `instances` the codes of the types to look at, None for all.
     """
-    machines = [machine for *_, machine in catalogue.vocabulary.instances]
+    types = catalogue.vocabulary.instances
+    machines = {i: types[i][-1] for i in (range(len(types)) if instances is None else instances)}
     if accelerators is None and nodes is None:
         pairs = {(home.instance, home.nodes) for home in homes}
-        pairs |= {(i, count) for i, machine in enumerate(machines) for count in usual_counts(machine)}
+        pairs |= {(i, count) for i, machine in machines.items() for count in usual_counts(machine)}
     else:
-        counts = (_count(machine, accelerators, nodes) for machine in machines)
-        pairs = {(i, count) for i, count in enumerate(counts) if count}
+        counts = ((i, _count(machine, accelerators, nodes)) for i, machine in machines.items())
+        pairs = {(i, count) for i, count in counts if count}
     instance, count = np.array(sorted(pairs), np.int64).reshape(-1, 2).T
     return RentedMachines(catalogue.vocabulary.instances, instance, count)
 

@@ -307,15 +307,16 @@ def training_matrix(
     accelerators: int | None = None,
     nodes: int | None = None,
     way: Way = USUAL_WAY,
+    instances: Collection[int] | None = None,
 ) -> TrainingMatrix:
-    """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines; those on which
-    nothing is known to run are left out."""
+    """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines, and of these
+    instance codes alone; those on which nothing is known to run are left out."""
     recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
     own_speeds = OwnSpeeds.of(evidence, model, way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
-    machines = requested_machines(catalogue, homes, accelerators, nodes)
+    machines = requested_machines(catalogue, homes, accelerators, nodes, instances)
     clusters, cluster = as_clusters(catalogue, machines)
     speeds = speeds_of(evidence, distinct, clusters, own_speeds)
     requested = Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))

@@ -21,7 +21,7 @@ def figure(report: CostReport) -> Figure:
     left_out = f"; one in {drawn.one_in:,} of the others is drawn" if drawn.one_in > 1 else ""
     share = "share of use" if query.basis == "effective" else "to pay"
     return Figure(
-        f"{query.model} to {query.target:g} {words.metric(query.metric)}: cost against time",
+        f"{query.model} to {words.goal(query)}: cost against time",
         f"{front:,} of {pickable:,} to pick from are on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
         drawn.across,
         drawn.up,

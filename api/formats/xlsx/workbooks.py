@@ -14,6 +14,7 @@ from api.reports.commitments import CommitmentsDocument
 from api.reports.compared import Compared, MachineBills
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import PurchaseOption
+from costcalc.tasks.goals import goal_in_words
 
 OTHER_HOURS = (PurchaseOption.SPOT, PurchaseOption.FREE)  # interruptions, and sessions that end, stretch them
 
@@ -36,12 +37,17 @@ def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...], 
     """Commitments alone, with the verdict in front."""
     query = document.query
     book = Book(f"costcalc commitments {query.model}", document.prices.as_of, query.currency)
-    goal = f"{query.target:g} {query.metric}"
     runs = {} if document.runs_per_month is None else {"runs_per_month": f"{document.runs_per_month}"}
     address = root + to_url(query, "/commitments.xlsx", **runs)
     lines = [*document.verdict, *document.notes]
     summary = book.sheet("Summary")
-    front = Front(f"Rent or commit: {query.model} to {goal}", lines, address, document.prices.as_of, query.currency)
+    front = Front(
+        f"Rent or commit: {query.model} to {goal_in_words(query)}",
+        lines,
+        address,
+        document.prices.as_of,
+        query.currency,
+    )
     below = write_front(summary, front)
     rates = Rates(book, document.query.currency, document.prices.as_of)
     sheets = CommitmentSheets(document, bills, rates)

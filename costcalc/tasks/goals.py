@@ -1,0 +1,73 @@
+"""Metrics and targets as people say them, on every surface alike."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from costcalc.tasks.tables import Task, tasks
+from costcalc.training import Metric
+
+NAMES = {
+    Metric.TOP1: "top-1",
+    Metric.TOP5: "top-5",
+    "accuracy": "accuracy",
+    "auc": "AUC",
+    "bleu": "BLEU",
+    "box_map": "box mAP",
+    "core": "CORE score",
+    "fid": "FID",
+    "hit_rate_10": "hit rate at 10",
+    "log_perplexity": "log perplexity",
+    "loss": "loss",
+    "map": "mAP",
+    "mean_average_precision": "mean average precision",
+    "mean_dice": "mean Dice score",
+    "mlm_accuracy": "masked-LM accuracy",
+    "ssim": "SSIM",
+    "val_loss": "validation loss",
+    "wer": "word error rate",
+    "win_rate": "win rate",
+}
+"""What the metrics of ImageNet and of the tasks are called."""
+
+
+class Goal(Protocol):
+    """What questions and estimates say of what is to be reached."""
+
+    @property
+    def model(self) -> str:
+        """The network."""
+        ...
+
+    @property
+    def target(self) -> float:
+        """The value to reach."""
+        ...
+
+    @property
+    def metric(self) -> str:
+        """What it is a value of."""
+        ...
+
+
+def task_of(each: Goal) -> Task | None:
+    """The published task that a question or an estimate is about; None for ImageNet's networks and for one's own runs."""
+    task = tasks().get(each.model)
+    return task if task and task.metric == each.metric else None
+
+
+def metric_name(metric: str) -> str:
+    """`top-1`, `validation loss`; the metric of one's own run as it is called there."""
+    return NAMES.get(metric, metric)
+
+
+def value_in_words(metric: str, value: float) -> str:
+    """`0.757 top-1`, `validation loss 3.28`; `28 my_score` in a metric that has no name here."""
+    name, figure = metric_name(metric), f"{value:.12g}"
+    return f"{figure} {name}" if isinstance(metric, Metric) or metric not in NAMES else f"{name} {figure}"
+
+
+def goal_in_words(each: Goal) -> str:
+    """The target with its direction, where the task says it: `0.757 top-1`, `validation loss 3.28 or lower`."""
+    task, value = task_of(each), value_in_words(each.metric, each.target)
+    return f"{value} or {task.better}" if task else value
