@@ -172,9 +172,10 @@ class MetricEvaluation(Evaluation):
 
 def known_on(published: str | None, year: int) -> date:
     """The day from which a publication is known: the last one of its month (`2018-11`) or year where no day is known."""
-    numbers = [int(part) for part in (published or str(year)).split("-")]
-    first, month = numbers[0], numbers[1] if len(numbers) > 1 else 12
-    return date(first, month, numbers[2] if len(numbers) > 2 else monthrange(first, month)[1])
+    if published and len(published) > len("2018-11"):
+        return date.fromisoformat(published)
+    first, month, *_ = (*map(int, (published or str(year)).split("-")), 12)
+    return date(first, month, monthrange(first, month)[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
