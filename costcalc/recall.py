@@ -14,6 +14,7 @@ from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
+from costcalc.duration.offered_clusters import MachinesAsked
 from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes
@@ -52,7 +53,7 @@ class Recall:
         own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
         way = Way(query.software == "recipe", query.pipeline, own, query.running)
         instances = self.catalogue.instances_by(as_of.astimezone(UTC).year)
-        asked = query.model, query.accelerators, query.nodes, way, instances
+        asked = query.model, MachinesAsked(query.accelerators, query.nodes, instances), way
 
         def worked_out() -> TrainingMatrix:
             return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)

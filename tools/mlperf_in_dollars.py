@@ -1,6 +1,7 @@
 """What MLPerf's tasks cost to train, round by round: `python -m tools.mlperf_in_dollars`.
 
-Writes docs/mlperf-in-dollars.md from the packaged prices at a fixed moment, and every round of every task as CSV beside it.
+Writes docs/mlperf-in-dollars.md from the packaged prices at a fixed moment, and every round of every task as the table that
+/mlperf/all and its picture, which is drawn beside the page, show.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
-from datetime import UTC, datetime
 from pathlib import Path
 
 from api.bootstrap import FixedPrices
+from api.formats.charts.drawing import picture
+from api.formats.charts.rounds import figure
 from api.questions.schemas.trainings import RoundsSchema
+from api.reports import every_round
+from api.reports.every_round import MOMENT, EveryRoundReport
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -22,13 +26,17 @@ from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from pricing.packaged.offers import read_packaged
 
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
-MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
+PICTURE = PAGE.parent / "pictures" / "mlperf-in-dollars.png"
+ROUNDS = Path(every_round.__file__).parent / "data" / every_round.TABLE
 INTRODUCTION = f"""# MLPerf in dollars
 
 What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a round, and at those of
 {MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest result of the task's
 newest round, on whatever system. `costcalc mlperf TASK` shows every round and the least minutes; all of them are in
-[a table](mlperf-in-dollars.csv). `python -m tools.mlperf_in_dollars` writes both.
+[a table](../api/reports/data/mlperf_in_dollars.csv), and on every server at `/mlperf/all`, with the picture
+below. `python -m tools.mlperf_in_dollars` writes them.
+
+![The least cost of every task of MLPerf at each round](pictures/mlperf-in-dollars.png)
 
 | task | first round with a price | then | newest round | then | now | minutes now | on | record |
 |---|---|---:|---|---:|---:|---:|---|---:|
@@ -42,7 +50,8 @@ def main() -> None:
     reports = [_report(service, catalogue, name) for name, task in tasks().items() if benchmark_of(task) == MLPERF]
     lines = [_line(report) for report in reports]
     PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
-    PAGE.with_suffix(".csv").write_text(_table(row for report in reports for row in report.rows()), "utf-8")
+    ROUNDS.write_text(_table(row for report in reports for row in report.rows()), "utf-8")
+    PICTURE.write_bytes(picture(figure(EveryRoundReport()), "png"))
     print(f"{PAGE}: {len(lines)} tasks")
 
 

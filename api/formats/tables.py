@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from api.formats import words
 from api.questions.suggestions import many
+from api.reports.every_round import MOMENT
 from api.reports.models import ModelSummary
 from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
@@ -23,6 +24,7 @@ from costcalc.assumptions import in_words
 from costcalc.evidence.largest_batch import Fit
 from costcalc.money import money
 from costcalc.tasks.goals import value_in_words
+from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from costcalc.training import Metric, Recipe, Tier
 
 Text = Callable[[Any], str]
@@ -60,8 +62,8 @@ class Table:
     """A list of rows of one type, whose fields are the columns of CSV and workbooks.
 
     `noun` is what a row is called, `rows` takes them out of the report, and `when` says of the JSON document which prices it is
-    of. A page shows the `filters`. Of a list that comes whole, `find` is the text by which a page finds a row, as by `example`. A
-    list without a type of `row` comes in no sheet.
+    of. A page shows the `filters`, and leads to the questions `beside`, by title and name. Of a list that comes whole,
+    `find` is the text by which a page finds a row, as by `example`. A list without a type of `row` comes in no sheet.
     """
 
     title: str
@@ -70,6 +72,7 @@ class Table:
     row: type | None
     columns: tuple[Column, ...]
     filters: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
     when: Text = nothing
     rows: Callable[[Any], Iterable[Any]] = lambda report: report.rows()
     find: Text | None = None
@@ -137,6 +140,18 @@ def _cost_just_below_best(row: ModelSummary) -> Link:
 def _task(row: TaskRow) -> Link:
     """What the task costs; the list of networks on ImageNet."""
     return ("models", {}) if row.dataset == IMAGENET else ("cost", {"model": row.model})
+
+
+def _rounds_of(row: TaskRow) -> Link | None:
+    """What a task of MLPerf cost at each round; other benchmarks have no rounds with prices."""
+    task = tasks().get(row.model)
+    return ("mlperf", {"model": row.model}) if task and benchmark_of(task) == MLPERF else None
+
+
+def _on_its_day(row: RoundRow) -> Link:
+    """What the task cost on the day of a round."""
+    asked = {"model": row.task, "target": f"{row.target:g}", "as_of": day(row.published), "purchase": "on_demand"}
+    return "cost", asked
 
 
 MACHINE = Column("Machine", lambda row: f"{row.provider} {row.instance_type}", _offered_accelerators)
@@ -248,7 +263,7 @@ ROUNDS = Table(
     "round",
     RoundRow,
     (
-        Column("Round", lambda row: row.round, lambda row: day(row.published)),
+        Column("Round", lambda row: row.round, lambda row: day(row.published), link=_on_its_day),
         Column("Least cost", lambda row: (row.cost is not None and money(row.cost, row.currency)) or "nothing for rent",
                lambda row: (row.minutes and f"{row.minutes:,.0f} min") or "", is_number=True),
         Column("Machine", lambda row: (row.provider and f"{row.provider} {row.instance_type}") or "",
@@ -261,7 +276,16 @@ ROUNDS = Table(
         Column("Record", lambda row: f"{row.record_minutes:,.1f} min", lambda row: row.record_system, is_number=True, leave=3),
     ),
     ("model", "provider", "accelerator", "currency"),
+    (("All tasks in one picture", "every_round"), ("All tasks", "tasks")),
 )  # fmt: skip
+EVERY_ROUND = replace(
+    ROUNDS,
+    intro="The least that each task's training cost on demand on the day of each round, at the packaged prices of "
+    f"{MOMENT:%Y-%m-%d}. A task's name leads to its rounds at this server's prices.",
+    columns=(Column("Task", lambda row: row.task, link=lambda row: ("mlperf", {"model": row.task})), *ROUNDS.columns),
+    filters=(),
+    beside=(("All tasks", "tasks"),),
+)
 MODELS = Table(
     "Models",
     "Every model with a measurement, and the highest accuracy of any recipe.",
@@ -294,9 +318,10 @@ TASKS = Table(
         Column("Results", lambda row: number(row.results, ","), lambda row: many(row.organisations, "organisation"),
                is_number=True),
         Column("Accelerators", lambda row: f"{row.fewest_accelerators:,} to {row.most_accelerators:,}", leave=3),
-        Column("Rounds", lambda row: row.rounds, leave=1),
+        Column("Rounds", lambda row: row.rounds, leave=1, link=_rounds_of),
         Column("Run to run", lambda row: number(row.spread, ".1%"), is_number=True, leave=4, source=lambda row: row.source),
     ),
+    beside=(("MLPerf in dollars", "every_round"),),
     find=lambda row: " ".join((row.model, row.title, *row.aliases)),
     example="llama",
 )  # fmt: skip

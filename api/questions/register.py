@@ -41,10 +41,11 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture of the answer: what it shows, and the function that draws a report."""
+    """A picture of the answer: what it shows, the function that draws a report, and about how many pixels it has."""
 
     shows: str
     draws: str
+    size: tuple[int, int] = (720, 430)
 
     def figure(self, report: Any) -> Any:
         """The picture of a report."""
@@ -277,6 +278,19 @@ QUESTIONS = (
         example={"model": "bert-large"},
     ),
     Question(
+        "every_round",
+        "/mlperf/all",
+        "What every task of MLPerf cost to train at each round, at the packaged prices",
+        "api.questions.schemas.lists:ListSchema",
+        "api.reports.every_round:every_round_report",
+        "api.reports.every_round:EveryRoundDocument",
+        chart=Chart(
+            "The least cost of every task of MLPerf at each round", "api.formats.charts.rounds:figure", (400, 1024)
+        ),
+        topic="What it cost before",
+        table=f"{_TABLES}EVERY_ROUND",
+    ),
+    Question(
         "compare",
         "/compare",
         "Two machines for the same training: which costs less, and the rate at which that changes",
@@ -396,7 +410,7 @@ QUESTIONS = (
         "tasks",
         "/tasks",
         "Every task: its data set, metric and quality, and the results that its answers rest on",
-        "api.questions.schemas.lists:TasksSchema",
+        "api.questions.schemas.lists:ListSchema",
         "api.reports.tasks:tasks_report",
         "api.reports.tasks:TasksDocument",
         command=Command("List the tasks beside ImageNet and their networks."),

@@ -29,7 +29,7 @@ PASSING_BYTES = 16 * 2**20
 """For what answers at past dates share: kept apart, so that it pushes out nothing that answers of today share."""
 POINT_BYTES = 10_000
 MOST_COUNTS = 100
-"""Estimates of one type of machine: one for each number of them, which is not asked about so that what is worked out is shared."""
+"""Estimates of one type of machine, for each number of them: asking about one number shares nothing with what is known."""
 A_FALL = Decimal("0.9")
 """Of a year's first cost: a fall of a tenth is worth speaking of."""
 

@@ -26,6 +26,18 @@ class Home(NamedTuple):
     nodes: int
 
 
+class MachinesAsked(NamedTuple):
+    """The machines that a question looks at: with so many accelerators in all, so many of them together, and of these instance
+    codes alone; None for all."""
+
+    accelerators: int | None = None
+    nodes: int | None = None
+    instances: tuple[int, ...] | None = None
+
+
+ALL_MACHINES = MachinesAsked()
+
+
 @dataclass(frozen=True, slots=True)
 class OfferedCluster:
     """Machines of one shape (an index of `Catalogue.shapes`) in some number, with `accelerators` in each.
@@ -66,17 +78,13 @@ def own_cluster(recipe: Recipe, catalogue: Catalogue) -> Home | None:
 
 
 def requested_machines(
-    catalogue: Catalogue,
-    homes: Collection[Home],
-    accelerators: int | None,
-    nodes: int | None,
-    instances: Collection[int] | None = None,
+    catalogue: Catalogue, homes: Collection[Home], asked: MachinesAsked = ALL_MACHINES
 ) -> RentedMachines:
     """Every instance type in the number asked for, by total accelerators or machines; unasked, in those that somebody would rent.
 
-    `homes` are the machines that recipes were run on, `instances` the codes of the types to look at, None for all.
+    `homes` are the machines that recipes were run on.
     """
-    types = catalogue.vocabulary.instances
+    types, (accelerators, nodes, instances) = catalogue.vocabulary.instances, asked
     machines = {i: types[i][-1] for i in (range(len(types)) if instances is None else instances)}
     if accelerators is None and nodes is None:
         pairs = {(home.instance, home.nodes) for home in homes}

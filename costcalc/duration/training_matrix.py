@@ -15,7 +15,9 @@ from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import (
+    ALL_MACHINES,
     Home,
+    MachinesAsked,
     OfferedCluster,
     Published,
     are_homes,
@@ -304,19 +306,16 @@ def training_matrix(
     evidence: Evidence,
     catalogue: Catalogue,
     model: str,
-    accelerators: int | None = None,
-    nodes: int | None = None,
+    asked: MachinesAsked = ALL_MACHINES,
     way: Way = USUAL_WAY,
-    instances: Collection[int] | None = None,
 ) -> TrainingMatrix:
-    """The matrix of a model's recipes and of the machines asked about, by total accelerators and machines, and of these
-    instance codes alone; those on which nothing is known to run are left out."""
+    """The matrix of a model's recipes and of the machines asked about; those on which nothing is known to run are left out."""
     recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
     own_speeds = OwnSpeeds.of(evidence, model, way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
-    machines = requested_machines(catalogue, homes, accelerators, nodes, instances)
+    machines = requested_machines(catalogue, homes, asked)
     clusters, cluster = as_clusters(catalogue, machines)
     speeds = speeds_of(evidence, distinct, clusters, own_speeds)
     requested = Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
@@ -338,7 +337,7 @@ def training_matrix(
         recipes=_model_recipes(evidence, model, recipes),
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
-        in_blocks_alone=sold_in_blocks_alone(machines, homes) if accelerators is nodes is None else {},
+        in_blocks_alone=sold_in_blocks_alone(machines, homes) if asked.accelerators is asked.nodes is None else {},
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0].copy()),
         speed_row=speed_row,
         limited=limited,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
+from typing import Protocol
 
-from api.formats.charts.figure import Figure
 from api.questions.errors import Refused
 
 NO_PNG = (
@@ -14,7 +14,15 @@ NO_PNG = (
 ZOOM = 1.5
 
 
-def picture(figure: Figure, kind: str) -> bytes:
+class Drawn(Protocol):
+    """What is drawn as SVG."""
+
+    def svg(self) -> str:
+        """The picture."""
+        ...
+
+
+def picture(figure: Drawn, kind: str) -> bytes:
     """The figure in this form. Raises Refused for PNG where the library that draws it is not installed."""
     svg = figure.svg()
     if kind == "svg":

@@ -182,12 +182,7 @@ class Figure:
         rows = list(_rows(self.legend))
         parts += [sign for number, row in enumerate(rows) for sign in _legend(row, bottom + 56 + number * ROW)]
         height = bottom + 50 + len(rows) * ROW
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
-            f'font-family="{_FONT}"><title>{escape(self.title)}</title><style>{STYLE}</style>{SYMBOLS}'
-            f'<rect class="paper" width="100%" height="100%"/><text class="title ink" x="14" y="24">{escape(self.title)}</text>'
-            f'<text x="14" y="42">{escape(self.subtitle)}</text>{"".join(parts)}</svg>'
-        )
+        return document(WIDTH, height, self.title, self.subtitle, "".join(parts))
 
     def _area(self, top: int) -> str:
         labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
@@ -201,6 +196,16 @@ class Figure:
     def _across(self, top: int) -> str:
         labels = "".join(f'<text class="middle" x="{x}" y="16">{escape(label)}</text>' for x, label in self.across)
         return _nested(top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
+
+
+def document(width: int, height: int, title: str, subtitle: str, inside: str) -> str:
+    """A whole picture of this size in pixels below its title, in light or dark colours."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{_FONT}"><title>{escape(title)}</title><style>{STYLE}</style>{SYMBOLS}'
+        f'<rect class="paper" width="100%" height="100%"/><text class="title ink" x="14" y="24">{escape(title)}</text>'
+        f'<text x="14" y="42">{escape(subtitle)}</text>{inside}</svg>'
+    )
 
 
 def _nested(top: int, height: int, inside: str) -> str:

@@ -138,8 +138,8 @@ class AskSchema(LayoutSchema):
         exclude = ("excel", "sep", "decimal", "columns")
 
 
-class TasksSchema(LayoutSchema):
-    """The parameters of `/tasks`."""
+class ListSchema(LayoutSchema):
+    """The parameters of lists that always come whole: `/tasks`, `/mlperf/all`."""
 
 
 class ModelsSchema(LayoutSchema):

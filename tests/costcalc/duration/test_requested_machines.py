@@ -6,6 +6,7 @@ from fakes.offers import offer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.duration.offered_clusters import (
     Home,
+    MachinesAsked,
     Published,
     are_homes,
     are_joined,
@@ -33,7 +34,7 @@ def catalogue():
 
 
 def asked(catalogue, accelerators=None, nodes=None, homes=()):
-    found = requested_machines(catalogue, homes, accelerators, nodes)
+    found = requested_machines(catalogue, homes, MachinesAsked(accelerators, nodes))
     return [(found.types[i][1], n) for i, n in zip(found.instance.tolist(), found.nodes.tolist(), strict=True)]
 
 
@@ -60,14 +61,19 @@ def test_so_many_accelerators_are_split_over_whole_machines(catalogue):
     assert asked(catalogue, 16, 3) == []
 
 
+def test_instance_types_that_are_not_looked_at_are_left_out_but_not_what_a_recipe_was_run_on(catalogue):
+    found = requested_machines(catalogue, {Home(1, 3)}, MachinesAsked(instances=(0,)))
+    assert sorted(zip(found.instance.tolist(), found.nodes.tolist(), strict=True)) == [(0, 1), (1, 3)]
+
+
 def test_several_need_a_network(catalogue):
-    several = requested_machines(catalogue, (), None, 2)
+    several = requested_machines(catalogue, (), MachinesAsked(nodes=2))
     assert are_joined(several).tolist() == [False, True, False, True, True, True]
-    assert are_joined(requested_machines(catalogue, (), None, 1)).all()
+    assert are_joined(requested_machines(catalogue, (), MachinesAsked(nodes=1))).all()
 
 
 def test_the_machines_of_a_recipe_are_found(catalogue):
-    several = requested_machines(catalogue, (), None, 2)
+    several = requested_machines(catalogue, (), MachinesAsked(nodes=2))
     assert are_homes(several, {Home(1, 2), Home(2, 1)}).tolist() == [False, True, False, False, False, False]
 
 
@@ -76,13 +82,13 @@ def test_no_more_machines_than_anybody_rents_out_together_or_published_a_run_on(
     most = {"alone": 256, "joined": 256, "one": 512, "processor": 16, "sold": 256, "sold, joined": 256}
     for name, count in most.items():
         for nodes, too_many in ((count, False), (count + 1, True)):
-            several = requested_machines(catalogue, (), None, nodes)
+            several = requested_machines(catalogue, (), MachinesAsked(nodes=nodes))
             at = [several.types[i][1] for i in several.instance.tolist()].index(name)
             assert bool(beyond_any_cluster(several, published)[at]) == too_many
 
 
 def test_machines_that_differ_around_their_accelerators_alone_are_one_cluster(catalogue):
-    clusters, column = as_clusters(catalogue, requested_machines(catalogue, (), None, 2))
+    clusters, column = as_clusters(catalogue, requested_machines(catalogue, (), MachinesAsked(nodes=2)))
     assert [clusters[c] for c in column] == [
         Cluster("Xeon", 0, 2) if name == "processor" else Cluster("V100", MACHINES[name].accelerators, 2)
         for name in sorted(MACHINES)
@@ -100,5 +106,5 @@ def test_more_machines_are_sold_in_a_capacity_block_than_by_the_hour():
     catalogue = Catalogue.from_offers([offer(instance_type="block", machine=block)], "made up")
     assert asked(catalogue) == [("block", count) for count in (1, 2, 4, 8)]
     homes = {Home(0, 4)}
-    alone = sold_in_blocks_alone(requested_machines(catalogue, homes, None, None), homes)
+    alone = sold_in_blocks_alone(requested_machines(catalogue, homes), homes)
     assert {nodes: flags.tolist() for nodes, flags in alone.items()} == {1: [False], 2: [False], 4: [False], 8: [True]}

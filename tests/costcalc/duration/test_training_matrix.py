@@ -11,7 +11,7 @@ from fakes.recipes import recipe
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
-from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
+from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked, OfferedCluster
 from costcalc.duration.training_matrix import training_matrix
 from costcalc.duration.ways import Way
 from costcalc.hardware import Machine
@@ -89,7 +89,7 @@ def two_shapes():
 
 class TestWhole:
     def test_every_recipe_has_a_row_and_every_cluster_a_column(self, packaged_evidence, two_shapes):
-        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", MachinesAsked(nodes=1))
         assert whole.recipes.recipes == packaged_evidence.recipes_of("resnet50")
         assert len(whole.speed_row) == len(whole.own_cluster) == len(whole.recipes.recipes)
         assert all(phase.shape == whole.speeds.refusal.shape for phase in whole.seconds_per_epoch)
@@ -100,7 +100,7 @@ class TestWhole:
         machine = Machine("V100", 8, 16.0)
         prices = [offer(provider="aws", instance_type="p3.16xlarge", machine=machine), offer(machine=machine)]
         catalogue = Catalogue.from_offers(prices, "made up")
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         assert whole.clusters[0] == OfferedCluster(0, 8, 1)
         p3 = catalogue.instance_code["aws", "p3.16xlarge"]
         assert [cluster.instance for cluster in whole.clusters] == [-1, p3]
@@ -114,14 +114,14 @@ class TestWhole:
         home = System("V100", 1, 1, "aws", "one")
         pair = recipe(name="ran", system=home), recipe(name="between", system=home, is_interpolated=True)
         evidence = replace(packaged_evidence, recipes=pair)
-        found = training_matrix(evidence, catalogue, "resnet50", None, 1)
+        found = training_matrix(evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         own = {one.name: cluster for one, cluster in zip(found.recipes.recipes, found.own_cluster, strict=True)}
         assert own["between"] == NOWHERE
         assert found.clusters[own["ran"]].instance == catalogue.instance_code["aws", "one"]
 
     def test_nothing_runs_on_a_processor(self, packaged_evidence):
         catalogue = Catalogue.from_offers([offer(machine=Machine("Xeon", 0, None, 64))], "made up")
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", None, 1)
+        whole = training_matrix(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         assert (whole.clusters, whole.refusals) == ((), {0: "no_throughput"})
         assert whole.clusters_of_instances == {}
         assert (whole.own_cluster == NOWHERE).all()
@@ -133,7 +133,9 @@ class TestWhole:
     def test_code_runs_on_chips_of_the_vendors_it_was_seen_on(self, packaged_evidence):
         machines = [Machine("V100", 8, 16.0, 64), Machine("TPU v3", 8, 16.0, 96)]
         offers = [offer(instance_type=machine.accelerator, machine=machine) for machine in machines]
-        whole = training_matrix(packaged_evidence, Catalogue.from_offers(offers, "made up"), "resnet50", None, 1)
+        whole = training_matrix(
+            packaged_evidence, Catalogue.from_offers(offers, "made up"), "resnet50", MachinesAsked(nodes=1)
+        )
         place = {recipe.name: row for recipe, row in zip(whole.recipes.recipes, whole.speed_row, strict=True)}
         chips = [cluster.accelerator for cluster in whole.speeds.clusters]
         refused = whole.speeds.refusal[place["ffcv-rn50-32ep"]] != 0
@@ -150,7 +152,7 @@ class TestWhole:
 
         monkeypatch.setattr(SpeedModel, "speeds", seen)
         way = Way(own_speeds=(asked_speed(OwnSpeed(1450, 1, "A100-80GB"), "resnet18", 2026),))
-        training_matrix(packaged_evidence, packaged_prices, "resnet18", None, 1, way)
+        training_matrix(packaged_evidence, packaged_prices, "resnet18", MachinesAsked(nodes=1), way)
         assert asked == [{OWN}]
 
 

@@ -58,7 +58,7 @@ TASKS = {
     "a launch file": Task([export], lambda page: link("^SkyPilot$")(page).wait_for(), TO_THE_ANSWER, "", ["Enter"]),
     "its past": Task([link("^Over time$")], at("/trend.*target=0.757"), [], "", ["Enter"]),
     "rent or commit": Task([link("^Commitments$")], at("/commitments.*target=0.757"), [], "", ["Enter"]),
-    "the other theme": Task([dark], is_dark, [], "", []),
+    "the other theme": Task([dark], is_dark, [], "", ["Enter"]),
 }
 
 

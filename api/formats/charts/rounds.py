@@ -1,0 +1,92 @@
+"""The least cost of every task of MLPerf by round: a small picture for each task, all on the same scales of time and of change,
+narrow enough for a telephone and for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+from math import log10
+from operator import attrgetter
+
+from markupsafe import escape
+
+from api.formats.charts.figure import Place, Scale, document, grid, line, sign, text
+from api.formats.charts.history import days, months
+from api.reports.every_round import EveryRoundReport
+from api.reports.rounds import RoundRow
+from costcalc.money import money
+
+WIDTH, ACROSS, HEIGHT = 400, 2, 46
+GAP, TOP, TITLE = 18, 58, 32
+ROOM = 1.6
+"""How many times as high a small picture is as the largest change of any task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The picture: `tasks` are the rounds of each task, the first one first."""
+
+    tasks: Sequence[Sequence[RoundRow]]
+
+    def svg(self) -> str:
+        """In light colours, or in dark ones where the reader prefers these."""
+        rows, high = -(-len(self.tasks) // ACROSS), TITLE + HEIGHT + GAP
+        wide = (WIDTH - (ACROSS + 1) * GAP) / ACROSS
+        inside = "".join(
+            f'<svg x="{GAP + number % ACROSS * (wide + GAP):g}" y="{TOP + number // ACROSS * high}" width="{wide:g}" '
+            f'height="{TITLE + HEIGHT}" overflow="visible">{self._task(rounds, number >= len(self.tasks) - ACROSS)}</svg>'
+            for number, rounds in enumerate(self.tasks)
+        )
+        told = f"least cost on demand at each round; each panel is a factor of {10 ** self._decades():.0f} high"
+        return document(WIDTH, TOP + rows * high + 6, "MLPerf in dollars", told, inside)
+
+    def _decades(self) -> float:
+        """How many powers of ten a small picture is high."""
+        costs = [[float(each.cost) for each in rounds if each.cost is not None] for rounds in self.tasks]
+        return log10(ROOM * max(max(each) / min(each) for each in costs if each))
+
+    def _years(self) -> Scale:
+        moments = [days(each.published) for rounds in self.tasks for each in rounds]
+        return Scale(min(moments), max(moments))
+
+    def _task(self, rounds: Sequence[RoundRow], is_last: bool) -> str:
+        """A task's name, what it cost first and last, and its costs between; the years below the last ones."""
+        priced = [each for each in rounds if each.cost is not None]
+        ends = dict.fromkeys(each for each in (*priced[:1], *priced[-1:]))
+        said = (
+            ", ".join(f"{_amount(each)} in {each.published:%Y}" for each in ends)
+            or "nothing that trains it was for rent"
+        )
+        name = f'<text class="ink" style="font-weight:600" y="10">{escape(rounds[0].task)}</text><text y="25">{said}</text>'
+        ticks = [(Place.of(self._years().at(tick.value), 0).x, tick.label[:4]) for tick in months(self._years())]
+        years = "".join(text(Place(x, "100%"), label, "middle", 0, 14) for x, label in ticks[::2] if is_last)
+        inside = f'<rect class="shade" width="100%" height="100%"/>{grid((x for x, _ in ticks), ())}{self._line(priced)}{years}'
+        return f'{name}<svg y="{TITLE}" width="100%" height="{HEIGHT}" overflow="visible">{inside}</svg>'
+
+    def _line(self, priced: Sequence[RoundRow]) -> str:
+        costs, years = [log10(float(each.cost or 1)) for each in priced], self._years()
+        middle = (max(costs, default=0) + min(costs, default=0)) / 2
+        places = [
+            Place.of(years.at(days(each.published)), 0.5 + (cost - middle) / self._decades())
+            for each, cost in zip(priced, costs, strict=True)
+        ]
+        signs = (sign(place, "circle", "p1", _told(each)) for each, place in zip(priced, places, strict=True))
+        return f"{line(places, 'p1')}{''.join(signs)}"
+
+
+def _amount(each: RoundRow) -> str:
+    """Its least cost; of many dollars no cents."""
+    whole, _, cents = money(each.cost or Decimal(0), each.currency).partition(".")
+    return whole if len(whole) > len("$99") else f"{whole}.{cents}"
+
+
+def _told(each: RoundRow) -> str:
+    machine = f"{each.accelerators} {each.accelerator} at {each.provider}"
+    return f"{each.round}, {each.published:%Y-%m-%d}: {_amount(each)}, {machine}"
+
+
+def figure(report: EveryRoundReport) -> Rounds:
+    """The picture of all rounds."""
+    return Rounds([list(rounds) for _, rounds in groupby(report.rows(), attrgetter("task"))])
