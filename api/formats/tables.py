@@ -142,6 +142,11 @@ def _task(row: TaskRow) -> Link:
     return ("models", {}) if row.dataset == IMAGENET else ("cost", {"model": row.model})
 
 
+def _counts(row: TaskRow) -> str:
+    """The fewest and the most accelerators of its results: `8`, `1 to 4,320`."""
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((row.fewest_accelerators, row.most_accelerators)))
+
+
 def _rounds_of(row: TaskRow) -> Link | None:
     """What a task of MLPerf cost at each round; other benchmarks have no rounds with prices."""
     task = tasks().get(row.model)
@@ -307,17 +312,18 @@ MODELS = Table(
 )  # fmt: skip
 TASKS = Table(
     "Tasks",
-    "What can be asked about beside networks on ImageNet: model= takes the name, and the target may be left out.",
+    "What you can ask about besides networks on ImageNet. Give a name as the model; the target may be left out.",
     "task",
     TaskRow,
     (
-        Column("Model", lambda row: row.model, lambda row: row.title, link=_task),
+        Column("Model", lambda row: "networks on ImageNet" if row.dataset == IMAGENET else row.model, lambda row: row.title,
+               link=_task),
         Column("Data set", lambda row: row.dataset, leave=2),
         Column("Quality", lambda row: value_in_words(row.metric, row.quality) if row.quality else words.measure(row.metric),
-               lambda row: " and ".join(filter(None, [f"{row.better} is better", row.also]))),
+               lambda row: ", and ".join(filter(None, [f"{row.better} is better", row.also]))),
         Column("Results", lambda row: number(row.results, ","), lambda row: many(row.organisations, "organisation"),
                is_number=True),
-        Column("Accelerators", lambda row: f"{row.fewest_accelerators:,} to {row.most_accelerators:,}", leave=3),
+        Column("Accelerators", _counts, leave=3),
         Column("Rounds", lambda row: row.rounds, leave=1, link=_rounds_of),
         Column("Run to run", lambda row: number(row.spread, ".1%"), is_number=True, leave=4, source=lambda row: row.source),
     ),

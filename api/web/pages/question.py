@@ -31,6 +31,7 @@ from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.tasks.tables import MLPERF, benchmark_of
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
@@ -116,10 +117,18 @@ def page() -> Response:
 
 
 def _drawn(at: Address, found: dict[str, Any]) -> bytes:
-    own = current_service().own_asked(at.given)
-    shown = {"at": at, "given": at.given, "dates": DATES, "run": own.run if own else None}
+    shown = {"at": at, "given": at.given, "dates": DATES, **_trained(at)}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
     return render_template("question.html", **shown, **fields, **found).encode()
+
+
+def _trained(at: Address) -> dict[str, Any]:
+    """The metric of a task or of one's own run, on ImageNet one chooses among two; and the task of MLPerf that is asked about."""
+    service = current_service()
+    own, task = service.own_asked(at.given), service.task_asked(at.given)
+    metric = own.run.metric if own else task.metric if task else None
+    in_mlperf = task is not None and own is None and benchmark_of(task) == MLPERF
+    return {"its_metric": metric and words.metric(metric), "rounds_of": task.name if task and in_mlperf else None}
 
 
 def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
