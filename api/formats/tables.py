@@ -72,11 +72,11 @@ class Table:
     row: type | None
     columns: tuple[Column, ...]
     filters: tuple[str, ...] = ()
-    beside: tuple[tuple[str, str], ...] = ()
     when: Text = nothing
     rows: Callable[[Any], Iterable[Any]] = lambda report: report.rows()
     find: Text | None = None
     example: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 def day(moment: datetime | None) -> str:
@@ -281,7 +281,7 @@ ROUNDS = Table(
         Column("Record", lambda row: f"{row.record_minutes:,.1f} min", lambda row: row.record_system, is_number=True, leave=3),
     ),
     ("model", "provider", "accelerator", "currency"),
-    (("All tasks in one picture", "every_round"), ("All tasks", "tasks")),
+    beside=(("All tasks in one picture", "every_round"), ("All tasks", "tasks")),
 )  # fmt: skip
 EVERY_ROUND = replace(
     ROUNDS,
