@@ -17,6 +17,7 @@ from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
 from api.questions.schemas.trainings import CompareSchema
 from api.questions.suggestions import many
+from api.questions.usual_target import whose_target
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
@@ -75,16 +76,16 @@ class Headline(NamedTuple):
     warning: str = ""
 
     @classmethod
-    def of(cls, verdict: Sequence[str]) -> Headline:
-        """That of a verdict, which may be empty."""
-        opening, *lines = verdict or ("No estimate answers this question.",)
+    def of(cls, verdict: Sequence[str], notes: Sequence[str] = ()) -> Headline:
+        """That of a verdict, which may be empty; its `notes` say how the question was understood, and are part of the warning."""
+        opening, *lines = [line for line in verdict if line not in notes] or ["No estimate answers this question."]
         sentences = opening.split(". ")
         told = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
         first, rest = sentences[told].removesuffix("."), ". ".join(sentences[told + 1 :])
         if len(first) > LONG_HEADLINE:
             first, _, second = first.partition("; ")
             rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
-        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
+        warning = " ".join([*notes, *(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)])
         return cls(first, [line for line in (rest, *lines) if line], warning)
 
 
@@ -150,7 +151,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "waiting": waiting,
         "taking": partial(taking, query, answer=answer),
         "explained": lambda estimate: explained(query, estimate),
-        "headline": Headline.of(answer.verdict),
+        "headline": Headline.of(answer.verdict, whose_target(query)),
         "picks": list(_named(answer)),
         "today": _today(report),
         "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
