@@ -68,16 +68,17 @@ class NamedPick(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, and what follows in
-    lines."""
+    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, what follows in lines, and
+    notes on how the question was understood."""
 
     first: str
     further: list[str]
     warning: str = ""
+    notes: Sequence[str] = ()
 
     @classmethod
     def of(cls, verdict: Sequence[str], notes: Sequence[str] = ()) -> Headline:
-        """That of a verdict, which may be empty; its `notes` say how the question was understood, and are part of the warning."""
+        """That of a verdict, which may be empty, but for the lines that are `notes`."""
         opening, *lines = [line for line in verdict if line not in notes] or ["No estimate answers this question."]
         sentences = opening.split(". ")
         told = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
@@ -85,8 +86,8 @@ class Headline(NamedTuple):
         if len(first) > LONG_HEADLINE:
             first, _, second = first.partition("; ")
             rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
-        warning = " ".join([*notes, *(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)])
-        return cls(first, [line for line in (rest, *lines) if line], warning)
+        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
+        return cls(first, [line for line in (rest, *lines) if line], warning, list(notes))
 
 
 class Preview(NamedTuple):
