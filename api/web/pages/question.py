@@ -68,8 +68,8 @@ class NamedPick(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, what follows in lines, and
-    notes on how the question was understood."""
+    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, what follows in
+    lines, and notes on how the question was understood."""
 
     first: str
     further: list[str]
