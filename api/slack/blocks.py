@@ -105,7 +105,7 @@ def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
 
 def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
     row = (
-        words.names_of(each, answer) or str(each.rank),
+        " #".join(filter(None, (words.names_of(each, answer), str(each.rank)))),
         machine(each),
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),

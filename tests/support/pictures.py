@@ -4,7 +4,7 @@ import io
 import re
 import subprocess
 from dataclasses import dataclass
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,11 +13,20 @@ from PIL import Image, ImageOps, PngImagePlugin
 from playwright.sync_api import sync_playwright
 from support.browser import chromium, serving
 from support.office import convert
+from support.services import packaged_service
+
+from api.slack.reply import Replier
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 ASKED = "/?model=resnet50&target=0.757"
 HELD = "costcalc"
 SUMMARY_ROWS = 20
+SLACK_STYLE = (
+    "<!doctype html><style>body{font:13px/1.45 sans-serif;margin:14px 20px;color:#1d1c1d}p{margin:.5em 0}a{color:#1264a3}"
+    ".typed{background:#f4ede4;border-radius:6px;padding:.5em .7em;width:max-content}.context{color:#616061;font-size:11px}"
+    "table{border-collapse:collapse;font-size:11px}td{border:1px solid #ddd;padding:.25em .6em}tr:first-child{font-weight:700}"
+    "small{color:#616061}</style>"
+)
 WORDS = re.compile(r"<h1>.*?</h1>|<b>.*?</b>", re.S)
 
 
@@ -83,6 +92,52 @@ class Summary:
         return app.test_client().get(ASKED.replace("/?", "/cost.xlsx?")).data
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What Slack shows first of the reply of /cost, to the end of its table, laid out about as Slack does."""
+
+    name = "slack-reply"
+    file = PICTURES.parent / "slack-reply.png"
+    typed = "resnet50 75.7% on aws, gcp, azure"
+
+    def words(self, app):
+        """The texts of its blocks now."""
+        shown = re.sub(r"<style>.*?</style>|<[^>]+>", " ", self._page(), flags=re.S)
+        return unescape(re.sub(r"\s+", " ", shown)).strip()
+
+    def draw(self, app):
+        """Takes it anew."""
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1040, "height": 200})
+            page.set_content(self._page())
+            page.screenshot(path=self.file, full_page=True)
+            browser.close()
+        _hold(self.file, self.words(app))
+
+    def _page(self):
+        reply = Replier(packaged_service()).reply(self.typed, "https://cost.example.org")
+        last = next(at for at, block in enumerate(reply.answer.blocks) if block["type"] == "table")
+        blocks = "".join(map(_block, reply.answer.blocks[: last + 1]))
+        who = "<p><b>costcalc</b> <small>Only visible to you</small></p>"
+        return f"{SLACK_STYLE}<p class=typed>/cost {self.typed}</p>{who}{blocks}"
+
+
+def _block(block):
+    """A block of a message as HTML."""
+    if block["type"] == "table":
+        cells = ("".join(f"<td>{escape(cell['text'])}</td>" for cell in row) for row in block["rows"])
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+    texts = [block["text"], *block.get("fields", [])] if "text" in block else block.get("elements", [])
+    return "".join(f"<p class={block['type']}>{_marked(each['text'])}</p>" for each in texts)
+
+
+def _marked(text):
+    """Slack's own markup as HTML; what is escaped in it is escaped in HTML too."""
+    linked = re.sub(r"<(?:[^|>]+)\|([^>]+)>", r"<a>\1</a>", text)
+    return re.sub(r"(?<!\w)\*([^*\n]+)\*", r"<b>\1</b>", linked).replace("\n", "<br>")
+
+
 def held(picture):
     """The words that a picture shows."""
     with Image.open(picture.file) as image:
@@ -100,4 +155,5 @@ EVERY = (
     Picture("page-answer-1280-light", 1280, 1000, "light", "body"),
     Picture("page-chart-390-dark", 390, 844, "dark", "#chart"),
     Summary(),
+    Reply(),
 )
