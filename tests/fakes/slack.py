@@ -10,10 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+from xml.etree import ElementTree
 
 from fakes.local import Handler, served
 from slack_sdk.signature import SignatureVerifier
 
+ATOM = "{http://www.w3.org/2005/Atom}"
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 FORM = "application/x-www-form-urlencoded"
 
@@ -29,6 +32,36 @@ def form(text: str, response_url: str = "", **more: str) -> bytes:
     """What Slack sends when somebody types `/cost` and this text."""
     fields = {"token": "gone", "team_id": "T1", "user_id": "U1", "command": "/cost", "text": text}
     return urlencode({**fields, "response_url": response_url, "trigger_id": "1.2", **more}).encode()
+
+
+@dataclass
+class FeedInChannel:
+    """What `/feed subscribe` starts in a channel: Slack reads the feed, and posts the title and the link of entries that it has
+    not seen; those that stand there at first it keeps for itself.
+
+    https://slack.com/help/articles/218688467-Add-RSS-feeds-to-Slack
+    """
+
+    address: str
+    seen: set[str] = field(default_factory=set)
+
+    def subscribe(self) -> None:
+        """Raises ElementTree.ParseError for what is no feed."""
+        self.read()
+
+    def read(self) -> list[tuple[str, str]]:
+        """Reads it again, and returns what is posted."""
+        asked = Request(
+            self.address, headers={"User-Agent": "Slackbot 1.0 (+https://api.slack.com/robots)", "Accept": "*/*"}
+        )
+        with urlopen(asked, timeout=30) as response:
+            feed = ElementTree.fromstring(response.read())
+        if feed.tag != f"{ATOM}feed" or not feed.findtext(f"{ATOM}title"):
+            raise ElementTree.ParseError("no feed")
+        found = {entry.findtext(f"{ATOM}id"): entry for entry in feed.findall(f"{ATOM}entry")}
+        new = [entry for identity, entry in found.items() if identity not in self.seen]
+        self.seen |= found.keys()
+        return [(entry.findtext(f"{ATOM}title"), entry.find(f"{ATOM}link").get("href")) for entry in new]
 
 
 @dataclass
