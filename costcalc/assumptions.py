@@ -35,8 +35,8 @@ SCHEDULE_ALONE = (
 )
 SCHEDULE_AND_OWN_CODE = "Only the schedule of the recipe is used: the speed is that of your own code."
 SCHEDULE_OF_TASK = (
-    "Only the batch of the entry is used: what it takes and how fast it goes follow from all results of the task, on layouts "
-    "that somebody trained with."
+    "Only the batch size of this entry is used: its work and its speed follow from all results of the task, on layouts that "
+    "somebody trained with."
 )
 SCHEDULE_OF_RECORD = (
     "The record's own work is used; how fast it goes on other accelerators follows from their data sheets."
@@ -160,7 +160,7 @@ def _task(recipe: ClosedRecipe) -> Iterator[str]:
     yield from recipe.rules
     if recipe.run_spread:
         yield (
-            f"Published minutes are means of several runs: single ones scatter about them by {recipe.run_spread:.1%}, which "
+            f"Published minutes are means of several runs: single runs scatter around them by {recipe.run_spread:.1%}, which "
             "the range leaves out."
         )
 
@@ -293,7 +293,9 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
             f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
         )
         week = f"at {offer.hours_per_week:g} h a week" if offer.hours_per_week else "without a published weekly quota"
-        yield f"{FREE_TIER}{in_words(hours)} of work take {in_words(calendar_hours)} {week}, in {session}."
+        work, calendar = in_words(hours), in_words(calendar_hours)
+        waits = "" if calendar == work else f" take {calendar}"
+        yield f"{FREE_TIER}{work} of work{waits} {week}, in {session}."
         yield (
             f"Free tiers are never guaranteed and their quotas may change; each session takes "
             f"{RESTART_MINUTES:.0f} min to restart."

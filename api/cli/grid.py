@@ -47,7 +47,7 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int, tells_left
     for row in texts:
         yield from _row(shown, row, widths)
     yield ""
-    left = [column.heading.partition("\n")[0] for column in columns if column not in shown]
+    left = [column.heading.replace("\n", " ") for column in columns if column not in shown]
     if left and tells_left:
         yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)

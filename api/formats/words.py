@@ -164,7 +164,7 @@ def folded(answer: Answer) -> str:
         (aside.commitments, "committed"),
     )
     counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
-    return f"Also {counted} (limit=1000)." if counted else ""
+    return f"Also {counted}; limit=1000 lists them." if counted else ""
 
 
 class Sureness(NamedTuple):

@@ -46,6 +46,6 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     if query.target_of is None:
         return ()
     if task_of(query):
-        return (f"No target named: {goal_in_words(query)}, where {query.target_of}'s runs stop.",)
+        return (f"No target named; {query.target_of}'s is {goal_in_words(query)}.",)
     reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
     return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)

@@ -182,7 +182,7 @@ def _rules(task: Task) -> Iterator[str]:
     if task.also:
         yield f"The target is also {task.also}."
     if task.staged_gb is None:
-        yield "How large its data are is not known here, so that the time to bring them to the machine is not counted."
+        yield "The size of its data set is not known here, so the time to bring it to the machine is not counted."
     if task.starts_from:
         yield f"Training starts from {task.starts_from}."
     if task.untimed_minutes:

@@ -63,6 +63,6 @@ def test_a_free_tier_says_its_quota_and_its_sessions_or_that_nobody_published_th
         "Free tiers are never guaranteed and their quotas may change; each session takes 6 min to restart.",
     ]
     assert next(free_tier(unknown, 0.5, 0.5)) == (
-        "Free tier: 30 min of work take 30 min without a published weekly quota, in sessions of unknown length."
+        "Free tier: 30 min of work without a published weekly quota, in sessions of unknown length."
     )
     assert [*free_tier(offer(), 60, 60)] == []
