@@ -1,5 +1,6 @@
 """Cost against time as a picture: the figures of the API, drawn without asking anybody for anything."""
 
+import re
 import struct
 import sys
 from xml.etree import ElementTree
@@ -162,3 +163,9 @@ def test_of_many_estimates_the_frontier_is_drawn_and_some_of_the_others(service,
     assert every.one_in == 1 < some.one_in
     assert some.chosen == every.chosen
     assert len(some.behind) < len(every.behind)
+
+
+def test_recipes_that_differ_in_length_alone_are_one_entry_of_the_legend(client):
+    drawn = client.get("/accuracy.svg?model=resnet18").text
+    assert re.search(r">ffcv-rn18, \d+ to \d+ epochs</text>", drawn)
+    assert not re.search(r">ffcv-rn18-\d+ep</text>", drawn)

@@ -5,7 +5,8 @@ import io
 
 import pytest
 
-from costcalc.tasks.tables import results, tasks
+from costcalc.tasks.goals import NAMES
+from costcalc.tasks.tables import MLPERF, benchmark_of, results, tasks
 
 AS_OF = "as_of=2026-11-20"
 
@@ -122,3 +123,38 @@ def test_a_speedrun_is_picked_on_the_dies_alone_that_its_kernels_are_built_for(c
     assert {pick["estimate"]["accelerator"] for pick in picks} <= {"H100", "H100-NVL", "H100-PCIe", "H200", "GH200"}
     told = client.get("/cost?model=nanogpt&accelerator=A100-80GB&purchase=on_demand").json["verdict"]
     assert "No public code is known to run on any of these machines" in " ".join(told)
+
+
+def test_metrics_are_said_in_words_with_their_direction_and_asked_about_once(client):
+    for name, task in tasks().items():
+        assert task.metric in NAMES, f"costcalc/tasks/goals.py names the metric of {name}"
+    found = answered(client, "model=nanogpt&accelerator=H100&max_hours=0.01")
+    assert found["verdict"][0] == "No target named; modded-nanogpt's is validation loss 3.28 or lower."
+    assert found["hints"][0]["query_string"] == "?model=nanogpt&target=3.28&accelerator=H100&as_of=2026-11-20"
+
+
+def test_all_rounds_of_all_tasks_stand_in_one_table_and_one_picture(client):
+    rows = client.get("/mlperf/all").json["rounds"]
+    of_mlperf = [name for name, task in tasks().items() if benchmark_of(task) == MLPERF]
+    wanted = {(name, one.round) for name in of_mlperf for one in results()[name]}
+    assert {(row["task"], row["round"]) for row in rows} == wanted, "run python -m tools.mlperf_in_dollars"
+    assert len(rows) == len(wanted) == client.get("/mlperf/all.csv").text.count("\n") - 1
+    drawn = client.get("/mlperf/all.svg").text
+    assert all(f">{name}<" in drawn for name in of_mlperf)
+    [now] = client.get("/mlperf?model=ncf").json["rounds"]
+    [kept] = [row for row in rows if row["task"] == "ncf"]
+    assert (now["cost"], now["recipe"]) == (kept["cost"], kept["recipe"]), "run python -m tools.mlperf_in_dollars"
+
+
+def test_pages_of_tasks_and_rounds_lead_to_each_other(client):
+    def leads(path):
+        return client.get(path, headers={"Accept": "text/html"}).text
+
+    assert all(f'href="{path}"' in leads("/models") for path in ("/tasks", "/mlperf/all"))
+    assert 'href="/mlperf?model=bert-large"' in leads("/tasks")
+    assert 'href="/mlperf?model=ncf"' in leads("/mlperf/all")
+    rounds = leads("/mlperf?model=ncf")
+    assert all(
+        f'href="{path}' in rounds for path in ("/tasks", "/mlperf/all", "/?model=ncf&amp;target=0.635&amp;as_of=2018")
+    )
+    assert 'href="/mlperf?model=ncf"' in leads("/?model=ncf")

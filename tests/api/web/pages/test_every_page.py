@@ -34,6 +34,7 @@ PAGES = {
     "/small": "",
     "/tasks": "",
     "/mlperf": "",
+    "/mlperf/all": "",
     "/models": "",
     "/models/resnet50": "",
     "/recipes": "",

@@ -9,6 +9,8 @@ PATHS = (
     f"/compare?{ASKED}&a=aws:p3.8xlarge&b=aws:g5.xlarge",
     f"/commitments?{ASKED}&provider=aws&limit=2",
     "/offers/history?instance_type=p3.8xlarge",
+    "/mlperf/all",
+    "/tasks",
 )
 A4_WIDTH = 703  # CSS pixels between the margins
 CONTROLS = """() => [...document.querySelectorAll('header, form, input, select, button, textarea, summary')]
@@ -27,6 +29,10 @@ def test_paper_has_no_controls_no_dark_ground_and_nothing_cut_off(look, path):
     assert page.evaluate(COLOURS) == ["rgb(255, 255, 255)", "light only"]
     assert page.evaluate(CONTROLS) == []
     assert page.evaluate(CUT_OFF, A4_WIDTH) == []
+
+
+def test_a_chart_on_top_is_printed_as_soon_as_the_page_is_loaded(look):
+    assert look("/mlperf/all").locator(".chart img").evaluate("image => image.complete && image.naturalWidth") == 400
 
 
 def test_a_chart_that_nobody_scrolled_to_is_printed_too(look):
