@@ -87,7 +87,7 @@ class Headline(NamedTuple):
             first, _, second = first.partition("; ")
             rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
         warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
-        return cls(first, [line for line in (rest, *lines) if line], warning, list(notes))
+        return cls(first, [line for line in (rest, *lines) if line], warning, tuple(notes))
 
 
 class Preview(NamedTuple):

@@ -116,7 +116,8 @@ def test_the_heading_says_which_of_how_many(run):
     assert nowhere.startswith("No recipe of resnet50 reaches 99 %; the best reaches 80")
     assert "\nInstead: " in nowhere
     assert (
-        "No top1 curve of botnet26t_256 is known" in run("cost", "botnet26t_256", "0.5", "--as-of", "2024-06-30").output
+        "No top-1 curve of botnet26t_256 is known"
+        in run("cost", "botnet26t_256", "0.5", "--as-of", "2024-06-30").output
     )
 
 

@@ -97,9 +97,15 @@ def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warning_stands
         "Rent 1 T4G at AWS (g5g.xlarge): $10.27, 19.6 h.",
         "Seen 9 days ago.",
     )
-    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."], "")
-    assert Headline.of([f"{warning} {answer} {rate}"]) == (answer[:-1], [rate], warning)
-    assert Headline.of([warning]) == (warning[:-1], [], "")
+    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."], "", ())
+    assert Headline.of([f"{warning} {answer} {rate}"]) == (answer[:-1], [rate], warning, ())
+    assert Headline.of(["No target named.", f"{answer}"], ["No target named."]) == (
+        answer[:-1],
+        [],
+        "",
+        ("No target named.",),
+    )
+    assert Headline.of([warning]) == (warning[:-1], [], "", ())
 
 
 def test_a_long_headline_ends_at_its_first_half():
@@ -107,7 +113,7 @@ def test_a_long_headline_ends_at_its_first_half():
         f"Do not commit: 30 runs cost $10 {'on demand ' * 10}".strip(),
         "the cheapest commitment is $12 a month",
     )
-    assert Headline.of([f"{first}; {second}. It pays."]) == (first, [f"T{second[1:]}. It pays."], "")
+    assert Headline.of([f"{first}; {second}. It pays."]) == (first, [f"T{second[1:]}. It pays."], "", ())
 
 
 def test_an_empty_answer_links_to_the_question_that_brings_most_back(client):
@@ -131,7 +137,7 @@ def test_where_nothing_is_found_it_says_how_far_one_gets(client):
     nowhere = text_of(client.get("/?model=resnet50&target=0.99"))
     assert "<table>" not in nowhere
     assert "The highest accuracy of any recipe of resnet50 is 0.8" in nowhere
-    assert "No top1 curve of xception is known" in text_of(client.get("/?model=xception&target=0.5"))
+    assert "No top-1 curve of xception is known" in text_of(client.get("/?model=xception&target=0.5"))
 
 
 def test_an_address_that_begins_after_the_last_row_leads_to_the_first(client):
