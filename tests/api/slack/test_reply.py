@@ -86,7 +86,7 @@ class TestReply:
         assert escape(answer["verdict"][0]) in payload["text"]
         rows = table_of(payload)[1:]
         assert 0 < len(rows) <= 5
-        by_name = {name: row for row in rows for name in row[0].split(", ")}
+        by_name = {name: row for row in rows for name in row[0].partition(" #")[0].split(", ")}
         for pick in answer["picks"]:
             assert by_name[pick["name"]][6] == f"${pick['estimate']['billed_cost']:,.2f}"
         assert "unconfirmed" in payload["text"]
