@@ -52,7 +52,7 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
     lengths: dict[str, list[str]] = defaultdict(list)
     for recipe in dict.fromkeys(recipes):
         lengths[LENGTH.sub("", recipe)].append(recipe)
-    kinds = {}
+    kinds: dict[str, str] = {}
     for kind, alike in lengths.items():
         epochs = sorted(int(found[1]) for found in map(LENGTH.search, alike) if found)
         name = f"{kind}, {epochs[0]} to {epochs[-1]} epochs" if len(epochs) == len(alike) > 1 else ""
