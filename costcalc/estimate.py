@@ -50,7 +50,7 @@ from costcalc.picks import PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
-from costcalc.rivals import rivals
+from costcalc.rivals import Rivals
 from costcalc.units import Flags, Indices
 
 UNFILTERED: dict[str, Any] = {
@@ -105,7 +105,8 @@ class Asked:
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
         listed = page(order, query).tolist()
-        beside = {} if lead is None else rivals(query, catalogue, candidates, lead)
+        rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
+        beside = {} if lead is None else rivals.beside(lead)
         of_rivals = [position for position in beside.values() if position is not None]
         others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))

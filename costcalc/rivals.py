@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 import numpy as np
 
 from costcalc.catalogue.catalogue import Catalogue
@@ -10,38 +13,40 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Flags
 
 MOST_CHIPS, MOST_CLOUDS = 3, 2  # of more, the question means any of them
+PROCESSOR = "CPU"
 
 
-def rivals(query: EstimateQuery, catalogue: Catalogue, candidates: Candidates, lead: int) -> dict[str, int | None]:
-    """The position of the cheapest candidate of each kind and each cloud asked for, but those of the lead's; None where there is
-    no candidate. One that picks may come from goes first. Versions of a chip, such as A100-40GB and A100-80GB, are one kind."""
-    codes = catalogue.columns.instance[candidates.row]
-    found: dict[str, int | None] = {}
-    for kinds, most, place in (
-        (set(map(_chip, query.accelerator)), MOST_CHIPS, 1),
-        (set(query.provider), MOST_CLOUDS, 0),
-    ):
-        if 1 < len(kinds) <= most:
-            of_code = {code: _names(catalogue, code)[place] for code in np.unique(codes).tolist()}
-            for kind in sorted(kinds - {of_code[int(codes[lead])]}):
-                found[kind] = _cheapest(
-                    candidates, np.isin(codes, [code for code, name in of_code.items() if name == kind])
-                )
-    return found
+@dataclass(frozen=True)
+class Rivals:
+    """The candidates of a question by kind of accelerator and by cloud. Versions of a chip, such as A100-40GB and A100-80GB, are
+    one kind, and so are all `processors`."""
 
+    query: EstimateQuery
+    catalogue: Catalogue
+    candidates: Candidates
+    processors: Collection[str]
 
-def _chip(accelerator: str) -> str:
-    return accelerator.partition("-")[0]
+    def beside(self, lead: int) -> dict[str, int | None]:
+        """The position of the cheapest candidate of each kind and each cloud asked for, but those of the lead's; None where there
+        is no candidate. One that picks may come from goes first."""
+        machines = self.catalogue.vocabulary.instances
+        codes = self.catalogue.columns.instance[self.candidates.row]
+        kinds, clouds = set(map(self._kind, self.query.accelerator)), set(self.query.provider)
+        names = {code: (self._kind(machines[code][2].accelerator), machines[code][0]) for code in set(codes.tolist())}
+        led = names[int(codes[lead])]
+        wanted = [
+            *(kinds - {led[0]} if len(kinds) <= MOST_CHIPS else ()),
+            *(clouds - {led[1]} if len(clouds) <= MOST_CLOUDS else ()),
+        ]
+        of = {name: [code for code, both in names.items() if name in both] for name in sorted(wanted)}
+        return {name: self._cheapest(np.isin(codes, some)) for name, some in of.items()}
 
+    def _kind(self, accelerator: str) -> str:
+        return PROCESSOR if accelerator in self.processors else accelerator.partition("-")[0]
 
-def _names(catalogue: Catalogue, code: int) -> tuple[str, str]:
-    provider, _, machine = catalogue.vocabulary.instances[code]
-    return provider, _chip(machine.accelerator)
-
-
-def _cheapest(candidates: Candidates, flags: Flags) -> int | None:
-    for some in (flags & candidates.pickable, flags):
-        positions = np.flatnonzero(some)
-        if len(positions):
-            return int(positions[candidates.cost[positions].argmin()])
-    return None
+    def _cheapest(self, flags: Flags) -> int | None:
+        for some in (flags & self.candidates.pickable, flags):
+            positions = np.flatnonzero(some)
+            if len(positions):
+                return int(positions[self.candidates.cost[positions].argmin()])
+        return None

@@ -107,6 +107,8 @@ def nothing(answer: Answer) -> str:
 
 def _is_other_target(answer: Answer) -> bool:
     """Whether the target is another than that at which the runs of a task stop."""
+    if answer.best_reached and answer.best_reached.accuracy == answer.query.target:
+        return False
     reasons = {reason for reason, unit in answer.rejection_units.items() if unit == "recipes"}
     return not isinstance(answer.query.metric, Metric) and reasons == {"target_never_reached"} and not answer.count
 

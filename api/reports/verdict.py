@@ -91,12 +91,14 @@ def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
 
 
 def _chosen(answer: Answer) -> Iterator[str]:
-    """What to rent, for how much and how long; with whose code."""
+    """What to rent, for how much and how long; with whose code; what else that was named takes."""
     missed = tuple(name for name in answer.missed if name != "runs_here")
     warning = f"{LACKING[missed]} " if missed else ""
     yield f"{warning}{_what_to_do(answer, answer.lead)}"
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
     yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
+    if told := _rivals(answer):
+        yield told
 
 
 def _what_to_do(answer: Answer, each: Estimate) -> str:
@@ -121,8 +123,6 @@ def _own_cost(query: EstimateQuery) -> str:
 def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in."""
     other, surer, basis = _other(answer), _surest(answer), answer.basis
-    if told := _rivals(answer):
-        yield 0, told
     if other and other not in answer.rivals.values():
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
@@ -143,8 +143,9 @@ def _rivals(answer: Answer) -> str:
         if each is None:
             told.append(f"{kind}: no estimate")
         else:
+            cost = money(each.cost(answer.basis).cost, each.currency)
             unsure = "" if each.confirmed else f", {_bought(each)}, unconfirmed"
-            told.append(f"{_short(each)}, {in_words(each.hours)}, {priced(each, answer.basis)}{unsure}")
+            told.append(f"{_short(each)}, {in_words(each.hours)}, {cost}{unsure}")
     return f"Against it: {'; '.join(told)}." if told else ""
 
 

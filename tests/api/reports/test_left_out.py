@@ -30,6 +30,11 @@ def test_a_target_that_recipes_reach_too_seldom_is_told_by_the_likeliest():
     assert told == ("no recipe of mobilenet_v2 reaches 72 % in 90 % of runs; gluoncv-mobilenetv2-1.0 does in 48 %")
 
 
+def test_a_task_without_a_speed_is_not_said_to_have_another_target():
+    found = asked(model="bert-large", target="0.72", metric="mlm_accuracy", accelerator="Trainium", accelerators="16")
+    assert nothing(found).startswith("no estimate answers this question: offers ")
+
+
 def of_query_string(query_string, service=SERVICE):
     """What the question behind a hint finds."""
     values, _ = service.parse(COST, parse_qs(query_string.removeprefix("?")), service.catalogue())

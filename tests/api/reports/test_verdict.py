@@ -41,9 +41,10 @@ CASES = {
     ),
     "two chips": (
         {"target": "0.757", "accelerator": "A100,V100"},
-        [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+ \(\$[\d.]+ to \$[\d.]+\)"],
+        [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+\."],
     ),
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
+    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^Against it: Xeon .*, unconfirmed"]),
     "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
     "no offer": (
         {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
