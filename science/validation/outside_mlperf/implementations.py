@@ -30,9 +30,11 @@ class Implementations:
     """Every rate as a ratio to the reference model, and predictions of those outside it when groups of them are held out.
 
     The baseline, unless another is named, is the median ratio of the same stack and network among the rates not held out.
+    Of many small groups only one in so many (`one_in`) is held out and predicted.
     """
 
-    def __init__(self, published: Published, reference: ReferenceModel) -> None:
+    def __init__(self, published: Published, reference: ReferenceModel, one_in: int = 1) -> None:
+        self._one_in = one_in
         self._models = published.evidence.models
         self._accelerators = published.evidence.accelerators
         self._ratios = ratios(published.evidence.throughputs, reference, self._models)
@@ -60,14 +62,15 @@ class Implementations:
     def measured_on_one_chip(self) -> list[Case]:
         """All rates of an implementation are held out but those on one chip; predicted are those on the next chip in the
         alphabet, after the last one those on the first."""
-        cases = []
+        pairs = []
         for rates in _grouped(self._outside, lambda ratio: ratio.workload.implementation):
             chips = _grouped(rates, self._chip)
-            for known, predicted in zip(chips[-1:] + chips, chips, strict=False):
-                if known != predicted:
-                    held_out = [ratio for ratio in rates if ratio not in known]
-                    cases += self._beside_median(held_out, predicted)
-        return cases
+            pairs += [(rates, *pair) for pair in zip(chips[-1:] + chips, chips, strict=False) if len(chips) > 1]
+        return [
+            case
+            for rates, known, predicted in pairs[:: self._one_in]
+            for case in self._beside_median([ratio for ratio in rates if ratio not in known], predicted)
+        ]
 
     def reruns(self, half_widths: tuple[float, ...]) -> list[tuple[str, Case]]:
         """Lambda's rates of NVIDIA's PyTorch examples, predicted as NVIDIA's own without any rate of Lambda's; with the bits.
@@ -96,9 +99,9 @@ class Implementations:
         ]
 
     def _folds(self, key: Callable[[Ratio], Hashable]) -> list[list[Ratio]]:
-        """Every rate in one of FOLDS folds, those of one group together."""
+        """Every rate in one of FOLDS folds, those of one group together; of the folds one in so many."""
         groups = _grouped(self._outside, key)
-        return [[ratio for group in groups[start::FOLDS] for ratio in group] for start in range(FOLDS)]
+        return [[ratio for group in groups[start::FOLDS] for ratio in group] for start in range(0, FOLDS, self._one_in)]
 
     def _errors(self, held_out: Sequence[Ratio], predicted: Sequence[Ratio]) -> Iterator[tuple[Ratio, float]]:
         """ln(measured / predicted rate) of some rates, learned without what is held out; none of unknown networks."""

@@ -25,9 +25,13 @@ from science.validation.scores import Case
 
 
 class ScaledSpeeds:
-    """Every rate outside MLPerf and the unseen ones as ratios to the reference model, by name."""
+    """Every rate outside MLPerf and the unseen ones as ratios to the reference model, by name.
 
-    def __init__(self, learner: Learner) -> None:
+    Of many small groups only one in so many (`one_in`) is held out and predicted.
+    """
+
+    def __init__(self, learner: Learner, one_in: int = 1) -> None:
+        self._one_in = one_in
         self._learner, self.published = learner, learner.published
         self._evidence = learner.published.evidence
         reference = learner.reference_model(HeldOut())
@@ -46,7 +50,7 @@ class ScaledSpeeds:
         for name in pairs:
             if name in self._known and pairs[name] in self._known:
                 codes[self._known[name].workload.implementation].append(name)
-        cases = [case for names in codes.values() for case in self._scaled(names, pairs)]
+        cases = [case for names in list(codes.values())[:: self._one_in] for case in self._scaled(names, pairs)]
         return cases if len(codes) > 1 else [replace(case, group=case.name) for case in cases]
 
     def transformers(self, *, measured: bool) -> list[Case]:
@@ -58,7 +62,7 @@ class ScaledSpeeds:
                 groups[organisation, None if measured else self._known[name].row.accelerator].append(name)
         return [
             case
-            for (organisation, accelerator), names in groups.items()
+            for (organisation, accelerator), names in list(groups.items())[:: self._one_in]
             for case in self._transformers(organisation, names, accelerator)
         ]
 
