@@ -42,12 +42,12 @@ class Speeds(NamedTuple):
     slow: Flags
 
 
-def speeds(evidence: Evidence, parts: Sequence[Accelerator]) -> Iterator[Speeds]:
-    """All networks that have a recipe."""
+def speeds(evidence: Evidence, parts: Sequence[Accelerator], networks: Iterable[Model]) -> Iterator[Speeds]:
+    """Those of the networks that have a recipe."""
     clusters = [Cluster(part.name, *shape) for part in parts for shape in SHAPES]
     count = np.array([cluster.total_accelerators for cluster in clusters])[:, None]
     model = SpeedModel(evidence.throughputs, evidence.fitted)
-    for network in evidence.models.values():
+    for network in networks:
         recipes = evidence.recipes_of(network.name)
         if recipes:
             table = model.speeds(recipes, clusters, evidence.recipes_of_larger(network.name))
@@ -123,7 +123,7 @@ def main() -> int:
     """Prints one line for each law."""
     evidence = load_evidence()
     parts = list(evidence.accelerators.values())
-    found = list(speeds(evidence, parts))
+    found = list(speeds(evidence, parts, evidence.models.values()))
     held = [_print(law, [(of.model.name, excess(of, parts)) for of in found]) for law, excess in HELD.items()]
     pairs = list(larger_and_faster(found))
     larger = "the larger network of a series is faster with the same code"

@@ -1,5 +1,4 @@
-"""The protocol, run once with some of its groups: the figures that docs/method.md promises, and the fitted parameters that come of
-it."""
+"""The protocol, run once with some of its groups: what docs/method.md promises, and the fitted parameters that come of it."""
 
 import math
 from dataclasses import replace
