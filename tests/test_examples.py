@@ -29,6 +29,7 @@ NAMED_OTHERWISE = {
     "/commitments": {},
 }  # there it has the accelerators of each machine
 ANY_NETWORK = {"model": "any", "epochs": 90, "parameters": 25.6, "gmacs": 4.1}
+FEW_RECIPES = {"every": {"model": "llama2-70b-lora"}}  # each quarter of ResNet-50 takes 11 s of processor
 OF_ANY_NETWORK = ("parameters", "gmacs", "samples_per_epoch")
 NARROWED_AS = dict.fromkeys(("/compare", "/launch", "/mlperf", "/plan", "/trend"), "/cost")  # whose estimates they show
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
@@ -175,7 +176,7 @@ def questions_of(document):
                 seen.add(asked)
                 beside = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
                 named = few | ANY_NETWORK if each["name"] in OF_ANY_NETWORK else required
-                yield path, named | beside | {each["name"]: first(each["example"])}
+                yield path, named | beside | FEW_RECIPES.get(each["name"], {}) | {each["name"]: first(each["example"])}
 
 
 def first(example):

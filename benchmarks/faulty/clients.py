@@ -20,7 +20,7 @@ from api.settings import Settings
 from api.web.app import create_app
 from benchmarks.faulty.sheet import PROVIDER
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.evidence import load_evidence
+from costcalc.evidence import Evidence, load_evidence
 from costcalc.memory import Memory
 from pricing.sources import SOURCES
 
@@ -46,6 +46,7 @@ class Judge:
     _now: datetime = field(default_factory=utc_now)
     _askers: dict[str, FlaskClient] = field(default_factory=dict)
     _memory: Memory = field(default_factory=Memory)
+    _evidence: Evidence = field(default_factory=load_evidence)
 
     def wrong(self, answer: Answer) -> str | None:
         """Why an answer is neither right nor an honest error; None where it is."""
@@ -66,7 +67,7 @@ class Judge:
             while len(self._askers) >= ASKERS_KEPT:
                 del self._askers[next(iter(self._askers))]
             prices = FixedPrices(self.catalogues[snapshot])
-            service = Service(load_evidence(), prices, lambda: self._now, tuple(SOURCES), memory=self._memory)
+            service = Service(self._evidence, prices, lambda: self._now, tuple(SOURCES), memory=self._memory)
             self._askers[snapshot] = create_app(service, Settings(cache_answers=0)).test_client()
         return self._askers[snapshot].get(path).json
 

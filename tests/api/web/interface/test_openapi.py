@@ -137,7 +137,7 @@ def hold(case):
 
 
 @ASKED_WELL.parametrize()
-@asked(4)
+@asked(2)
 def test_what_the_document_allows_is_answered_as_it_says(case):
     hold(case)
 
