@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
+from support.memory import GivesMemoryBack
 from support.processor import ProcessorSeconds
 from support.services import commands_share_what_was_worked_out
 from support.stores import filled_store, packaged_prices_are_read_once
@@ -38,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(GivesMemoryBack())
     if config.getoption("processor"):
         config.pluginmanager.register(ProcessorSeconds())
 
