@@ -29,17 +29,16 @@ class Rivals:
     def beside(self, lead: int) -> dict[str, int | None]:
         """The position of the cheapest candidate of each kind and each cloud asked for, but those of the lead's; None where there
         is no candidate. One that picks may come from goes first."""
-        machines = self.catalogue.vocabulary.instances
-        codes = self.catalogue.columns.instance[self.candidates.row]
         kinds, clouds = set(map(self._kind, self.query.accelerator)), set(self.query.provider)
-        names = {code: (self._kind(machines[code][2].accelerator), machines[code][0]) for code in set(codes.tolist())}
-        led = names[int(codes[lead])]
-        wanted = [
-            *(kinds - {led[0]} if len(kinds) <= MOST_CHIPS else ()),
-            *(clouds - {led[1]} if len(clouds) <= MOST_CLOUDS else ()),
-        ]
-        of = {name: [code for code, both in names.items() if name in both] for name in sorted(wanted)}
-        return {name: self._cheapest(np.isin(codes, some)) for name, some in of.items()}
+        named = {*(kinds if 1 < len(kinds) <= MOST_CHIPS else ()), *(clouds if 1 < len(clouds) <= MOST_CLOUDS else ())}
+        if not named:
+            return {}
+        machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
+        of = {
+            code: (self._kind(machines[code][2].accelerator), machines[code][0]) for code in np.unique(codes).tolist()
+        }
+        others = sorted(named.difference(of[int(codes[lead])]))
+        return {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
 
     def _kind(self, accelerator: str) -> str:
         return PROCESSOR if accelerator in self.processors else accelerator.partition("-")[0]
