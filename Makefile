@@ -47,7 +47,7 @@ test: setup build/launchers/installed build/training_libraries/installed
 	$(PYTEST) --durations 20
 
 # without servers, and without the dearest files of these rooms
-NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_picks.py catalogue/test_catalogue.py \
+NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py test_picks.py catalogue/test_catalogue.py \
 	costing/test_bills.py costing/test_own_terms.py duration/test_best_recipe.py throughput/test_measurements.py throughput/test_speed_laws.py) \
 	$(addprefix tests/pricing/packaged/,test_catalogue.py test_editions.py) tests/api/questions/test_links.py
 quick: setup

@@ -161,7 +161,7 @@ def test_what_the_document_forbids_is_refused_as_it_says(case):
 
 
 @DRAWN_WRONG.parametrize()
-@asked(4)
+@asked(2)
 def test_so_it_is_where_the_parameters_are_those_of_cost(case):
     hold(case)
 
