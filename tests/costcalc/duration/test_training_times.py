@@ -30,6 +30,7 @@ def eligible(epochs, own_hours=None, probability=1.0, which=None, below=0.0, abo
         to_target=EpochsToTarget(epochs, own, np.full(many, 0.8), ends, own),
         success_probability=np.full(many, probability),
         usable=np.ones(many, bool),
+        seldom=np.zeros(many, bool),
         eligible=np.ones(many, bool) if which is None else np.array(which),
         log_width_below=np.full(many, below),
         log_width_above=np.full(many, above),
