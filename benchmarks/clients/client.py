@@ -20,6 +20,7 @@ import uvloop
 from benchmarks.clients.questions import MIXES, Question
 
 PATIENCE_SECONDS = 30
+REFUSED_SECONDS = 0.1  # before a client asks again that found nobody
 MOST_CONNECTIONS = 4000  # opened only where all others wait for an answer
 
 
@@ -72,6 +73,9 @@ class Clients:
         except (OSError, EOFError, TimeoutError, ValueError):
             if connection:
                 connection.writer.close()
+                self.opened -= 1
+            else:
+                await asyncio.sleep(REFUSED_SECONDS)
         else:
             self.idle.append(connection)
         self.answers.append(Answered(question.kind, question.is_new, status, due - self.started, monotonic() - due))
@@ -87,10 +91,11 @@ class Clients:
         return await self._open()
 
     async def _open(self) -> Connection:
-        self.opened += 1
-        if self.opened > MOST_CONNECTIONS:
+        if self.opened >= MOST_CONNECTIONS:
             raise OSError("too many connections wait for an answer")
-        return Connection(*await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20))
+        streams = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20)
+        self.opened += 1
+        return Connection(*streams)
 
 
 @dataclass

@@ -106,17 +106,17 @@ class Lane:
 class Front:
     """The ASGI application around a WSGI one.
 
-    At once it works on `threads` questions, one workbook, one picture, which another process draws, one probe, and PLANS plans,
-    of which one has the turn.
+    At once it works on `threads` questions, one that is large (a workbook, or all recipes), one picture, which another process
+    draws, one probe, and PLANS plans, of which one has the turn.
     """
 
     def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
         self._memory = memory
         self._limit = limit
         self._questions = Lane(threads, wait_seconds)
-        self._workbooks, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
+        self._large, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
         self._plans = Lane(PLANS, SLOW_WAIT_SECONDS)
-        lanes = (self._questions, self._workbooks, self._plans, self._pictures, self._probes)
+        lanes = (self._questions, self._large, self._plans, self._pictures, self._probes)
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -153,7 +153,8 @@ class Front:
             return self._pictures
         if PLAN.match(path):
             return self._plans
-        return self._workbooks if WORKBOOK_PATH.match(path) or request.wants_a_workbook else self._questions
+        is_large = WORKBOOK_PATH.match(path) or request.wants_a_workbook or request.wants_all_recipes
+        return self._large if is_large else self._questions
 
     async def _check_rate(self, request: Request) -> None:
         seconds = await self._limit.seconds_to_wait(request)

@@ -15,6 +15,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.sansio.request import Request as ParsedRequest
 
 WORKBOOK = re.compile(rb"(?:^|&)format=xlsx", re.IGNORECASE)
+ALL_RECIPES = re.compile(rb"(?:^|&)recipes=all", re.IGNORECASE)
 HOST = re.compile(rb"(\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(:\d*)?")  # RFC 3986, 3.2.2
 SEND_SECONDS = 30  # in which a client takes a part of an answer, of some 100 kB
 REQUEST_ID = re.compile(rb"[\w.:-]{1,64}")
@@ -78,6 +79,11 @@ class Request:
     def wants_a_workbook(self) -> bool:
         """Whether the address or Accept says so; paths that end in .xlsx are told by their names."""
         return WORKBOOK.search(self.scope["query_string"]) is not None or "spreadsheetml" in self.header(b"accept")
+
+    @property
+    def wants_all_recipes(self) -> bool:
+        """Whether the address asks for every recipe on every machine: up to a million estimates, of some 100 MiB."""
+        return ALL_RECIPES.search(self.scope["query_string"]) is not None
 
     def header(self, name: bytes) -> str:
         """The value of a header; empty where it is missing."""

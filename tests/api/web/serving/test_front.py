@@ -315,10 +315,11 @@ def test_scripts_of_other_sites_read_answers_only_where_they_are_named(sites, or
     "asked",
     [
         {"query": b"format=XLSX"},
+        {"query": b"model=resnet50&recipes=all"},
         {"headers": [(b"accept", b"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")]},
     ],
 )
-def test_a_workbook_by_parameter_or_accept_takes_no_thread_of_questions(asked):
+def test_what_is_large_takes_no_thread_of_questions(asked):
     go_on = threading.Event()
 
     def slow(environ, start_response):
