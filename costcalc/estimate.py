@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -196,17 +196,26 @@ class Asked:
             recall.interruptions(found.as_of),
             self.evidence.energy,
             recall.sayings,
-            lambda: self._cheapest_rental,
+            self._cheapest_rental(),
         )
 
-    @cached_property
-    def _cheapest_rental(self) -> Decimal | None:
-        """What the training costs where it costs least on demand, whatever the filters."""
-        rented = cheapest_rental(self.catalogue, self._found.candidates)
-        if rented is None:
-            elsewhere = replace(self, query=replace(self.query, **UNFILTERED))
-            rented = cheapest_rental(self.catalogue, elsewhere._found.candidates)
-        return rented
+    def _cheapest_rental(self) -> Callable[[], Decimal | None]:
+        """What the training costs where it costs least on demand, whatever the filters.
+
+        It holds no `self`, which holds it: their arrays, of up to 300 MiB, would wait for the collector of cycles.
+        """
+        of, candidates = self.query, self._found.candidates
+        evidence, catalogue, now, market, memory = self.evidence, self.catalogue, self.now, self.market, self.memory
+
+        @cache
+        def found() -> Decimal | None:
+            rented = cheapest_rental(catalogue, candidates)
+            if rented is None:
+                elsewhere = Asked(replace(of, **UNFILTERED), evidence, catalogue, now, market, memory)
+                rented = cheapest_rental(catalogue, elsewhere._found.candidates)
+            return rented
+
+        return found
 
     def _quoted_exchange(self, rows: Indices) -> tuple[ExchangeRate, ...]:
         """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""

@@ -10,7 +10,7 @@ import pytest
 from fakes.offers import offer
 
 from costcalc import Catalogue, EstimateQuery, recall
-from costcalc.estimate import answer
+from costcalc.estimate import Asked, answer
 from costcalc.memory import ENTRY_BYTES, Few, Memory, Shelf, about_bytes
 
 DAY = datetime(2024, 1, 2, tzinfo=UTC)
@@ -112,6 +112,18 @@ def test_another_number_of_machines_takes_little_more(packaged_evidence):
         answer(EstimateQuery("resnet50", 0.757, nodes=nodes), packaged_evidence, prices, DAY, memory=memory)
         sizes.append(memory.size_bytes)
     assert sizes[1] - sizes[0] < 2**20, "what is said of estimates has one place for all matrices"
+
+
+def test_what_an_answer_needed_is_free_at_once(packaged_evidence):
+    asked = Asked(EstimateQuery("resnet50", 0.757), packaged_evidence, Catalogue.from_offers([offer()], "made up"), DAY)
+    gc.disable()
+    try:
+        assert asked.answer().count
+        left = ref(asked)
+        del asked
+        assert left() is None, "a cycle keeps its arrays until the collector comes"
+    finally:
+        gc.enable()
 
 
 def test_it_keeps_no_catalogue_alive(packaged_evidence):
