@@ -114,7 +114,7 @@ def _is_other_target(answer: Answer) -> bool:
 
 
 def _target(query: EstimateQuery) -> str:
-    return _percent(query.target) if isinstance(query.metric, Metric) else f"{query.target:g} {query.metric}"
+    return _percent(query.target) if isinstance(query.metric, Metric) else value_in_words(query.metric, query.target)
 
 
 def _percent(accuracy: float) -> str:

@@ -82,7 +82,7 @@ class Request:
 
     @property
     def wants_all_recipes(self) -> bool:
-        """Whether the address asks for every recipe on every machine: up to a million estimates, of some 100 MiB."""
+        """Whether the address asks for every recipe on every machine: up to a million estimates, of some 300 MiB."""
         return ALL_RECIPES.search(self.scope["query_string"]) is not None
 
     def header(self, name: bytes) -> str:
