@@ -1,11 +1,10 @@
-"""An answer as a Slack message: the best estimates in a table, what they assume, and links to the whole answer."""
+"""An answer as a Slack message: the verdict, the best estimates in a table, and links to what they rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from urllib.parse import parse_qsl
 
 from api.formats import words
 from api.formats.words import (
@@ -18,7 +17,6 @@ from api.formats.words import (
     seen,
     time,
 )
-from api.questions.links import to_url
 from api.reports.cost import waiting
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
@@ -34,16 +32,17 @@ COLUMNS = (
     ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
 )  # fmt: skip
 EFFECTIVE = ("Share of use", "right")
-_IN_TITLE = ("model", "target", "metric", "sort")
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses of the full answer; `picture` is None unless a public address is configured."""
+    """Addresses of the full answer; `why` is that of the first pick term by term, `picture` None unless a public address is
+    configured."""
 
     page: str
     csv: str
     excel: str
+    why: str | None = None
     picture: str | None = None
 
 
@@ -54,7 +53,8 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
         return _nothing(answer, links, shared)
     blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
     blocks += _sections("\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer))
-    blocks += [*small_print(_basis(answer, best)), section(_addresses(links))]
+    notes = "\n".join(_notes(answer, best))
+    blocks += [*([small_print(notes)] if notes else []), section(_addresses(links))]
     return Message(_in_words(answer, best, links), tuple(blocks), shared)
 
 
@@ -84,18 +84,9 @@ def _goal(answer: Answer) -> str:
 def _title(answer: Answer) -> str:
     order = "fastest" if answer.query.sort == "time" else "cheapest"
     many = f"{order} first of {answer.count:,}" if answer.count else "no estimate answers this question"
-    title = (
+    return (
         f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)})"
     )
-    asked = " · ".join(f"{escape(name)} {escape(value)}" for name, value in _asked(answer))
-    return f"{title}\n{asked}" if asked else title
-
-
-def _asked(answer: Answer) -> Iterator[tuple[str, str]]:
-    """What was asked beyond the title and the defaults."""
-    for name, value in parse_qsl(to_url(answer.query).partition("?")[2]):
-        if name not in _IN_TITLE:
-            yield name.replace("_", " "), value
 
 
 def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
@@ -105,7 +96,7 @@ def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
 
 def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
     row = (
-        " #".join(filter(None, (words.names_of(each, answer), str(each.rank)))),
+        words.names_of(each, answer) or str(each.rank),
         machine(each),
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),
@@ -137,29 +128,16 @@ def _free(answer: Answer) -> str:
     )
 
 
-def _basis(answer: Answer, best: tuple[Estimate, ...]) -> str:
-    """What marks mean, the assumptions of the estimates shown, the exchange rate, silent sources, and what was left out."""
-    lines = [f"• {escape(line)}" for line in _assumed(best)]
+def _notes(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
+    """What marks mean, the exchange rate, and silent sources."""
+    yield from _marks(answer, best)
     if answer.exchange:
-        lines.append(f"• 1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}")
-    lines += [f"• No new prices from {escape(gap.source)}: {escape(gap.reason)}" for gap in answer.prices.gaps[:3]]
-    return "\n".join([*_marks(answer, best), "*Assumed*", *lines, *_left_out(answer)])
+        yield f"1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}."
+    yield from (f"No new prices from {escape(gap.source)}: {escape(gap.reason)}." for gap in answer.prices.gaps[:3])
 
 
 def _marks(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
     yield from marks_explained((*best, *(pick.estimate for pick in answer.picks)))
-
-
-def _assumed(best: tuple[Estimate, ...]) -> Iterator[str]:
-    holders: dict[str, list[str]] = {}
-    for each in best:
-        for line in each.assumptions:
-            holders.setdefault(line, []).append(f"#{each.rank}")
-    common = [line for line, ranks in holders.items() if len(ranks) == len(best)]
-    yield from common
-    for line, ranks in holders.items():
-        if line not in common:
-            yield f"{', '.join(ranks)}: {line}"
 
 
 def _left_out(answer: Answer) -> Iterator[str]:
@@ -170,6 +148,7 @@ def _left_out(answer: Answer) -> Iterator[str]:
 def _addresses(links: Links) -> str:
     named = (
         (links.page, "Full answer"),
+        (links.why, "Why this figure"),
         (links.csv, "CSV"),
         (links.excel, "Excel"),
         (links.picture, "Picture"),

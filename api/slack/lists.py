@@ -1,14 +1,13 @@
-"""Usage, the models, the recipes of a model, and complaints that say what to type."""
+"""Usage, the models and tasks, the recipes of a model, and complaints that say what to type."""
 
 from __future__ import annotations
 
 from api.questions.errors import NotFound
-from api.questions.fields import Parameter
-from api.questions.schemas.cost import CostSchema
 from api.reports.models import summary
 from api.service import Service
-from api.slack.message import LONGEST_TEXT, Message, clipped, escape, link, section, table
+from api.slack.message import Message, escape, link, section, table
 from costcalc.hardware import counted
+from costcalc.tasks.tables import tasks
 from costcalc.training import Metric, Recipe
 
 EXAMPLES = (
@@ -19,26 +18,29 @@ EXAMPLES = (
         "/cost resnet50 0.757 provider=aws,gcp purchase=committed_use term=1y currency=EUR",
         "any parameter as name=value",
     ),
-    ("/cost models", "the models"),
+    ("/cost models", "the models and tasks"),
     ("/cost recipes resnet50", "the recipes of a model and the accuracy that each reaches"),
 )
 TRY = "Try `/cost resnet50 0.757`, or `/cost help`."
 MOST_RECIPES = 25
-_UNSPOKEN = frozenset(["format", "excel", "sep", "decimal", "token", "profile", "focus"])  # forms of an export
-_HERE = (("/models lists", "/cost models lists"), ("see /docs for", "/cost help shows"))
+MOST_USED = ("provider", "region", "accelerator", "purchase", "max_hours", "max_cost", "as_of", "currency", "own", "sort",
+             "limit")  # fmt: skip
+MOST_MODELS = 40
+_HERE = (
+    ("costcalc models lists", "/models lists"),
+    ("/models lists", "/cost models lists"),
+    ("see /docs for", "/cost help shows"),
+)
 RECIPE_COLUMNS = (("Recipe", "left"), ("Epochs", "right"), ("Best top-1", "right"), ("Best top-5", "right"),
                   ("Logged on", "left"), ("Year", "right"))  # fmt: skip
 
 
-def usage() -> Message:
-    """Examples, and the names of all parameters."""
+def usage(base: str) -> Message:
+    """Examples, and the names of the parameters that are used most."""
     shown = "\n".join(f"`{escape(typed)}`  {meaning}" for typed, meaning in EXAMPLES)
-    names = ", ".join(
-        f"`{name}`"
-        for name, each in CostSchema().fields.items()
-        if isinstance(each, Parameter) and name not in _UNSPOKEN
-    )
-    text = f"*What will a training cost, and how long will it take?*\n{shown}\nParameters: {names}"
+    names = ", ".join(f"`{name}`" for name in MOST_USED)
+    more = link(f"{base}/docs#get_cost", "all parameters")
+    text = f"*What will a training cost, and how long will it take?*\n{shown}\nMost used: {names}; {more}."
     return Message(text, (section(text),))
 
 
@@ -57,16 +59,17 @@ def _here(line: str) -> str:
 
 
 def models(service: Service, base: str) -> Message:
-    """Models with the best top-1 accuracy that a recipe of each reached, as many as fit, those with most recipes first."""
+    """Models of ImageNet with the best top-1 accuracy of their recipes, those with most recipes first, and the tasks beside."""
     known = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
-    known.sort(key=lambda each: -len(each.recipes))
-    reached = [f"`{each.model}` {each.best_top1:.3f}" for each in known if each.best_top1 is not None]
-    others = [each.model for each in known if each.best_top1 is None]
-    text = f"*Models and the highest top-1 accuracy of their recipes*\n{', '.join(reached)}"
-    if others:
-        text += f"\nModels with measured speeds but no recipe: {', '.join(others)}"
-    where = f"\n{link(f'{base}/models', 'Details of every model')}"
-    return Message(text, (section(clipped(text, LONGEST_TEXT - len(where)) + where),))
+    known = sorted((each for each in known if each.best_top1 is not None), key=lambda each: -len(each.recipes))
+    reached = ", ".join(f"`{each.model}` {each.best_top1:.3f}" for each in known[:MOST_MODELS])
+    others = ", ".join(f"`{name}`" for name in tasks())
+    text = (
+        f"*Models and the highest top-1 accuracy of their recipes*\n{reached}; "
+        f"{link(f'{base}/models', 'all models')}.\n"
+        f"*Tasks beside ImageNet*, each with a target of its own\n{others}; {link(f'{base}/tasks', 'all tasks')}."
+    )
+    return Message(text, (section(text),))
 
 
 def recipes(service: Service, text: str, base: str) -> Message:

@@ -68,15 +68,9 @@ def section(text: str) -> Block:
     return {"type": "section", "text": {"type": "mrkdwn", "text": clipped(text, LONGEST_TEXT)}}
 
 
-def small_print(text: str) -> list[Block]:
-    """Small print, in as many blocks of whole lines as it takes; the text is mrkdwn already escaped."""
-    pieces: list[str] = []
-    for line in text.split("\n"):
-        if pieces and len(pieces[-1]) + 1 + len(line) <= LONGEST_TEXT:
-            pieces[-1] += f"\n{line}"
-        else:
-            pieces.append(clipped(line, LONGEST_TEXT))
-    return [{"type": "context", "elements": [{"type": "mrkdwn", "text": piece}]} for piece in pieces]
+def small_print(text: str) -> Block:
+    """Small print; the text is mrkdwn already escaped."""
+    return {"type": "context", "elements": [{"type": "mrkdwn", "text": clipped(text, LONGEST_TEXT)}]}
 
 
 def image(url: str, told: str) -> Block:

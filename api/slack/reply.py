@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from api.questions.errors import NotReady, Refused
-from api.questions.links import to_url
+from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
 from api.reports.ask import AskReport
 from api.service import Service
@@ -15,8 +15,8 @@ from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
 from api.slack.blocks import Links
 from api.slack.message import Message, escape
+from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.query import EstimateQuery
 
 MOST_SHOWN = 50
 MOST_KEPT = 256
@@ -84,28 +84,25 @@ class Replier:
         meant, cost = report.understanding, report.cost
         if cost is None:
             return Replies(slack_lists.complaint(list(meant.lines)))
-        links = self._links(cost.query, report.layout, base)
+        links = self._links(cost.answer, report.layout, base)
         many = min(cost.query.limit, MOST_SHOWN) if "limit" in meant.parameters else None
         told = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
         return Replies(told, slack_blocks.picture(cost.answer, links, meant.shared))
 
-    def _links(self, query: EstimateQuery, layout: Layout, base: str) -> Links:
-        excel = {"excel": "1"} if layout.excel else {}
-        picture = base + to_url(query, "/cost.png") if self.pictures else None
+    def _links(self, answer: Answer, layout: Layout, base: str) -> Links:
+        query, excel = answer.query, {"excel": "1"} if layout.excel else {}
         page, csv, xlsx = to_url(query, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
-        return Links(base + page, base + csv, base + xlsx, picture)
+        why = base + to_url(narrowed(query, answer.lead), "/estimate") if answer.picks or answer.owned else None
+        picture = base + to_url(query, "/cost.png") if self.pictures else None
+        return Links(base + page, base + csv, base + xlsx, why, picture)
 
 
 def _told(refused: Refused) -> list[str]:
     return [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines] or [refused.detail]
 
 
-def _usage(_service: Service, _rest: str, _base: str) -> Message:
-    return slack_lists.usage()
-
-
 LISTS: dict[str, Callable[[Service, str, str], Message]] = {
-    **dict.fromkeys(("", "help", "usage", "?"), _usage),
+    **dict.fromkeys(("", "help", "usage", "?"), lambda _service, _rest, base: slack_lists.usage(base)),
     "models": lambda service, _rest, base: slack_lists.models(service, base),
     "recipes": slack_lists.recipes,
 }

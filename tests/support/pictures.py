@@ -94,7 +94,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Reply:
-    """What Slack shows first of the reply of /cost, to the end of its table, laid out about as Slack does."""
+    """What Slack shows of the reply of /cost, laid out about as Slack does."""
 
     name = "slack-reply"
     file = PICTURES.parent / "slack-reply.png"
@@ -117,8 +117,7 @@ class Reply:
 
     def _page(self):
         reply = Replier(packaged_service()).reply(self.typed, "https://cost.example.org")
-        last = next(at for at, block in enumerate(reply.answer.blocks) if block["type"] == "table")
-        blocks = "".join(map(_block, reply.answer.blocks[: last + 1]))
+        blocks = "".join(map(_block, reply.answer.blocks))
         who = "<p><b>costcalc</b> <small>Only visible to you</small></p>"
         return f"{SLACK_STYLE}<p class=typed>/cost {self.typed}</p>{who}{blocks}"
 

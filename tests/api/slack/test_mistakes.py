@@ -68,7 +68,7 @@ class TestMistakes:
 
     def test_a_label_is_echoed_as_plain_text(self, client):
         payload = answered(client, "resnet50 0.757 label=<!channel>&<@U1> :tada:")
-        assert "label &lt;!channel&gt;&amp;&lt;@U1&gt;" in payload["blocks"][0]["text"]["text"]
+        assert "label=&lt;!channel&gt;&amp;&lt;@U1&gt;" in payload["blocks"][0]["text"]["text"]
         assert "<!channel>" not in str(payload)
 
     def test_bytes_that_are_no_text_are_harmless(self, client):

@@ -86,7 +86,7 @@ class TestReply:
         assert escape(answer["verdict"][0]) in payload["text"]
         rows = table_of(payload)[1:]
         assert 0 < len(rows) <= 5
-        by_name = {name: row for row in rows for name in row[0].partition(" #")[0].split(", ")}
+        by_name = {name: row for row in rows for name in row[0].split(", ")}
         for pick in answer["picks"]:
             assert by_name[pick["name"]][6] == f"${pick['estimate']['billed_cost']:,.2f}"
         assert "unconfirmed" in payload["text"]
@@ -125,22 +125,23 @@ class TestReply:
         assert pays in own
         assert own in payload["text"]
 
-    def test_what_was_assumed_is_told(self, client):
-        payload = answered(client, "resnet50 0.757 limit=5")
-        pieces = [each["text"] for block in payload["blocks"] for each in block.get("elements", ())]
-        assert all(len(piece) <= 3000 for piece in pieces)
-        told = "\n".join(pieces)
-        for estimate in client.get("/cost?model=resnet50&target=0.757&limit=5").json["estimates"]:
-            for line in estimate["assumptions"]:
-                assert escape(line) in told
-        assert pieces[-1].split("\n")[-1].startswith("• Left out: ")
+    def test_small_print_is_short_and_a_link_leads_to_what_the_figure_rests_on(self, client):
+        payload = answered(client, "resnet50 0.757 currency=EUR fx=EUR:0.9")
+        [notes] = [block for block in payload["blocks"] if block["type"] == "context"]
+        assert len(notes["elements"][0]["text"].split("\n")) <= 6
+        assert "1 USD = 0.9000 EUR" in notes["elements"][0]["text"]
+        why = re.search(r"<https://cost.example.org([^>|]*)\|Why this figure>", str(payload["blocks"]))[1]
+        lead = client.get(why.replace("&amp;", "&")).json["estimate"]
+        assert table_of(payload)[1][0].startswith("cheapest")
+        assert table_of(payload)[1][6] == f"€{lead['billed_cost']:,.2f}"
+        assert lead["assumptions"]
 
     def test_links_ask_the_same_question(self, client):
         payload = answered(client, "resnet50 0.93 top5 on aws limit=3")
         links = dict(
             reversed(pair.split("|")) for pair in re.findall(r"<([^>]*)>", payload["blocks"][-2]["text"]["text"])
         )
-        assert set(links) == {"Full answer", "CSV", "Excel", "Picture"}
+        assert set(links) == {"Full answer", "Why this figure", "CSV", "Excel", "Picture"}
         for url in links.values():
             assert url.startswith("https://cost.example.org/")
         url = urlsplit(links["CSV"].replace("&amp;", "&"))
