@@ -29,7 +29,7 @@ def main() -> None:
 
 OF_OTHER_FILES: tuple[click.Command, ...] = (
     *answers.COMMANDS,
-    *(answers.plan, answers.sweep, answers.launch),
+    *(answers.plan, answers.launch),
     *(own_runs.measure, own_runs.small, own_runs.recipes, own_runs.watch),
     prices.prices,
 )

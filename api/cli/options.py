@@ -71,7 +71,6 @@ THEMES = (
         "What the log does not say of the run.",
         "name better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
     ),
-    Theme("The sweep", "Questions from a file, and the processes that answer.", "grid workers dask"),
 )
 OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."

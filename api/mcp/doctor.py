@@ -16,7 +16,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_freshness
 from costcalc.offers import ANY_SOURCE, OLD_DAYS, Gap
 
-EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server", "pyarrow": "sweep"}
+EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server"}
 """By module, the extra of this package that brings it."""
 
 

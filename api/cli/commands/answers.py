@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from api.cli.completion import completer
-from api.cli.failing import FAILED, settings_of_environment, stop, told
+from api.cli.failing import settings_of_environment, told
 from api.cli.options import FORMATS, SchemaCommand, texts
 from api.questions.register import QUESTIONS, Command, Question
 
@@ -91,59 +90,6 @@ def plan(file: BinaryIO, **given: Any) -> None:
     click.echo(answer.text, nl=False)
     if answer.unanswered:
         click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error", err=True)
-
-
-def swept() -> Schema:
-    """The parameters of a sweep."""
-    from api.questions.schemas.trainings import SweepSchema
-
-    return SweepSchema()
-
-
-@click.command(
-    cls=SchemaCommand,
-    schema=swept,
-    params=[
-        click.Argument(["folder"], type=click.Path(file_okay=False, path_type=Path)),
-        click.Argument(["axes"], nargs=-1, metavar="[NAME=VALUES]..."),
-        click.Option(
-            ["--grid"], type=click.File("r", "utf-8"), help="Read more NAME=VALUES from this file, one a line."
-        ),
-        click.Option(
-            ["--workers"], type=click.IntRange(1), help="Processes of this machine. Default: one for each core."
-        ),
-        click.Option(
-            ["--dask"], metavar="ADDRESS", help="Use the workers of this Dask scheduler, such as tcp://host:8786."
-        ),
-    ],
-)
-def sweep(
-    folder: Path, axes: tuple[str, ...], grid: TextIO | None, workers: int | None, dask: str | None, **given: Any
-) -> None:
-    """Answer every combination of VALUES into Parquet files.
-
-    Each question is one of `costcalc cost`; its estimates go into FOLDER.
-
-    \b
-    costcalc sweep 2026 model=resnet50,vit_b16 target=0.75,0.757 \\
-        as_of=2018-05..2026-11/1mo provider=aws,gcp,aws+gcp --nodes 1
-
-    Each NAME=VALUES is swept; options hold for all questions. Commas separate values, + joins names into one value, and
-    FIRST..LAST/STEP is a range of dates (steps 1d, 1w, 1mo, 1y) or numbers. model=all sweeps every model. A call that was cut
-    off goes on where it stopped when it is repeated.
-    """
-    try:
-        from api.sweep import running as sweeping
-    except ModuleNotFoundError:
-        stop("`costcalc sweep` needs PyArrow: install it with pip install 'costcalc[sweep]'", FAILED)
-    from api.sweep.axes import lines
-
-    with told():
-        settings, written = settings_of_environment(), [*axes, *(lines(grid.read()) if grid else [])]
-        try:
-            click.echo(sweeping.run(settings, folder, written, texts(given), sweeping.Workers(workers, dask)))
-        except sweeping.SweepStopped as error:
-            stop(error, FAILED)
 
 
 def launching() -> Schema:

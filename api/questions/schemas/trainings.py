@@ -109,15 +109,6 @@ class PlanRowSchema(CostSchema):
         exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "columns", "token", "limit", "offset", "frontier")
 
 
-class SweepSchema(CostSchema):
-    """The parameters of `costcalc sweep`, each of which may be swept."""
-
-    class Meta:
-        """A table of Parquet has one layout."""
-
-        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "columns", "token")
-
-
 class PlanDefaultsSchema(CostSchema):
     """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
