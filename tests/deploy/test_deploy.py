@@ -128,7 +128,7 @@ def test_alerts_ask_for_metrics_that_there_are():
     known = {sample.name for metric in health.REGISTRY.collect() for sample in metric.samples}
     named = {metric.name for metric in health.REGISTRY.collect()}
     endings = {f"{name}{ending}" for name in named for ending in ("", "_total", "_bucket")}
-    assert len(asked) > 10
+    assert len(asked) > 5
     assert asked <= known | endings
 
 
