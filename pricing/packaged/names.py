@@ -57,15 +57,15 @@ def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -
 def region(provider: str, spelling: str) -> str:
     """The provider's own region code behind a code or a place name ("US East (N. Virginia)", "Delhi").
 
-    Providers with one rate everywhere have one region in the table, under the spelling `*`. Those with no table here keep their
-    codes as they are. Raises UnknownName.
+    Providers with one rate everywhere have one region in the table, under the spelling `*`. Those whose codes have no known form
+    keep them as they are, unless the table has them. Raises UnknownName.
     """
     text = spelling.strip()
     if (everywhere := _regions().get((provider, ANY))) is not None:
         return everywhere
     code = REGION_CODE.get(provider)
     if code is None and text:
-        return text.lower()
+        return _regions().get((provider, text.casefold()), text.lower())
     if code is not None and code.fullmatch(text):
         return text
     known = _regions().get((provider, text.casefold()))

@@ -53,6 +53,7 @@ SOURCES = Sources(
         "coreweave": "pricing.sources.small_clouds.coreweave",
         "crusoe": "pricing.sources.small_clouds.crusoe",
         "hyperbolic": "pricing.sources.small_clouds.hyperbolic",
+        "jarvislabs": "pricing.sources.small_clouds.jarvislabs",
         "hyperstack": "pricing.sources.small_clouds.hyperstack",
         "lambda-page": "pricing.sources.small_clouds.lambda_page",
         "nebius": "pricing.sources.small_clouds.nebius",
@@ -66,7 +67,7 @@ SOURCES = Sources(
 """Every price source: command line, settings, documentation and tests derive from this table. They are asked in its order,
 the large clouds first."""
 
-NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "lambda", "sheet"})
+NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "jarvislabs", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""
 
 OF_OTHER_NAMES = frozenset({"aws-page", "aws-plans-page", "edition", "gpuhunt", "lambda-page", "sheet", "skypilot"})

@@ -1,8 +1,10 @@
-"""Compute Savings Plans of Amazon Web Services without an account, in every region, as AWS's own pricing page reads them.
+"""Savings Plans of Amazon Web Services without an account, in every region, as AWS's own pricing page reads them.
 
-For each region there is a document for each length (1 and 3 years) and payment (nothing, a part or all at once). Their rates hold
-what is paid at once. No answer of AWS was to be had: what programs that read these documents expect is tested. A region is read
-whole or not at all, and is read at most once a day. What is not known of the machines of `aws-page` is left out here too.
+For each region there is a document for each length (1 and 3 years) and payment (nothing, a part or all at once) of a Compute
+Savings Plan, and one more for each family of machines of an EC2 Instance Savings Plan; the families are those that the first
+list. Their rates hold what is paid at once. No answer of AWS was to be had: what programs that read these documents expect is
+tested. The plans of a kind in a region are read whole or not at all, and at most once a day. What is not known of the machines
+of `aws-page` is left out here too.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ from pricing.sources.common.rows import read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
 NAME, SOURCE = "aws-plans-page", "AWS Savings Plans pricing page"
-PLANS = "/pricing/2.0/meteredUnitMaps/computesavingsplan/USD/current/compute-savings-plan-ec2/{}/{}/{}/Linux/Shared/index.json"
+MAPS = "/pricing/2.0/meteredUnitMaps/computesavingsplan/USD/current"
+PLANS = MAPS + "/compute-savings-plan-ec2/{}/{}/{}/Linux/Shared/index.json"
+FAMILY_PLANS = MAPS + "/instance-savings-plan-ec2/{}/{}/{}/{}/Linux/Shared/index.json"
 YEARS = (1, 3)
-AT_ONCE = 4  # regions
+AT_ONCE = 8  # regions, of some 50 small documents each
 BARE = "NA"  # no software of others comes with the machine
 
 
@@ -55,6 +59,15 @@ class Seen(NamedTuple):
     plan: SavingsPlan
 
 
+class Region(NamedTuple):
+    """What was read of a region, and what was not."""
+
+    code: str
+    seen: list[Seen]
+    gaps: tuple[Gap, ...] = ()
+    faults: tuple[Gap, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class AwsPlansPage:
     """`page` has locations and rates; `machines` are known by their types."""
@@ -63,35 +76,60 @@ class AwsPlansPage:
     machines: Mapping[str, Machine] = field(repr=False)
 
     def collect(self, now: datetime) -> Collected:
-        """Every region's rates. One that breaks is a fault, one without plans a gap; SourceError where no region can be read."""
-        seen, gaps, faults = list[Seen](), list[Gap](), list[Gap]()
+        """Every region's rates. A kind of plan that breaks in one is a fault, one without plans a gap; SourceError where no
+        region can be read."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            asked = [(each, pool.submit(self._plans, each)) for each in regions_listed(self.page)]
-        for location, answer in asked:
-            try:
-                seen += answer.result()
-            except NotThere:
-                gaps.append(Gap(NAME, f"{location.code}: no Savings Plans are listed"))
-            except SourceError as error:
-                faults.append(Gap(NAME, f"{location.code}: {str(error).removeprefix(f'{NAME}: ')}"))
+            regions = list(pool.map(self._region, regions_listed(self.page)))
+        seen = [each for region in regions for each in region.seen]
+        gaps, faults = (
+            tuple(gap for region in regions for gap in getattr(region, kind)) for kind in ("gaps", "faults")
+        )
         if not seen:
             raise SourceError(
                 "; ".join(gap.reason for gap in (*faults, *gaps)[:2]) or f"{NAME}: the list of locations is empty"
             )
         found = read_rows(NAME, seen, partial(self._offers, now=now))
-        whole = Scope("aws", frozenset(each.region for each in seen), frozenset([PurchaseOption.SAVINGS_PLAN.value]))
-        return replace(found, gaps=(*found.gaps, *gaps), faults=tuple(faults), whole=(whole,) if found.whole else ())
+        read = frozenset(region.code for region in regions if region.seen and not (region.gaps or region.faults))
+        whole = Scope("aws", read, frozenset([PurchaseOption.SAVINGS_PLAN.value]))
+        return replace(found, gaps=(*found.gaps, *gaps), faults=faults, whole=(whole,) if found.whole else ())
 
-    def _plans(self, location: Location) -> list[Seen]:
-        return [seen for years in YEARS for payment in PAYMENTS for seen in self._plan(location, years, payment)]
-
-    def _plan(self, location: Location, years: int, payment: str) -> Iterator[Seen]:
-        document = read_map(self.page, PLANS.format(*map(quote, (f"{years} year", payment, location.name))))
+    def _region(self, location: Location) -> Region:
+        """A region's rates, of either kind of plan as far as it can be read."""
+        code, seen = location.code, list[Seen]()
         try:
-            rows = convert(rows_of(document, location), dict[str, Listed])
+            seen += self._plans("Compute", PLANS, location)
+            families = sorted({each.instance_type.partition(".")[0] for each in seen})
+            of_families = [each for family in families for each in self._family_plans(location, family)]
+        except NotThere:
+            return Region(code, seen, gaps=(Gap(NAME, f"{code}: no Savings Plans are listed"),))
+        except SourceError as error:
+            return Region(code, seen, faults=(Gap(NAME, f"{code}: {str(error).removeprefix(f'{NAME}: ')}"),))
+        gaps = () if of_families else (Gap(NAME, f"{code}: no EC2 Instance Savings Plans are listed"),)
+        return Region(code, seen + of_families, gaps)
+
+    def _family_plans(self, location: Location, family: str) -> list[Seen]:
+        try:
+            return self._plans("EC2Instance", FAMILY_PLANS, location, family)
+        except NotThere:  # no plan is sold for this family there
+            return []
+
+    def _plans(self, kind: str, path: str, location: Location, *family: str) -> list[Seen]:
+        return [
+            seen
+            for years in YEARS
+            for payment in PAYMENTS
+            for seen in self._plan(SavingsPlan("USD", years * SECONDS_PER_YEAR, payment, kind), path, location, *family)
+        ]
+
+    def _plan(self, plan: SavingsPlan, path: str, location: Location, *family: str) -> Iterator[Seen]:
+        years = plan.duration_seconds // SECONDS_PER_YEAR
+        place = path.format(*map(quote, (f"{years} year", plan.payment_option, *family, location.name)))
+        try:
+            rows = convert(rows_of(read_map(self.page, place), location), dict[str, Listed])
         except ValidationError as error:
-            raise SchemaChanged(f"{NAME}: the list of {years} years, {payment}, is unreadable: {error}") from None
-        plan = SavingsPlan("USD", years * SECONDS_PER_YEAR, payment, "Compute")
+            raise SchemaChanged(
+                f"{NAME}: the list of {years} years, {plan.payment_option}, is unreadable: {error}"
+            ) from None
         for each in rows.values():
             if each.software == BARE and each.instance_type in self.machines:
                 yield Seen(location.code, each.instance_type, each.price, plan)
@@ -115,12 +153,12 @@ SPEC = SourceSpec(
     name=NAME,
     label="AWS's pricing page of Savings Plans",
     build=build,
-    rates="Compute Savings Plans of 1 and 3 years, in every region",
-    cannot_see="EC2 Instance Savings Plans; Local Zones; types with an accelerator that no packaged table has",
+    rates="Compute and EC2 Instance Savings Plans of 1 and 3 years, in every region",
+    cannot_see="Local Zones; types with an accelerator that no packaged table has",
     settings=SITE.settings,
     bounds=Bounds(
-        document_mib=MOST_MIB, memory_mib=128, offers=12_000
-    ),  # 1,068 machines by region in January 2026, six rates each
+        document_mib=MOST_MIB, memory_mib=128, offers=20_000
+    ),  # 1,068 machines by region in January 2026, twelve rates each
     at_most_every=timedelta(hours=23),
     passed_on=False,  # as those of aws-page
 )

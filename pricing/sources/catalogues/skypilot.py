@@ -39,7 +39,7 @@ SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubuser
 CLOUDS = SourceSetting(
     "COSTCALC_SKYPILOT_CLOUDS",
     "clouds to read, separated by commas",
-    "aws,cudo,gcp,hyperbolic,lambda,lium,mithril,nebius,oci,primeintellect,seeweb,shadeform,verda",
+    "aws,cudo,gcp,hyperbolic,jarvislabs,lambda,lium,mithril,nebius,oci,primeintellect,seeweb,shadeform,verda",
 )
 DATES = Site("skypilot", address("COSTCALC_SKYPILOT_DATES_URL", "https://api.github.com"))
 COMMITS = "/repos/skypilot-org/skypilot-catalog/commits"

@@ -14,8 +14,9 @@ from pricing.sources.aws.machines import described_machines
 from pricing.sources.aws.price_list import Origin
 from pricing.sources.aws.services import spot_offers
 from pricing.sources.azure import items
+from pricing.sources.catalogues.skypilot import cloud_offers
 from pricing.sources.gcp.skus import ON_DEMAND, Skipped, rate_book, read_sku
-from pricing.sources.small_clouds import digitalocean, hetzner, lambda_cloud, oci, vast, verda, vultr
+from pricing.sources.small_clouds import digitalocean, hetzner, lambda_cloud, oci, runpod, vast, verda, vultr
 
 ORIGIN = re.compile(r"^[\w.-]+/[\w.-]+@\w+ .*; (Apache-2\.0|MIT|MPL-2\.0|CC-BY-4\.0|no licence\b.*figures only)")
 
@@ -36,7 +37,7 @@ KEPT = sorted(RECORDINGS.glob("*/*_kept_by_*.json"))
 def test_most_sources_are_tested_on_answers_that_others_kept():
     assert {file.parent.name for file in KEPT} == {
         *("aws", "azure", "gcp", "oci"),
-        *("digitalocean", "hetzner", "lambda", "vast", "verda", "vultr"),
+        *("digitalocean", "hetzner", "lambda", "runpod", "skypilot", "vast", "verda", "vultr"),
     }
 
 
@@ -163,3 +164,35 @@ def test_hetzners_server_costs_a_month_and_its_setup():
         ("fsn1", Decimal("3818.3000"), Decimal("2912.0000")),
     }
     assert {each.region for each in found.offers if "available" in each.flags} == {"hel1"}
+
+
+def test_runpods_prices_of_zero_are_unknown_and_spot_that_equals_on_demand_is_none():
+    found = runpod.offers(kept("runpod/gpu_types_kept_by_gpu_index.json"), NOW)
+    assert rates(found.offers) == {
+        ("1x MI300X secure", "on_demand"): Decimal("2.39"),
+        ("1x MI300X community", "on_demand"): Decimal("0.5"),
+        ("1x A100-40GB community", "on_demand"): Decimal("1"),
+        ("1x B200 secure", "on_demand"): Decimal("6.79"),
+        ("1x B200 community", "on_demand"): Decimal("5.98"),
+        ("1x RTX 4090 secure", "on_demand"): Decimal("0.74"),
+        ("1x RTX 4090 community", "on_demand"): Decimal("0.34"),
+        ("1x H100 secure", "on_demand"): Decimal("3.29"),
+        ("1x H100 community", "on_demand"): Decimal("2.69"),
+        ("1x L40S secure", "on_demand"): Decimal("0.99"),
+        ("1x L40S community", "on_demand"): Decimal("0.79"),
+    }
+
+
+def test_skypilots_rows_of_two_clouds():
+    rows = kept("skypilot/vms_kept_by_skypilot_catalog.json")
+    found = [cloud_offers("\n".join(rows[cloud]).encode(), cloud, NOW) for cloud in ("jarvislabs", "nebius")]
+    assert not [gap for each in found for gap in each.gaps]
+    assert {(each.region, each.instance_type): each.hourly_rate for each in found[0].offers} == {
+        ("india-noida-01", "1x_L4_28V_124G"): Decimal("0.44"),
+        ("india-chennai-01", "8x_RTXPRO6000_224V_1280G"): Decimal("17.52"),
+        ("india-noida-01", "8x_H100_192V_1600G"): Decimal("27.92"),
+    }
+    nebius = rates(found[1].offers)
+    assert nebius["gpu-h100-sxm_8gpu-128vcpu-1600gb", "on_demand"] == Decimal("23.60")
+    assert nebius["gpu-h100-sxm_8gpu-128vcpu-1600gb", "spot"] == Decimal("10.00")
+    assert nebius["gpu-b200-sxm_8gpu-160vcpu-1792gb", "on_demand"] == Decimal("44.00")
