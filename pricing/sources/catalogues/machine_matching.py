@@ -17,7 +17,7 @@ from pricing.scope import Scope
 from pricing.sources.common.rows import LeftOut
 from pricing.sources.source import Collected, SourceError
 
-SXM_ONLY = frozenset({"aws", "gcp", "jarvislabs", "oci"})  # clouds whose A100 and H100 are all SXM, as far as they aren't packaged
+SXM_ONLY = frozenset({"aws", "gcp", "jarvislabs", "oci"})
 TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
 FORMS = {
     "pcie": "PCIe",
