@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from own_runs.logs.json_logs import MLPERF
 from own_runs.logs.log import LogRefused, Point, TrainingLog
+from own_runs.logs.mlperf import MARK
 from own_runs.logs.reading import MOST_TEXT_BYTES, is_event_file, read_log, read_text
 
 HEAD_BYTES = 4096
@@ -67,7 +67,7 @@ def is_document(head: bytes) -> bool:
 
 def is_header(line: bytes) -> bool:
     """Whether a line has the names of a table's columns."""
-    return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MLPERF.encode() not in line
+    return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MARK.encode() not in line
 
 
 def whole_lines(content: bytes) -> bytes:

@@ -21,7 +21,7 @@ SECONDS = {"seconds": 1.0, "elapsed_seconds": 1.0, "time_seconds": 1.0, "_runtim
 """Columns of time since the start, with the seconds of their unit."""
 SPANS = ("time", "elapsed", "duration")
 """Columns of time as 1:02:03, since the start or of one epoch, as fastai writes it."""
-DATES = ("timestamp", "_timestamp", "datetime", "date", "wall_time")
+DATES = ("timestamp", "_timestamp", "datetime", "date", "wall_time", "wall time")
 HOURS_MINUTES_SECONDS = re.compile(r"(?:(\d{1,4}):)?(\d{1,3}):(\d{2}(?:\.\d{1,9})?)", re.ASCII)
 UNIX_SECONDS = (1e9, 1e10)  # from 2001 to 2286
 MILLISECONDS = 1000.0  # in which MLflow counts

@@ -1,45 +1,27 @@
-"""Logs in JSON: the trainer state of transformers, lines of Weights & Biases, and MLPerf's log."""
+"""Logs in JSON: the trainer state of transformers, and lines of Weights & Biases, detectron2 and mmcv."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import msgspec
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.columns import Meaning, points_of
-from own_runs.logs.log import MOST_SECONDS, LogRefused, NothingYet, Point, TrainingLog, checked
-from own_runs.logs.mlperf_benchmarks import with_benchmark
+from own_runs.logs.log import MOST_SECONDS, LogRefused, Point, TrainingLog, checked
 
-MLPERF = ":::MLLOG"
-MLPERF_FACTS = {
-    "global_batch_size": "batch_size",
-    "train_samples": "samples_per_epoch",
-    "submission_benchmark": "model",
-}
-MILLISECONDS = 1000.0
 MOST = 1e300
 BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # which transformers logs beside metrics
+OF_STEPS = {"time", "data_time"}
+BESIDE_STEPS = ("time", "data_time", "rank_data_time", "eta_seconds", "memory")
+"""What detectron2, mmcv and mmengine write of a step, in seconds and MB, beside what they measure."""
+STEPS_ADDED_UP = "Its times are those of a step: they are added up, without evaluations."
 PLACES = ("epoch", "step", "total_flos")
 TAKEN = ("epoch", "step", "_step", "_runtime", "_timestamp")
-MOST_EPOCHS_OF_MLPERF = 10_000  # some benchmarks write the samples seen into epoch_num
-SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
 OF_DEIT = {"epoch", "test_acc1", "n_parameters"}
 """What the lines of DeiT's training script have, and of those that took it over
 (https://github.com/facebookresearch/deit/blob/main/main.py, read in November 2026): epochs from 0, accuracies in percent."""
-
-
-class MlperfEntry(msgspec.Struct):
-    """One line of MLPerf's log (https://github.com/mlcommons/logging)."""
-
-    time_ms: float
-    key: str
-    value: Any = None
-    metadata: dict[str, Any] = {}
 
 
 def read_trainer_state(text: str) -> TrainingLog:
@@ -61,7 +43,7 @@ def _trainer_point(index: int, entry: object) -> Point:
     where = f"log_history[{index}]"
     if not isinstance(entry, dict):
         raise LogRefused(f"{where}: must be an object")
-    numbers = _numbers(entry)
+    numbers = numbers_of(entry)
     values = {name: value for name, value in numbers.items() if name not in PLACES and not BESIDE.search(name)}
     return Point(where, numbers.get("epoch"), numbers.get("step"), None, values)
 
@@ -82,8 +64,25 @@ def read_json_lines(text: str) -> TrainingLog:
             in_fractions.append(point._replace(values=values))
         return TrainingLog("DeiT", tuple(in_fractions), notes=notes)
     writer = "Weights & Biases" if "_step" in lines[0][1] else "JSON lines"
-    points, notes = points_of(_rows(lines), Meaning(writer))
-    return TrainingLog(writer, points, notes=notes)
+    of_steps = any(entry.keys() >= OF_STEPS for _, entry in lines)
+    points, notes = points_of(_rows(list(_timed(lines)) if of_steps else lines), Meaning(writer))
+    return TrainingLog(writer, points, notes=(*notes, STEPS_ADDED_UP) if of_steps else notes)
+
+
+def _timed(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The lines with the seconds since the start, from those of a step.
+
+    mmcv counts steps (`iter`) anew in each epoch, and those of an evaluation too; detectron2 (`iteration`) counts through.
+    """
+    seconds = done = last = 0.0
+    for where, entry in lines:
+        numbers = numbers_of(entry)
+        count, taken = numbers.get("iter", numbers.get("iteration")), numbers.get("time")
+        taken = last if taken is None and "iteration" in numbers else taken
+        if count is not None and taken is not None:
+            seconds += (count - done if count > done else count) * taken
+            done, last = count, taken
+        yield where, {name: value for name, value in entry.items() if name not in BESIDE_STEPS} | {"seconds": seconds}
 
 
 def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -95,54 +94,10 @@ def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str,
             for name, value in entry.items()
             if name in TAKEN or not (name.startswith("_") or name in PLACES)
         }
-        row = _numbers(row) | {name: value for name, value in row.items() if isinstance(value, str)}
+        row = numbers_of(row) | {name: value for name, value in row.items() if isinstance(value, str)}
         if of_mmengine and "epoch" not in row and "step" in row:
             row["epoch"] = row.pop("step")
         yield where, row
-
-
-def read_mlperf(text: str) -> TrainingLog:
-    """MLPerf's log: its evaluations, timed from `run_start`. Raises LogRefused."""
-    entries = list(_mlperf_entries(text))
-    start = next((entry.time_ms for _, entry in entries if entry.key == "run_start"), None)
-    if start is None:
-        raise NothingYet("the log of MLPerf has no run_start")
-    said = {MLPERF_FACTS[entry.key]: str(entry.value) for _, entry in entries if entry.key in MLPERF_FACTS}
-    stated, notes = with_benchmark(said, datetime.fromtimestamp(start / MILLISECONDS, UTC).date())
-    points = [_mlperf_point(where, entry, start) for where, entry in entries]
-    counts_samples = any("samples_count" in entry.metadata for _, entry in entries if entry.key == "eval_accuracy")
-    if not counts_samples and max(point.epochs or 0.0 for point in points) <= MOST_EPOCHS_OF_MLPERF:
-        return TrainingLog("MLPerf", checked(points), stated, notes)
-    return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (*notes, SAMPLES_SEEN))
-
-
-def _of_samples(points: Iterable[Point], stated: Mapping[str, str]) -> Iterator[Point]:
-    """The points of a log that counts samples where others count epochs."""
-    size = float(stated.get("samples_per_epoch", "nan"))
-    if not size > 0:
-        raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
-    return (point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points)
-
-
-def _mlperf_entries(text: str) -> Iterator[tuple[str, MlperfEntry]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        _, marked, document = line.partition(MLPERF)
-        if marked:
-            try:
-                yield f"line {number}", msgspec.json.decode(document.strip(), type=MlperfEntry)
-            except (msgspec.DecodeError, ValueError) as error:
-                raise LogRefused(f"line {number}: not a line of MLPerf's log: {error}") from None
-
-
-def _mlperf_point(where: str, entry: MlperfEntry, start: float) -> Point:
-    if entry.key != "eval_accuracy":
-        return Point(where, None, None, None, {})
-    name = str(entry.metadata.get("metric", "accuracy"))
-    found = entry.value if isinstance(entry.value, dict) else {name: entry.value}
-    places = _numbers(entry.metadata)
-    seconds = max((entry.time_ms - start) / MILLISECONDS, 0.0)
-    seen = places.get("epoch_num", places.get("samples_count"))
-    return Point(where, seen, places.get("step_num"), seconds, _numbers(found))
 
 
 def _object(text: str, where: str = "the file") -> Mapping[str, Any]:
@@ -155,7 +110,7 @@ def _object(text: str, where: str = "the file") -> Mapping[str, Any]:
     return document
 
 
-def _numbers(entry: Mapping[str, Any]) -> dict[str, float]:
+def numbers_of(entry: Mapping[str, Any]) -> dict[str, float]:
     """The entries that are numbers a float can hold."""
     numbers = {name: value for name, value in entry.items() if type(value) in (int, float)}
     return {name: float(value) for name, value in numbers.items() if not abs(value) >= MOST}

@@ -2,8 +2,8 @@
 
 Forms as printed by pytorch/examples (imagenet/main.py), pytorch/vision (references/classification, and the scripts of DeiT and
 ConvNeXt, which took its logger over), timm (train.py), libffcv/ffcv-imagenet, karpathy/nanoGPT (train.py),
-KellerJordan/modded-nanogpt, karpathy/llm.c (train_gpt2.cu), pytorch/torchtune (DiskLogger), pytorch/torchtitan, and
-huggingface/transformers (Trainer, as axolotl uses it); read in November 2026.
+KellerJordan/modded-nanogpt, karpathy/llm.c (train_gpt2.cu and its main.log), pytorch/torchtune (DiskLogger),
+pytorch/torchtitan, and huggingface/transformers (Trainer, as axolotl uses it); read in November 2026.
 """
 
 from __future__ import annotations
@@ -150,20 +150,23 @@ def _nanogpt(text: str) -> TrainingLog:
     return TrainingLog("nanoGPT", checked(points), stated, (MEDIAN_STEP,) if timed else ())
 
 
-MODDED = re.compile(rf"^step:(\d+)/(\d+) (?:val_loss|loss):{NUMBER}.*?train_time:{NUMBER}ms", re.M)
+MODDED = re.compile(rf"^step:(\d+)/(\d+) (?:val_loss|loss):{NUMBER}.*?train_time:{NUMBER}(ms|s)", re.M)
 
 
 def _modded(text: str) -> TrainingLog:
     points = []
     for number, line in enumerate(text.splitlines(), 1):
         if (found := MODDED.match(line)) and "val_loss" in line:
-            seconds = _number(found[4]) / MILLISECONDS
+            seconds = _number(found[4]) / (MILLISECONDS if found[5] == "ms" else 1)
             points.append(Point(f"line {number}", None, float(found[1]), seconds, {"val_loss": _number(found[3])}))
     return TrainingLog("modded-nanogpt", checked(points))
 
 
 LLMC_STEP = re.compile(rf"^step +(\d+)/(\d+) \|.*?loss {NUMBER}.*?{NUMBER} ms.*?{NUMBER} tok/s")
 LLMC_VALUE = re.compile(rf"^val loss:? {NUMBER}")
+LLMC_BATCH = re.compile(r"^\| total batch size +\| (\d+)", re.M)
+LLMC_FILE = re.compile(rf"^s:(\d+) (tel|trl):{NUMBER}", re.M)
+LLMC_NAMES = {"tel": "val_loss", "trl": "train_loss"}
 
 
 def _llmc(text: str) -> TrainingLog:
@@ -177,7 +180,19 @@ def _llmc(text: str) -> TrainingLog:
             points.append(Point(f"line {number}", None, step, seconds, {"train_loss": _number(found[3])}))
         elif found := LLMC_VALUE.match(line):
             points.append(Point(f"line {number}", None, step, seconds, {"val_loss": _number(found[1])}))
-    return TrainingLog("llm.c", checked(points), {"batch_size": f"{tokens:.0f}"} if tokens else {})
+    batch = LLMC_BATCH.search(text)
+    stated = {"batch_size": batch[1] if batch else f"{tokens:.0f}"} if batch or tokens else {}
+    return TrainingLog("llm.c", checked(points), stated)
+
+
+def _llmc_file(text: str) -> TrainingLog:
+    """The file `main.log` that it writes beside: steps and losses without times."""
+    points = [
+        Point(f"line {number}", None, float(found[1]), None, {LLMC_NAMES[found[2]]: _number(found[3])})
+        for number, line in enumerate(text.splitlines(), 1)
+        if (found := LLMC_FILE.match(line))
+    ]
+    return TrainingLog("llm.c", checked(points))
 
 
 TUNE = re.compile(r"^Step (\d+) \| ((?:\w+:\S+ ?)+)", re.M)
@@ -250,6 +265,7 @@ SCRIPTS = (
     Script("nanoGPT", re.compile(r"^step \d+: train loss [\d.]+, val loss [\d.]+", re.M), _nanogpt),
     Script("modded-nanogpt", MODDED, _modded),
     Script("llm.c", re.compile(r"^step +\d+/\d+ \|.*tok/s", re.M), _llmc),
+    Script("llm.c", LLMC_FILE, _llmc_file),
     Script("torchtune", TUNE, _torchtune),
     Script("torchtitan", re.compile(r"step: +\d+ +loss: +[\d.]+.*?(?:tps|wps): "), _torchtitan),
     Script("transformers", TRAINER, _trainer),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from own_runs.logs.json_logs import MLPERF, read_json_lines, read_mlperf, read_trainer_state
+from own_runs.logs.free_text import read_free_text
+from own_runs.logs.json_logs import read_json_lines, read_trainer_state
 from own_runs.logs.log import LogRefused, NothingYet, TrainingLog
 from own_runs.logs.mlflow import LINE, read_mlflow
+from own_runs.logs.mlperf import MARK, read_mlperf
 from own_runs.logs.printed import read_printed
 from own_runs.logs.tables import read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
@@ -29,7 +31,8 @@ LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
     "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, torchvision, timm, FFCV, "
-    "nanoGPT, llm.c, torchtune, torchtitan and transformers print, and a CSV with epoch or step and a metric"
+    "nanoGPT, llm.c, torchtune, torchtitan and transformers print, a CSV with epoch or step and a metric, and lines such as "
+    "'Epoch 3: val_acc=0.71'"
 )
 
 
@@ -78,7 +81,7 @@ def _check_size(path: Path, most: int) -> None:
 
 def _decoded(content: bytes) -> str:
     try:
-        text = content.decode("utf-8-sig", "replace" if MLPERF.encode() in content else "strict")
+        text = content.decode("utf-8-sig", "replace" if MARK.encode() in content else "strict")
     except UnicodeDecodeError as error:
         raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
     if not text.strip():
@@ -92,11 +95,23 @@ def read_text(content: bytes, name: str) -> TrainingLog:
     """The log in the content of a file of this name that is no event file. Raises LogRefused."""
     text = _decoded(content)
     first = text.strip().splitlines()[0]
-    if MLPERF in text:
+    if MARK in text:
         return read_mlperf(text)
     if not first.startswith('{"') and (printed := read_printed(text)):
         return printed
     if first.startswith("{"):
         is_lines = first.endswith("}") and len(text.strip().splitlines()) > 1
         return read_json_lines(text) if is_lines else read_trainer_state(text)
-    return read_mlflow(text, name) if LINE.fullmatch(first) else read_table(text)
+    return read_mlflow(text, name) if LINE.fullmatch(first) else _read_lines(text)
+
+
+def _read_lines(text: str) -> TrainingLog:
+    """A table, else lines of free text. Raises LogRefused."""
+    try:
+        return read_table(text)
+    except LogRefused:
+        if found := read_free_text(text):
+            return found
+        if any(sign in text.partition("\n")[0] for sign in "\t,;"):
+            raise
+        raise LogRefused(f"no line names an epoch or a step, and a value beside it; {KNOWN}") from None

@@ -23,7 +23,7 @@ from own_runs.logs.log import LogRefused, Point, TrainingLog
 
 UNITS = "seconds, minutes or hours"
 BESIDE = re.compile(r"__(MIN|MAX)$")  # Weights & Biases exports the ends of a smoothed line beside it
-UNCLEAR = (*SPANS, "wall_time")
+UNCLEAR = (*SPANS, "wall_time", "wall time")
 RUN_NAME = re.compile(r"^.* - ")  # which it writes before each metric
 
 
@@ -61,7 +61,12 @@ PLAIN = Writer("a table", frozenset())
 
 def read_table(text: str) -> TrainingLog:
     """A table with a header as a log. Raises LogRefused naming row and column."""
-    lines = csv.reader(io.StringIO(text), delimiter=max("\t,;", key=text.partition("\n")[0].count))
+    first = text.partition("\n")[0]
+    delimiter = max("\t,;", key=first.count)
+    if delimiter not in first and header_has_place(first.split()):  # in columns, as fastai prints them
+        text = "\n".join("\t".join(line.split()) for line in text.splitlines())
+        delimiter = "\t"
+    lines = csv.reader(io.StringIO(text), delimiter=delimiter)
     try:
         header = [RUN_NAME.sub("", cell.strip()) for cell in next(lines, [])]
         writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)

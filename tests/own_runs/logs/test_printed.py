@@ -56,7 +56,7 @@ MODDED = """s:0 import os
 step:0/1770 val_loss:10.8258 train_time:0ms step_avg:nanms
 step:1/1770 train_time:140ms step_avg:140.00ms
 step:125/1770 val_loss:4.3500 train_time:17500ms step_avg:140.00ms
-step:1770/1770 val_loss:3.2790 train_time:247800ms step_avg:140.00ms
+step:1770/1770 val_loss:3.2790 train_time:247.800s step_avg:140.00ms
 """
 LLMC = """| max_sequence_length T   | 1024                                               |
 val loss 11.009910
@@ -101,6 +101,14 @@ def test_what_a_script_prints_is_read(script):
         if metric in point.values
     ]
     assert found == [tuple(pytest.approx(each) if each is not None else None for each in row) for row in expected]
+
+
+def test_the_file_that_llm_c_writes_beside_has_no_times():
+    log = read_text(b"s:0 tel:11.0092\ns:0 trl:11.0091 lr:0.000001 norm:15.37\ns:250 tel:6.1710\n", "main.log")
+    assert [(p.steps, p.values["val_loss"]) for p in log.points if "val_loss" in p.values] == [
+        (0, 11.0092),
+        (250, 6.171),
+    ]
 
 
 def added(tmp_path, text, **facts):

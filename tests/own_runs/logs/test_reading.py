@@ -169,13 +169,13 @@ def test_how_epoch_0_is_read_is_said(tmp_path, text, epochs, told):
         (
             '{"iteration": 19, "total_loss": 2.7, "time": 2.2, "data_time": 0.02}\n{"iteration": 39, "bbox/AP": 31.5}\n',
             "bbox/AP",
-            [(None, 39, None, 31.5)],
+            [(None, 39, 39 * 2.2, 31.5)],
         ),
         (
-            '{"mode": "train", "epoch": 1, "iter": 50, "loss": 2.5, "time": 0.5}\n'
+            '{"mode": "train", "epoch": 1, "iter": 50, "loss": 2.5, "time": 0.5, "data_time": 0}\n'
             '{"mode": "val", "epoch": 1, "iter": 625, "bbox_mAP": 0.2}\n',
             "bbox_mAP",
-            [(1, None, None, 0.2)],
+            [(1, None, 25, 0.2)],
         ),
         (
             '{"loss": 2.5, "time": 0.5, "epoch": 1, "iter": 50, "step": 50}\n{"coco/bbox_mAP": 0.2, "step": 1}\n',
@@ -229,6 +229,36 @@ class TestOtherBenchmarksOfMLPerf:
     def test_an_evaluation_may_name_its_metric_and_step(self, tmp_path):
         entry = (65_000, "eval_accuracy", 135.5, {"step_num": 3000, "metric": "FID"})
         assert curve(log_of(tmp_path, mlperf(entry)), "FID") == [(None, 3000, 60, 135.5)]
+
+    def test_an_evaluation_after_the_run_has_no_time(self, tmp_path):
+        stopped = [(3_605_000, "run_stop", None, {}), (9_000_000, "eval_accuracy", 0.5, {"epoch_num": 2})]
+        log = log_of(tmp_path, mlperf(*stopped))
+        assert curve(log, "accuracy") == [(2, None, None, 0.5)]
+        assert log.stated["hours"] == "1.0"
+
+    def test_evaluations_at_one_epoch_are_placed_by_their_times(self, tmp_path):
+        entries = [(5_000 + n * 1_000, "eval_accuracy", 0.1 * n, {"epoch_num": 1}) for n in (1, 2, 4)]
+        log = log_of(tmp_path, mlperf(*entries))
+        assert [point.epochs for point in log.points] == [0.25, 0.5, 1]
+
+    @pytest.mark.parametrize(
+        ("value", "values"),
+        [("25.2", {"accuracy": 25.2}), ({"accuracy": {"BBOX": 0.2}}, {"BBOX": 0.2}), (0.3, {"accuracy": 0.3})],
+    )
+    def test_values_are_written_in_several_ways(self, tmp_path, value, values):
+        log = log_of(tmp_path, mlperf((65_000, "eval_accuracy", value, {"epoch_num": 1})))
+        assert dict(log.points[0].values) == values
+
+    def test_the_size_of_the_training_set_may_be_a_list(self, tmp_path):
+        text = mlperf((65_000, "eval_accuracy", 0.5, {"epoch_num": 1})).replace('"value": 200', '"value": [200]')
+        assert log_of(tmp_path, text).stated["samples_per_epoch"] == "200"
+
+    def test_lines_of_round_0_6(self, tmp_path):
+        text = (
+            ':::MLL 1560722679.000 run_start: {"value": null, "metadata": {"lineno": 320}}\n'
+            ':::MLL 1560722739.500 eval_accuracy: {"value": 0.7, "metadata": {"epoch_num": 2}}\n'
+        )
+        assert curve(log_of(tmp_path, text), "accuracy") == [(2, None, 60.5, 0.7)]
 
     def test_signs_of_other_encodings_beside_it_do_no_harm(self, tmp_path):
         text = mlperf((65_000, "eval_accuracy", 0.5, {"epoch_num": 1})).encode() + b"\n\xe2\x96 progress\n"

@@ -1,0 +1,126 @@
+"""MLPerf's log: its evaluations, timed from the start of the run, and what it says of itself.
+
+Its lines are those of https://github.com/mlcommons/logging; in round 0.6 the moment and the key stood before the JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.columns import value_of
+from own_runs.logs.json_logs import numbers_of
+from own_runs.logs.log import LogRefused, NothingYet, Point, TrainingLog, checked
+from own_runs.logs.mlperf_benchmarks import with_benchmark
+
+MARK = ":::MLL"
+LINE = re.compile(MARK + r"(?:OG\b| (?P<seconds>\d+\.\d+) (?P<key>\w+):)(?P<document>.*)")
+FACTS = {
+    "global_batch_size": "batch_size",
+    "train_samples": "samples_per_epoch",
+    "submission_benchmark": "model",
+}
+MILLISECONDS = 1000.0
+MOST_EPOCHS = 10_000  # some benchmarks write the samples seen into epoch_num
+SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
+OFFLINE = "It has evaluations after the run was stopped: they count, without a time."
+BY_TIME = "All its evaluations stand at one epoch: they are placed within it by their times."
+
+
+class Entry(msgspec.Struct):
+    """What one line says."""
+
+    time_ms: float
+    key: str
+    value: Any = None
+    metadata: dict[str, Any] = {}
+
+
+def read_mlperf(text: str) -> TrainingLog:
+    """The log; times count from `run_start`. Raises LogRefused."""
+    entries = list(_entries(text))
+    start = next((entry.time_ms for _, entry in entries if entry.key == "run_start"), None)
+    if start is None:
+        raise NothingYet("the log of MLPerf has no run_start")
+    stated, notes = with_benchmark(
+        _said(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
+    )
+    stop = next((entry.time_ms for _, entry in entries if entry.key == "run_stop" and entry.time_ms > start), None)
+    points = [_point(where, entry, start, stop) for where, entry in entries]
+    if stop is not None and any(point.values and point.seconds is None for point in points):
+        stated["hours"] = str((stop - start) / MILLISECONDS / SECONDS_PER_HOUR)
+        notes = (*notes, OFFLINE)
+    counts_samples = any("samples_count" in entry.metadata for _, entry in entries if entry.key == "eval_accuracy")
+    if counts_samples or max(point.epochs or 0.0 for point in points) > MOST_EPOCHS:
+        return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (*notes, SAMPLES_SEEN))
+    found = checked(points)
+    if len(found) > 1 and len({point.epochs for point in found}) == 1 and found[0].epochs and found[-1].seconds:
+        return TrainingLog("MLPerf", _by_time(found), stated, (*notes, BY_TIME))
+    return TrainingLog("MLPerf", found, stated, notes)
+
+
+def _said(entries: Iterable[Entry]) -> dict[str, str]:
+    """The facts of a run; a list of one, as some write it, is its value, and what is no number is no size."""
+    said: dict[str, str] = {}
+    for entry in entries:
+        if fact := FACTS.get(entry.key):
+            [value] = entry.value if isinstance(entry.value, list) and len(entry.value) == 1 else [entry.value]
+            said |= {fact: str(value)} if fact == "model" or value_of(value) is not None else {}
+    return said
+
+
+def _of_samples(points: Iterable[Point], stated: Mapping[str, str]) -> Iterator[Point]:
+    """The points of a log that counts samples where others count epochs."""
+    size = float(stated.get("samples_per_epoch", "nan"))
+    if not size > 0:
+        raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
+    return (point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points)
+
+
+def _by_time(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Evaluations during one epoch, the last of them at its end."""
+    end = points[-1].seconds or 1.0
+    return tuple(point._replace(epochs=(point.epochs or 0.0) * (point.seconds or 0.0) / end) for point in points)
+
+
+def _entries(text: str) -> Iterator[tuple[str, Entry]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := LINE.search(line):
+            try:
+                yield f"line {number}", _entry(found)
+            except (msgspec.DecodeError, ValueError) as error:
+                raise LogRefused(f"line {number}: not a line of MLPerf's log: {error}") from None
+
+
+def _entry(found: re.Match[str]) -> Entry:
+    document = found["document"].strip()
+    if not found["key"]:
+        return msgspec.json.decode(document, type=Entry)
+    said = msgspec.json.decode(document, type=dict[str, Any])
+    return Entry(float(found["seconds"]) * MILLISECONDS, found["key"], said.get("value"), said.get("metadata") or {})
+
+
+def _point(where: str, entry: Entry, start: float, stop: float | None) -> Point:
+    if entry.key != "eval_accuracy":
+        return Point(where, None, None, None, {})
+    places = numbers_of(entry.metadata)
+    after_stop = stop is not None and entry.time_ms > stop
+    seconds = None if after_stop else max((entry.time_ms - start) / MILLISECONDS, 0.0)
+    seen = places.get("epoch_num", places.get("samples_count"))
+    return Point(where, seen, places.get("step_num"), seconds, _values(entry))
+
+
+def _values(entry: Entry) -> dict[str, float]:
+    """What was evaluated: one value, in words too, or several by their names."""
+    found = entry.value
+    if isinstance(found, dict) and isinstance(inner := found.get("accuracy"), dict):
+        found = inner
+    if isinstance(found, dict):
+        return numbers_of(found)
+    value = value_of(found) if isinstance(found, str) else found
+    return numbers_of({str(entry.metadata.get("metric", "accuracy")): value})
