@@ -52,7 +52,8 @@ def parameters():
 
 def commands():
     def rows(group, before):
-        for name, command in group.commands.items():
+        for name in group.list_commands(None):
+            command = group.get_command(None, name)
             words = [*before, name]
             if isinstance(command, click.Group):
                 yield from rows(command, words)

@@ -7,10 +7,12 @@ import sys
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import cast
 
 import click
 
-from api.cli.commands import answers, own_runs, prices
+from api.cli.commands import answers, own_runs
 from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.cli.options import dashed
 from api.settings import SETTINGS, shown
@@ -27,11 +29,28 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+class Elsewhere(click.Group):
+    """A group whose commands stand in a file of their own, which is imported when one of them is asked for."""
+
+    def __init__(self, name: str, help: str) -> None:
+        super().__init__(name, help=help)
+        self.place = f"api.cli.{name}:{name}"
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of its commands."""
+        return cast(click.Group, resolve_name(self.place)).list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        return cast(click.Group, resolve_name(self.place)).get_command(ctx, cmd_name)
+
+
 OF_OTHER_FILES: tuple[click.Command, ...] = (
     *answers.COMMANDS,
     *(answers.plan, answers.launch),
-    *(own_runs.measure, own_runs.small, own_runs.recipes, own_runs.watch),
-    prices.prices,
+    *(own_runs.measure, own_runs.small, own_runs.watch),
+    Elsewhere("recipes", "Turn training logs into recipes; list and remove your own runs."),
+    Elsewhere("prices", "Fetch live prices and check their sources."),
 )
 for command in OF_OTHER_FILES:
     main.add_command(command)

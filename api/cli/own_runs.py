@@ -1,22 +1,17 @@
-"""What `costcalc measure`, `costcalc small` and `costcalc recipes` do: one's own runs and speeds, kept beside the prices."""
+"""What `costcalc measure` and `costcalc small` do: one's own speeds, kept beside the prices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, stop, told
+from api.cli.failing import FAILED, stop
 from api.cli.grid import Column, table, terminal_width
 from api.cli.log import this_user
-from api.cli.options import dashed
-from api.questions.errors import BadParameters
 from api.questions.suggestions import many
 from api.reports.small_networks import SmallReport
 from api.settings import Settings
@@ -26,8 +21,7 @@ from costcalc.hardware import Cluster
 from costcalc.small_networks import Training
 from costcalc.training import Model
 from own_runs import this_machine
-from own_runs.runs import RUN, Run, stored_run
-from own_runs.speeds import SMALL_DEVICE, SPEED, MeasuredSpeed, measured_speed, small_device, stored_device
+from own_runs.speeds import SMALL_DEVICE, MeasuredSpeed, small_device, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
@@ -36,8 +30,6 @@ if TYPE_CHECKING:
     from own_runs.measure.measuring import Measurement, Request
 
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
-MOST_DRAWN, WIDEST_BAR = 12, 40
-NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +70,7 @@ def measure(settings: Settings, options: MeasureOptions) -> None:
     if known is None:
         _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")
     if options.store:
-        _keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
+        keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
 
 
 def _predict(device: str, request: Request, model: Model) -> None:
@@ -132,12 +124,12 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
         f"a layer of 100 units on 784 inputs, batch 64: {said * 1e6:,.4g} µs a step by these, {took * 1e6:,.4g} measured"
     )
     if store:
-        _keep(settings, stored_device(constants, now), "small networks on it")
+        keep(settings, stored_device(constants, now), "small networks on it")
 
 
 def compare_small(settings: Settings, training: Training, rate: Decimal) -> None:
     """Prints how long a small network trains on this machine and on others, and where the answer turns."""
-    measured = (small_device(run) for run in _runs(settings, SMALL_DEVICE))
+    measured = (small_device(run) for run in stored_runs(settings, SMALL_DEVICE))
     found = SmallReport(training, rate, (*measured, *small_devices())).document()
     click.echo(
         f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
@@ -162,7 +154,8 @@ SMALL_COLUMNS = (
 )
 
 
-def _keep(settings: Settings, run: OwnRun, used: str) -> None:
+def keep(settings: Settings, run: OwnRun, used: str) -> None:
+    """Stores a run or a speed, and says what uses it."""
     try:
         Store(settings.database_url).add_own_run(run, this_user())
     except StoreError as error:
@@ -170,96 +163,8 @@ def _keep(settings: Settings, run: OwnRun, used: str) -> None:
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 
-def add(settings: Settings, log: Path, given: dict[str, list[str]], only_try: bool) -> None:
-    """Makes a log a recipe that everybody sees who asks this store; `only_try` draws its curve instead."""
-    from api.bootstrap import build_once
-    from api.questions.own_runs import RunSchema
-    from api.reports.own_runs import check_room, new_run
-
-    with told():
-        service = build_once(settings)
-        try:
-            run = new_run(service, service.catalogue(), service.check(RunSchema(), given), log)
-        except BadParameters as refused:
-            stop("\n".join(_as_options(refused.errors, log)))
-        check_room(service.runs(), run, None)
-    for note in run.notes:
-        _tell(note)
-    click.echo(
-        f"{run.name}: {run.epochs:,.4g} epochs of {run.dataset} in {run.hours:,.4g} h on {run.accelerators} x {run.accelerator}, "
-        f"{run.samples_per_second:,.4g} samples/s; {run.metric} reached {run.reached:,.6g}"
-    )
-    if only_try:
-        click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
-    else:
-        _keep(settings, run.stored(), f"answers about {run.name}")
-
-
-def _curve(run: Run) -> Iterator[str]:
-    """A few points of a run's curve, each with a bar from its lowest to its highest value."""
-    values = [point.value for point in run.curve]
-    low, high = min(values), max(values)
-    for point in run.curve[:: -(-len(run.curve) // MOST_DRAWN)]:
-        bar = "█" * round(WIDEST_BAR * (point.value - low) / (high - low or 1))
-        yield f"{point.epochs:10,.4g} epochs  {point.value:<10.5g} {bar}".rstrip()
-
-
-def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:
-    """`--batch-size is missing: ...`"""
-    for name, lines in errors.items():
-        option = str(log) if name == "file" else f"--{dashed(name)}"
-        yield from (f"{option} is {line}" if line.startswith("missing") else f"{option}: {line}" for line in lines)
-
-
-def compare(settings: Settings, name: str | None) -> None:
-    """Prints what was predicted of a run, or of all, beside what it took."""
-    from api.bootstrap import build_once
-    from api.reports.plan_and_actual import comparisons, score
-
-    with told():
-        compared = comparisons(build_once(settings), name)
-    if not compared:
-        click.echo(NO_RUNS)
-        return
-    if name is not None:
-        (one,) = compared
-        based = one.predicted_from or "nothing is known of this network, data set and metric without it"
-        click.echo(f"{one.run} on {one.machine or 'its machine'}; predicted from {based}")
-        lines = table(TERM_COLUMNS, one.terms, terminal_width())
-    else:
-        lines = table(COMPARED_COLUMNS, compared, terminal_width())
-    for line in lines:
-        click.echo(line.rstrip())
-    found = score(compared)
-    if found.mape is not None:
-        click.echo(
-            f"hours off by {found.mape:.1%} on average over {found.predicted} of {found.runs}; {found.within} took as long as "
-            "the 80 % interval says"
-        )
-
-
-def list_runs(settings: Settings) -> None:
-    """Prints the runs and the speeds that are stored, each the newest first."""
-    rows = list(reversed(_runs(settings, RUN, SPEED)))
-    runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
-    speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
-    for columns, listed in ((RUN_COLUMNS, runs), (SPEED_COLUMNS, speeds)):
-        for line in table(columns, listed, terminal_width()) if listed else ():
-            click.echo(line.rstrip())
-    if not rows:
-        click.echo(NO_RUNS)
-
-
-def remove(settings: Settings, name: str) -> None:
-    """Forgets what is stored under this name."""
-    names = [row.id for row in _runs(settings, RUN, SPEED, SMALL_DEVICE)]
-    if name not in names:
-        stop(f"nothing is stored as {name}: costcalc recipes list shows what is")
-    Store(settings.database_url).remove_own_run(name, this_user())
-    click.echo(f"{name} removed")
-
-
-def _runs(settings: Settings, *kinds: str) -> list[OwnRun]:
+def stored_runs(settings: Settings, *kinds: str) -> list[OwnRun]:
+    """What is stored of these kinds, the oldest first."""
     try:
         return [run for run in Store(settings.database_url).own_runs() if run.kind in kinds]
     except StoreError as error:
@@ -268,47 +173,3 @@ def _runs(settings: Settings, *kinds: str) -> list[OwnRun]:
 
 def _tell(text: str) -> None:
     click.echo(text, err=True)
-
-
-def _day(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d}"
-
-
-SPEED_COLUMNS = (
-    Column("name", lambda each: each[0].id),
-    Column("model", lambda each: each[1].model),
-    Column("accelerator", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
-    Column("precision\nand batch", lambda each: f"{each[1].precision} {each[1].batch_size}", leave=2),
-    Column("images/s", lambda each: f"{each[1].images_per_second:,.4g} ± {each[1].spread:.0%}", figures=True),
-    Column("measured", lambda each: _day(each[1].measured_at), figures=True, leave=1),
-)
-RUN_COLUMNS = (
-    Column("name", lambda each: each[0].id),
-    Column("trained", lambda each: f"{each[1].model} on {each[1].dataset}", leave=2),
-    Column("reached", lambda each: f"{each[1].reached:,.4g} {each[1].metric}"),
-    Column("epochs", lambda each: f"{each[1].epochs:,.4g}", figures=True),
-    Column("hours", lambda each: f"{each[1].hours:,.4g}", figures=True),
-    Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
-    Column("seen by", lambda each: "a token" if each[0].owner else "all", leave=3),
-    Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
-)
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:,.4g}"
-
-
-TERM_COLUMNS = (
-    Column("term", lambda each: each.name),
-    Column("predicted", lambda each: _figure(each.predicted), figures=True),
-    Column("took", lambda each: _figure(each.took), figures=True),
-    Column("unit", lambda each: each.unit),
-)
-COMPARED_COLUMNS = (
-    Column("run", lambda each: each.run),
-    Column("hours predicted", lambda each: _figure(each.hours.predicted), figures=True),
-    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), figures=True),
-    Column("took", lambda each: _figure(each.hours.took), figures=True),
-    Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", figures=True),
-    Column("in range", lambda each: {True: "yes", False: "no", None: ""}[each.is_within]),
-)

@@ -1,4 +1,4 @@
-"""What `costcalc prices` does: asks the price sources, says how they fare, corrects what they said, and keeps the store."""
+"""`costcalc prices`: asks the price sources, says how they fare, corrects what they said, and keeps the store."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.bootstrap import build_once, utc_now
-from api.cli.failing import FAILED, stop
+from api.cli.completion import completer
+from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.cli.grid import Column, paragraph, table, terminal_width
 from api.cli.log import this_user
+from api.cli.options import SchemaCommand, texts
 from api.formats.csv_export import columns_of, document
 from api.questions.schemas.layout import Layout
 from api.questions.schemas.lists import ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
 from api.reports.prices.offers import RateRow, offer_filter, rate_row
-from api.settings import Setting, Settings
+from api.settings import Setting
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.catalogue.freshness import Stock, current_stock
+from costcalc.catalogue.freshness import current_stock
 from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR
 from pricing import editions
@@ -43,6 +45,11 @@ from pricing.store.store import Store
 
 SHOWN = 20  # offers that a question names
 NOT_CONFIGURED = "not configured"
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+prices = click.Group("prices")
 
 
 def source_settings() -> Iterator[Setting]:
@@ -66,13 +73,23 @@ def _faults_told() -> Iterator[None]:
         stop(error, FAILED)
 
 
-@_faults_told()
-def refresh(settings: Settings, names: tuple[str, ...]) -> int:
-    """Pulls these sources, or all, into the store, and says how each fared. Returns the exit status."""
-    specs = refreshing.chosen(names)
-    store = Store(settings.database_url)
+def _store() -> Store:
+    return Store(settings_of_environment().database_url)
+
+
+def _filled_store() -> Store:
+    store = _store()
     store.fill(utc_now())
-    report = _watched(names, len(specs), store)
+    return store
+
+
+@prices.command()
+@click.argument("sources", nargs=-1, shell_complete=completer("sources"))
+@_faults_told()
+def refresh(sources: tuple[str, ...]) -> None:
+    """Fetch live rates from SOURCES (default: all) into the store. Exit status 1: some failed, the others are published."""
+    specs = refreshing.chosen(sources)
+    report = _watched(sources, len(specs), _filled_store())
     _print(RESULTS, report.results)
     _say((result.name, _told(result)) for result in report.results)
     published = report.published
@@ -83,7 +100,7 @@ def refresh(settings: Settings, names: tuple[str, ...]) -> int:
         f"{len(published.ended)} ended",
     )
     click.echo(f"snapshot {published.snapshot}: {', '.join(counted)}")
-    return report.exit_code
+    sys.exit(report.exit_code)
 
 
 def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.RefreshReport:
@@ -107,16 +124,24 @@ def _told(result: refreshing.SourceResult) -> str:
     return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))
 
 
+@prices.command("try")
+@click.argument("source", shell_complete=completer("sources"))
+@click.option(
+    "--save",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Keep what the provider answered in FOLDER as a recording for the tests; secrets are cut out.",
+)
 @_faults_told()
-def try_source(name: str, folder: Path | None) -> None:
-    """Runs one source; its offers go to standard output as CSV, how it fared to standard error. Stores nothing.
+def try_source(source: str, save: Path | None) -> None:
+    """Run one SOURCE and print what it would store.
 
-    What the provider answered goes to `folder` as a recording, if there is one.
+    It also says how long that took and how fresh the rates are. Nothing is stored.
     """
-    recording = refreshing.recording_of(name, os.environ)
-    result = refreshing.try_source(name, os.environ, utc_now(), recording if folder else None)
-    if folder:
-        _save(recording, folder, name)
+    recording = refreshing.recording_of(source, os.environ)
+    result = refreshing.try_source(source, os.environ, utc_now(), recording if save else None)
+    if save:
+        _save(recording, save, source)
     if result.error:
         stop(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
     click.echo(document(columns_of(RateRow), map(rate_row, result.offers), Layout()), nl=False)
@@ -142,18 +167,21 @@ def _save(recording: Recording, folder: Path, name: str) -> None:
     )
 
 
-def describe_all() -> None:
-    """Every source: what it lists, what it needs and what it cannot see."""
-    for spec in SOURCES.values():
-        click.echo(f"{spec.name}: {spec.label}")
-        _say((("  rates", spec.rates), ("  needs", spec.needs), ("  cannot see", spec.cannot_see)))
-
-
+@prices.command("sources")
+@click.argument("source", required=False, shell_complete=completer("sources"))
 @_faults_told()
-def describe(name: str) -> None:
-    """One source: its description, its settings and how its rates come about."""
-    [spec] = refreshing.chosen([name])
-    click.echo(f"{spec.name}: {spec.label}\n\n{SOURCES.notes(name)}\n")
+def describe(source: str | None) -> None:
+    """List the price sources, or describe one SOURCE.
+
+    The list says what each needs and what it cannot see; the description of one has its settings too.
+    """
+    if not source:
+        for spec in SOURCES.values():
+            click.echo(f"{spec.name}: {spec.label}")
+            _say((("  rates", spec.rates), ("  needs", spec.needs), ("  cannot see", spec.cannot_see)))
+        return
+    [spec] = refreshing.chosen([source])
+    click.echo(f"{spec.name}: {spec.label}\n\n{SOURCES.notes(source)}\n")
     click.echo(f"rates: {spec.rates}\nneeds: {spec.needs}\ncannot see: {spec.cannot_see}")
     most = spec.bounds
     click.echo(f"bounds: {most.document_mib} MiB an answer, {most.memory_mib} MiB of memory, {most.offers:,} offers\n")
@@ -162,11 +190,15 @@ def describe(name: str) -> None:
         click.echo(f"{setting.variable}: {setting.meaning}{default}")
 
 
+@prices.command()
 @_faults_told()
-def status(settings: Settings) -> None:
-    """The current rates, how each source last fared, and the rates in quarantine."""
-    store, service = Store(settings.database_url), build_once(settings)
-    click.echo(_in_stock(current_stock(service.catalogue(), utc_now())) + "\n")
+def status() -> None:
+    """Show the last result of each source, and what is in quarantine."""
+    store, service = _store(), build_once(settings_of_environment())
+    stock = current_stock(service.catalogue(), utc_now())
+    age, within = stock.freshness.median_age_days or 0, stock.freshness.share_within_30_days or 0
+    held = f"{stock.rates:,} current rates of {stock.providers} providers, {stock.first_hand:.0%} first hand"
+    click.echo(f"{held}; {age:.0f} days old in the median, {within:.0%} seen within 30 days\n")
     states, odd = refreshing.status(store), refreshing.quarantined(store)
     _print(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
@@ -176,57 +208,76 @@ def status(settings: Settings) -> None:
         click.echo(f"{source}: {len(rates)} in quarantine; costcalc prices release {source} lets them pass")
 
 
+@prices.command()
+@click.argument("folder", type=FOLDER)
 @_faults_told()
-def export(settings: Settings, folder: Path) -> None:
-    """Writes what the store knows as the next packaged edition, and says how it differs from the present one."""
-    store = Store(settings.database_url)
-    store.fill(utc_now())
+def export(folder: Path) -> None:
+    """Write the next packaged prices into FOLDER.
+
+    They are the present ones with what the store has learned since; the command says how they differ. Your own price sheet
+    and rates read with an account are left out. With FOLDER pricing/packaged/data the tables of a checkout are renewed.
+    """
     try:
-        for line in exporting.export(store.all_offers(NOT_PUBLIC), folder, utc_now()):
+        for line in exporting.export(_filled_store().all_offers(NOT_PUBLIC), folder, utc_now()):
             click.echo(line)
     except OSError as error:
         stop(error, FAILED)
 
 
+@prices.command()
+@click.argument("folder", type=FOLDER)
 @_faults_told()
-def publish(settings: Settings, folder: Path) -> None:
-    """Writes an edition of what may be passed on, as the latest and as that of the day."""
-    store, now = Store(settings.database_url), utc_now().replace(microsecond=0)
-    store.fill(now)
-    content = editions.make(store.load_without(NOT_PUBLIC), now, settings.edition_key)
+def publish(folder: Path) -> None:
+    """Write the rates that may be passed on into FOLDER.
+
+    They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account,
+    your own price sheet, and what a provider's terms keep from being passed on are left out.
+    """
+    key, now = settings_of_environment().edition_key, utc_now().replace(microsecond=0)
+    content = editions.make(_filled_store().load_without(NOT_PUBLIC), now, key)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("latest", f"{now:%Y-%m-%d}"):
             (folder / name).write_bytes(content)
     except OSError as error:
         stop(error, FAILED)
-    key = settings.edition_key
     signed = f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={editions.public_key(key)}" if key else "not signed"
     click.echo(f"{folder / 'latest'}: {len(content) / 1000:,.0f} kB, {signed}")
 
 
+@prices.command()
+@click.argument("file", type=FILE)
 @_faults_told()
-def backup(settings: Settings, file: Path) -> None:
-    """Copies the store into a new file."""
-    backups.backup(settings.database_url, file)
+def backup(file: Path) -> None:
+    """Copy the SQLite store into the new FILE.
+
+    The store may be in use meanwhile. FILE appears once the copy was checked.
+    """
+    backups.backup(settings_of_environment().database_url, file)
     click.echo(f"{file} is a whole copy of the store")
 
 
+@prices.command()
+@click.argument("file", type=FILE)
 @_faults_told()
-def restore(settings: Settings, file: Path) -> None:
-    """Puts a copy in the place of the store, and says where the former one lies."""
-    aside = backups.restore(settings.database_url, file, utc_now())
-    snapshot = Store(settings.database_url).current_snapshot_id()
+def restore(file: Path) -> None:
+    """Replace the SQLite store with the backup FILE. Servers go on from it; the former store is kept beside it."""
+    aside = backups.restore(settings_of_environment().database_url, file, utc_now())
+    snapshot = _store().current_snapshot_id()
     prices = f"snapshot {snapshot}" if snapshot else "in which no refresh has stored prices"
     click.echo(f"the store is {file} again, {prices}")
     if aside:
         click.echo(f"the former store is kept as {aside}")
 
 
+@prices.command()
 @_faults_told()
-def rebuild(settings: Settings) -> None:
-    """Begins a new store where the present one is damaged or gone, and says what is lost."""
-    done = backups.rebuild(settings.database_url, utc_now())
+def rebuild() -> None:
+    """Start a new SQLite store where the old one is damaged or gone.
+
+    A damaged one is set aside, and what is lost is named. Where there is a backup, restore that instead.
+    """
+    done = backups.rebuild(settings_of_environment().database_url, utc_now())
     if done.path:
         click.echo(f"the damaged store is kept as {done.path}")
     click.echo(f"lost: {done.lost}")
@@ -235,36 +286,52 @@ def rebuild(settings: Settings) -> None:
     click.echo("the new store has the packaged prices: costcalc prices refresh adds today's")
 
 
+SOURCE = click.Argument(["source"], shell_complete=completer("sources"))
+
+
+@prices.command(cls=SchemaCommand, schema=WithdrawSchema, params=[SOURCE])
+@click.option("--yes", is_flag=True, help="Do not ask before withdrawing.")
+@told()
 @_faults_told()
-def withdraw(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> None:
-    """Takes the rates of a source that pass the filters back, once a person agrees. Raises Refused, CannotStart."""
-    name, store = refreshing.withdrawable(source), Store(settings.database_url)
-    store.fill(utc_now())
+def withdraw(source: str, yes: bool, **filters: Any) -> None:
+    """Withdraw the wrong rates of SOURCE that match the filters. It lists them and asks first.
+
+    SOURCE is a price source, or packaged for the prices that ship with costcalc. Nothing is deleted: answers about earlier
+    dates still know the rates. A rate that the source goes on listing comes back at the next refresh.
+    """
+    name, store = refreshing.withdrawable(source), _filled_store()
     offers = store.standing_offers(name)
     catalogue = Catalogue.from_offers(offers, name)
-    values, _ = build_once(settings).parse(WithdrawSchema(), filters, catalogue)
+    values, _ = build_once(settings_of_environment()).parse(WithdrawSchema(), texts(filters), catalogue)
     rows = catalogue.passing_rows(np.arange(len(offers)), offer_filter(values))
     wrong = [catalogue.offer(row) for row in rows.tolist()]
     if not wrong:
         stop(f"{name} has no current rate that matches these filters: nothing to withdraw", FAILED)
     _say_which(name, wrong)
-    _agreed("Withdraw", len(wrong), sure)
+    _agreed("Withdraw", len(wrong), yes)
     published = store.withdraw(name, frozenset(offer.key for offer in wrong), this_user())
     click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
 
 
+@prices.command(cls=SchemaCommand, schema=ReleaseSchema, params=[SOURCE])
+@click.option("--yes", is_flag=True, help="Do not ask before releasing.")
+@told()
 @_faults_told()
-def release(settings: Settings, source: str, filters: dict[str, list[str]], sure: bool) -> None:
-    """Lets odd rates of a source that pass the filters pass the checks, once a person agrees. Raises Refused, CannotStart."""
-    [spec], store = refreshing.chosen([source]), Store(settings.database_url)
-    service = build_once(settings)
-    values, _ = service.parse(ReleaseSchema(), filters, service.catalogue())
+def release(source: str, yes: bool, **filters: Any) -> None:
+    """Release rates of SOURCE from quarantine. It lists them and asks first; the next refresh stores them.
+
+    A rate that looks odd is left out, and `costcalc prices status` says why. Once the source has listed it unchanged for a
+    day, it is stored without a release.
+    """
+    [spec], store = refreshing.chosen([source]), _store()
+    service = build_once(settings_of_environment())
+    values, _ = service.parse(ReleaseSchema(), texts(filters), service.catalogue())
     odd = [each for each in refreshing.quarantined(store).get(spec.name, []) if _passes(each, values)]
     if not odd:
         stop(f"{spec.name} has no rate in quarantine that matches these filters: nothing to release", FAILED)
     for each in odd:
         click.echo(_in_quarantine(each))
-    _agreed("Release", len(odd), sure)
+    _agreed("Release", len(odd), yes)
     store.release(odd, this_user())
     click.echo(f"{len(odd)} released: costcalc prices refresh {spec.name} stores what is still listed")
 
@@ -302,12 +369,6 @@ def _states_at(now: datetime) -> tuple[Column, ...]:
         Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", figures=True),
         Column("seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", figures=True, leave=1),
     )
-
-
-def _in_stock(stock: Stock) -> str:
-    age, within = stock.freshness.median_age_days or 0, stock.freshness.share_within_30_days or 0
-    held = f"{stock.rates:,} current rates of {stock.providers} providers, {stock.first_hand:.0%} first hand"
-    return f"{held}; {age:.0f} days old in the median, {within:.0%} seen within 30 days"
 
 
 def _age(moment: datetime | None, now: datetime) -> str:

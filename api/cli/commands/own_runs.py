@@ -1,4 +1,4 @@
-"""The commands that measure this machine, and `costcalc recipes`: what you measured or ran yourself."""
+"""The commands that measure this machine or follow what runs on it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.cli.failing import settings_of_environment, stop
-from api.cli.options import SchemaCommand, texts
 
 if TYPE_CHECKING:
-    from marshmallow import Schema
-
-OF_HTTP = ("shared", "token", "file", "keep", "target")
+    pass
 
 
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
@@ -135,67 +132,3 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
     options["max_cost"] = options["max_cost"] or NO_BUDGET
     plan = Plan(hourly_rate=rate or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
     sys.exit(commands.watch(settings_of_environment(), asked, plan))
-
-
-@click.group()
-def recipes() -> None:
-    """Turn training logs into recipes; list and remove your own runs."""
-
-
-def _facts_of_a_run() -> Schema:
-    from api.questions.own_runs import RunSchema
-
-    return RunSchema(exclude=OF_HTTP)
-
-
-def _add(log: Path, only_try: bool, **given: Any) -> None:
-    from api.cli import own_runs as commands
-
-    commands.add(settings_of_environment(), log, texts(given), only_try)
-
-
-recipes.add_command(
-    SchemaCommand(
-        "add",
-        _facts_of_a_run,
-        params=[
-            click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
-            click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
-        ],
-        callback=_add,
-        help="Turn the training log LOG into a recipe.\n\n`costcalc cost` then answers with its name as MODEL. The log "
-        "is known by its content: DAWNBench, MLPerf, Keras, Lightning, timm, trainer_state.json, TensorBoard, Weights & "
-        "Biases, MLflow, "
-        "what training scripts print, or a CSV with epoch or step and a metric. The command asks for what the log does not say.",
-    )
-)
-
-
-@recipes.command()
-@click.argument("name", required=False)
-def compare(name: str | None) -> None:
-    """Compare what was predicted for a run with what it took.
-
-    Without NAME it is a score over all of your runs. Predicted is what would have been answered on the day of the run without
-    it: from an earlier run of yours of the same network, data set and metric, else from what was published of the network.
-    """
-    from api.cli import own_runs as commands
-
-    commands.compare(settings_of_environment(), name)
-
-
-@recipes.command("list")
-def list_recipes() -> None:
-    """List your own runs and speeds, newest first."""
-    from api.cli import own_runs as commands
-
-    commands.list_runs(settings_of_environment())
-
-
-@recipes.command()
-@click.argument("name")
-def remove(name: str) -> None:
-    """Remove your own run or speed called NAME."""
-    from api.cli import own_runs as commands
-
-    commands.remove(settings_of_environment(), name)

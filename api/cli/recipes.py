@@ -1,0 +1,176 @@
+"""`costcalc recipes`: one's own training runs and speeds, kept beside the prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from api.bootstrap import build_once
+from api.cli.failing import settings_of_environment, stop, told
+from api.cli.grid import Column, table, terminal_width
+from api.cli.log import this_user
+from api.cli.options import SchemaCommand, dashed, texts
+from api.cli.own_runs import keep, stored_runs
+from api.questions.errors import BadParameters
+from api.questions.own_runs import RunSchema
+from api.reports.own_runs import check_room, new_run
+from api.reports.plan_and_actual import comparisons, score
+from own_runs.runs import RUN, Run, stored_run
+from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
+from pricing.store.store import Store
+
+OF_HTTP = ("shared", "token", "file", "keep", "target")
+MOST_DRAWN, WIDEST_BAR = 12, 40
+NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
+
+recipes = click.Group("recipes")
+
+
+@recipes.command(
+    cls=SchemaCommand,
+    schema=lambda: RunSchema(exclude=OF_HTTP),
+    params=[
+        click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
+        click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
+    ],
+)
+def add(log: Path, only_try: bool, **given: Any) -> None:
+    """Turn the training log LOG into a recipe.
+
+    `costcalc cost` then answers with its name as MODEL. The log is known by its content: DAWNBench, MLPerf, Keras, Lightning,
+    timm, trainer_state.json, TensorBoard, Weights & Biases, MLflow, what training scripts print, or a CSV with epoch or step
+    and a metric. The command asks for what the log does not say.
+    """
+    settings = settings_of_environment()
+    with told():
+        service = build_once(settings)
+        try:
+            run = new_run(service, service.catalogue(), service.check(RunSchema(), texts(given)), log)
+        except BadParameters as refused:
+            stop("\n".join(_as_options(refused.errors, log)))
+        check_room(service.runs(), run, None)
+    for note in run.notes:
+        click.echo(note, err=True)
+    click.echo(
+        f"{run.name}: {run.epochs:,.4g} epochs of {run.dataset} in {run.hours:,.4g} h on {run.accelerators} x {run.accelerator}, "
+        f"{run.samples_per_second:,.4g} samples/s; {run.metric} reached {run.reached:,.6g}"
+    )
+    if only_try:
+        click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
+    else:
+        keep(settings, run.stored(), f"answers about {run.name}")
+
+
+def _curve(run: Run) -> Iterator[str]:
+    """A few points of a run's curve, each with a bar from its lowest to its highest value."""
+    values = [point.value for point in run.curve]
+    low, high = min(values), max(values)
+    for point in run.curve[:: -(-len(run.curve) // MOST_DRAWN)]:
+        bar = "█" * round(WIDEST_BAR * (point.value - low) / (high - low or 1))
+        yield f"{point.epochs:10,.4g} epochs  {point.value:<10.5g} {bar}".rstrip()
+
+
+def _as_options(errors: dict[str, list[str]], log: Path) -> Iterator[str]:
+    """`--batch-size is missing: ...`"""
+    for name, lines in errors.items():
+        option = str(log) if name == "file" else f"--{dashed(name)}"
+        yield from (f"{option} is {line}" if line.startswith("missing") else f"{option}: {line}" for line in lines)
+
+
+@recipes.command()
+@click.argument("name", required=False)
+def compare(name: str | None) -> None:
+    """Compare what was predicted for a run with what it took.
+
+    Without NAME it is a score over all of your runs. Predicted is what would have been answered on the day of the run without
+    it: from an earlier run of yours of the same network, data set and metric, else from what was published of the network.
+    """
+    settings = settings_of_environment()
+    with told():
+        compared = comparisons(build_once(settings), name)
+    if not compared:
+        click.echo(NO_RUNS)
+        return
+    if name is not None:
+        (one,) = compared
+        based = one.predicted_from or "nothing is known of this network, data set and metric without it"
+        click.echo(f"{one.run} on {one.machine or 'its machine'}; predicted from {based}")
+        lines = table(TERM_COLUMNS, one.terms, terminal_width())
+    else:
+        lines = table(COMPARED_COLUMNS, compared, terminal_width())
+    for line in lines:
+        click.echo(line.rstrip())
+    found = score(compared)
+    if found.mape is not None:
+        click.echo(
+            f"hours off by {found.mape:.1%} on average over {found.predicted} of {found.runs}; {found.within} took as long as "
+            "the 80 % interval says"
+        )
+
+
+@recipes.command("list")
+def list_runs() -> None:
+    """List your own runs and speeds, newest first."""
+    rows = list(reversed(stored_runs(settings_of_environment(), RUN, SPEED)))
+    runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
+    speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
+    for columns, listed in ((RUN_COLUMNS, runs), (SPEED_COLUMNS, speeds)):
+        for line in table(columns, listed, terminal_width()) if listed else ():
+            click.echo(line.rstrip())
+    if not rows:
+        click.echo(NO_RUNS)
+
+
+@recipes.command()
+@click.argument("name")
+def remove(name: str) -> None:
+    """Remove your own run or speed called NAME."""
+    settings = settings_of_environment()
+    names = [row.id for row in stored_runs(settings, RUN, SPEED, SMALL_DEVICE)]
+    if name not in names:
+        stop(f"nothing is stored as {name}: costcalc recipes list shows what is")
+    Store(settings.database_url).remove_own_run(name, this_user())
+    click.echo(f"{name} removed")
+
+
+SPEED_COLUMNS = (
+    Column("name", lambda each: each[0].id),
+    Column("model", lambda each: each[1].model),
+    Column("accelerator", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
+    Column("precision\nand batch", lambda each: f"{each[1].precision} {each[1].batch_size}", leave=2),
+    Column("images/s", lambda each: f"{each[1].images_per_second:,.4g} ± {each[1].spread:.0%}", figures=True),
+    Column("measured", lambda each: f"{each[1].measured_at:%Y-%m-%d}", figures=True, leave=1),
+)
+RUN_COLUMNS = (
+    Column("name", lambda each: each[0].id),
+    Column("trained", lambda each: f"{each[1].model} on {each[1].dataset}", leave=2),
+    Column("reached", lambda each: f"{each[1].reached:,.4g} {each[1].metric}"),
+    Column("epochs", lambda each: f"{each[1].epochs:,.4g}", figures=True),
+    Column("hours", lambda each: f"{each[1].hours:,.4g}", figures=True),
+    Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
+    Column("seen by", lambda each: "a token" if each[0].owner else "all", leave=3),
+    Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
+)
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:,.4g}"
+
+
+TERM_COLUMNS = (
+    Column("term", lambda each: each.name),
+    Column("predicted", lambda each: _figure(each.predicted), figures=True),
+    Column("took", lambda each: _figure(each.took), figures=True),
+    Column("unit", lambda each: each.unit),
+)
+COMPARED_COLUMNS = (
+    Column("run", lambda each: each.run),
+    Column("hours predicted", lambda each: _figure(each.hours.predicted), figures=True),
+    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), figures=True),
+    Column("took", lambda each: _figure(each.hours.took), figures=True),
+    Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", figures=True),
+    Column("in range", lambda each: {True: "yes", False: "no", None: ""}[each.is_within]),
+)
