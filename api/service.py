@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from marshmallow import Schema
 
@@ -26,6 +26,7 @@ from api.questions.schemas.layout import Layout, layout
 from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
 from api.questions.tasks import of_the_task
 from api.questions.usual_target import names_no_target, with_usual_target
+from api.stored import FixedPrices, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -50,13 +51,9 @@ from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 from pricing.store.local_file import OwnRun
 
-if (
-    TYPE_CHECKING
-):  # SQLAlchemy stays out of a command that needs no store, the reading of sentences out of one that asks in none
+if TYPE_CHECKING:  # the reading of sentences stays out of a command that asks in none
     from api.questions.words.understanding import Understanding
     from api.questions.words.vocabulary import Vocabulary
-    from pricing.store.changes import By
-    from pricing.store.sign_ins import SignIn
 
 COST = CostSchema()
 UNKNOWN_NETWORK = (
@@ -72,78 +69,6 @@ PACKAGES = ("costcalc", "pricing", "own_runs", "api")
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
 
-class Prices(Protocol):
-    """Where the current snapshot is held."""
-
-    def catalogue(self) -> Catalogue:
-        """The last good snapshot. Raises NotReady before the first is loaded."""
-        ...
-
-    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
-        """A catalogue that knows earlier moments too. Raises NotReady while the store cannot be reached."""
-        ...
-
-    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
-        """A catalogue of all that was ever observed of these machine types. Raises NotReady likewise."""
-        ...
-
-    def public(self) -> Catalogue:
-        """The newest snapshot without what may not be passed on. Raises NotReady likewise."""
-        ...
-
-    def trouble(self) -> str | None:
-        """Why the store cannot be reached; None while it can."""
-        ...
-
-    def quarantined(self) -> tuple[str, ...]:
-        """The source of each rate that is left out because it looks odd."""
-        ...
-
-    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
-        """By source, the moment at which it last answered."""
-        ...
-
-    def failing(self) -> tuple[str, ...]:
-        """The sources that failed, or broke in part, when they were last asked."""
-        ...
-
-
-class RunKeeper(Protocol):
-    """Where runs of askers' own are kept."""
-
-    def add(self, run: OwnRun, by: By) -> None:
-        """Keeps a run. Raises NotReady while that is not possible."""
-        ...
-
-    def remove(self, id: str, by: By) -> None:
-        """Forgets a run. Raises NotReady likewise."""
-        ...
-
-
-class SignIns(Protocol):
-    """Where it stands which browsers are signed in."""
-
-    def key(self) -> bytes:
-        """By which tokens are known there. Raises NotReady before the first look."""
-        ...
-
-    def known(self) -> Mapping[str, SignIn]:
-        """By id, those of the last look."""
-        ...
-
-    def find(self, id: str) -> SignIn | None:
-        """The sign-in of this id, also a new one. Raises NotReady."""
-        ...
-
-    def add(self, sign_in: SignIn, now: datetime) -> None:
-        """Keeps one. Raises NotReady."""
-        ...
-
-    def end(self, id: str) -> None:
-        """Ends one, everywhere. Raises NotReady."""
-        ...
-
-
 @dataclass(frozen=True)
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
@@ -155,13 +80,13 @@ class Service:
     """
 
     evidence: Evidence
-    prices: Prices
+    prices: WatchedPrices | FixedPrices
     clock: Callable[[], datetime]
     sources: tuple[str, ...] = ()
     watch: Callable[[Answer], None] = lambda _: None
     runs: Callable[[], tuple[OwnRun, ...]] = tuple
-    keeper: RunKeeper | None = None
-    sign_ins: SignIns | None = None
+    keeper: StoredRuns | None = None
+    sign_ins: StoredSignIns | None = None
     own: Mapping[str, OwnModel] = field(default_factory=dict)
     own_version: str = ""
     memory: Memory = field(default_factory=Memory)

@@ -9,11 +9,11 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 
-from api.bootstrap import FixedPrices
 from api.formats import price_sheet
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OfferRow, OffersReport, offers_report
 from api.service import Service
+from api.stored import FixedPrices
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import report
 from costcalc.evidence import load_evidence

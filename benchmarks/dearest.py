@@ -14,11 +14,11 @@ from time import process_time
 from typing import Any
 from urllib.parse import urlencode
 
-from api.bootstrap import FixedPrices
 from api.questions.schemas.cost import CostSchema
 from api.reports.plan import MOST_SECONDS
 from api.service import Service
 from api.settings import Settings
+from api.stored import FixedPrices
 from api.web.app import LONGEST_QUERY, create_app
 from benchmarks.synthetic import NOW
 from benchmarks.timing import median, report

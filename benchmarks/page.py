@@ -6,8 +6,8 @@ import re
 import time
 from itertools import count
 
-from api.bootstrap import FixedPrices
 from api.service import Service
+from api.stored import FixedPrices
 from api.web.app import create_app
 from benchmarks.synthetic import NOW
 from benchmarks.timing import median, milliseconds, report

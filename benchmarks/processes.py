@@ -22,7 +22,7 @@ from benchmarks.synthetic import NOW, catalogue
 from costcalc.evidence import load_evidence
 from api.web.app import create_app
 from api.service import Service
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 big = catalogue(100_000)
 document = big.to_bytes()
 import pathlib
@@ -33,7 +33,8 @@ import pathlib, sys
 import api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue
 from api.web.app import create_app
 from api.service import Service
-from api.bootstrap import FixedPrices, utc_now
+from api.bootstrap import utc_now
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 prices = Catalogue.from_bytes(pathlib.Path(sys.argv[1]).read_bytes(), "big")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from api.bootstrap import FixedPrices
 from api.formats.sheets import MOST_WORKBOOK_ROWS, cost_xlsx, offers_xlsx
 from api.questions.schemas.layout import Layout
 from api.reports.cost import cost_report
 from api.reports.prices.offers import offers_report
 from api.service import COST, Service
+from api.stored import FixedPrices
 from benchmarks.synthetic import NOW, catalogue
 from benchmarks.timing import median, milliseconds, report
 from costcalc.catalogue.catalogue import Catalogue

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from api.bootstrap import FixedPrices
 from api.cli.ask import ask_lines
 from api.cli.grid import View
 from api.reports.ask import AskReport
 from api.service import Service
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 from pricing.packaged.offers import read_packaged

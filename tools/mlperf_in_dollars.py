@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from api.bootstrap import FixedPrices
 from api.formats.charts.drawing import picture
 from api.formats.charts.rounds import figure
 from api.questions.schemas.trainings import RoundsSchema
@@ -20,6 +19,7 @@ from api.reports import every_round
 from api.reports.every_round import MOMENT, EveryRoundReport
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 from costcalc.tasks.tables import MLPERF, benchmark_of, tasks

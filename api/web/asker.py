@@ -14,7 +14,7 @@ from flask import current_app, g, request
 from itsdangerous import BadSignature, URLSafeSerializer
 from werkzeug.sansio.request import Request
 
-from api.service import SignIns
+from api.stored import StoredSignIns
 from api.tokens import Token, Tokens
 from pricing.store.changes import By
 from pricing.store.sign_ins import SignIn
@@ -33,7 +33,7 @@ class Access:
     """
 
     tokens: Tokens
-    sign_ins: SignIns
+    sign_ins: StoredSignIns | KeptSignIns
     clock: Callable[[], datetime]
 
     def token_of(self, request: Request, look: bool = True) -> Token | None:

@@ -24,7 +24,8 @@ from api.reports.own_runs import (
     sent_before,
     tried_run,
 )  # fmt: skip
-from api.service import RunKeeper, Service
+from api.service import Service
+from api.stored import StoredRuns
 from api.web.asker import current_author, current_owner, current_token
 from api.web.pages.own_runs import Sent, own_runs_page
 from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
@@ -136,7 +137,7 @@ def _service() -> Service:
     return cast(Service, current_app.extensions["costcalc"])
 
 
-def _keeper() -> RunKeeper:
+def _keeper() -> StoredRuns:
     keeper = _service().keeper
     if keeper is None:
         raise Refused(503, "this server keeps no runs: it answers from fixed prices")

@@ -14,9 +14,10 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from api.bootstrap import FixedPrices, utc_now
+from api.bootstrap import utc_now
 from api.service import Service
 from api.settings import Settings
+from api.stored import FixedPrices
 from api.web.app import create_app
 from benchmarks.faulty.sheet import PROVIDER
 from costcalc.catalogue.catalogue import Catalogue

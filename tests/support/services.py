@@ -8,8 +8,8 @@ from unittest.mock import patch
 from support.engine import MEMORY
 from support.stores import packaged_edition
 
-from api.bootstrap import FixedPrices
 from api.service import Service
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 

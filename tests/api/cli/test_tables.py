@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from support.prices import offer
 from support.services import packaged_service, service_of
 
-from api.bootstrap import FixedPrices
 from api.cli.grid import Column, table
 from api.cli.main import main
 from api.reports.cost import CostReport
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Gap
 

@@ -11,10 +11,10 @@ import pytest
 from support.prices import many
 from support.services import NOW, packaged_catalogue, service_of
 
-from api.bootstrap import FixedPrices
 from api.formats import csv_export, price_sheet
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OfferRow, RateRow, offers_report, rate_row, selected
+from api.stored import FixedPrices
 from api.web.app import create_app
 from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed

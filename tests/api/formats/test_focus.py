@@ -10,7 +10,7 @@ from support.focus_rules import read, violations
 from support.prices import offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Payment, PurchaseOption

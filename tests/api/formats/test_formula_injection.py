@@ -11,9 +11,9 @@ from support.office import ENGLISH, GERMAN, needs_office, opened_csvs, recalcula
 from support.prices import NOW, offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
 from api.formats.csv_export import cell_writer
 from api.questions.schemas.layout import Layout
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 

@@ -16,9 +16,9 @@ from support.office import convert, name_of, needs_office, recalculated_all, row
 from support.services import packaged_service, service_of, words
 from support.stores import packaged_edition
 
-from api.bootstrap import FixedPrices
 from api.formats.commitments_sheets import columns_and_rows
 from api.reports.commitments import CommitmentsReport, question_beside
+from api.stored import FixedPrices
 from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices

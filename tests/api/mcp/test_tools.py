@@ -13,12 +13,12 @@ from support.assistants import QUESTIONS
 from support.own_training_runs import own_run
 from support.prices import offer
 
-from api.bootstrap import FixedPrices
 from api.mcp.actions import ACTIONS
 from api.mcp.answers import KEPT, MOST, fitting
 from api.mcp.resources import RESOURCES
 from api.mcp.server import Desk, answered, server_of
 from api.mcp.tools import TOOLS, tool_named
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from own_runs.runs import CurvePoint
 

@@ -9,7 +9,7 @@ from support.engine import answer
 from support.prices import NOW, offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.evidence import load_evidence
 from costcalc.offers import PurchaseOption

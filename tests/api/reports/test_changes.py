@@ -9,7 +9,7 @@ import pytest
 from support.prices import NOW, offer
 from support.services import service_of, words
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Payment, PurchaseOption

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 import pytest
 from support.services import NOW, packaged_catalogue, service_of
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from pricing import exchange_rates as exchange

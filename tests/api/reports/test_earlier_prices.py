@@ -7,7 +7,7 @@ import pytest
 from support.prices import NOW, listed, offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.offers import PurchaseOption
 from pricing.store import publish as publishing

@@ -9,8 +9,8 @@ import pytest
 from support.prices import NOW, listed, offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
 from api.reports.prices.offers import RateRow
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption

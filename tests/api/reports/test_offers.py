@@ -10,7 +10,7 @@ import pytest
 from support.prices import offer
 from support.services import NOW, packaged_service, service_of, words
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 

@@ -10,12 +10,12 @@ from support.prices import NOW, offer
 from support.services import service_of
 from support.slack import table_of
 
-from api.bootstrap import FixedPrices
 from api.cli.main import main
 from api.settings import Settings
 from api.slack import price_alert as slack_notice
 from api.slack.price_alert import AlertRequest, notice, notify
 from api.slack.webhook import NotSent, WrongUse
+from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 
 REQUEST = AlertRequest("week", "10%", "resnet50 0.757")

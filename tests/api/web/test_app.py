@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 from support.services import packaged_service
 
-from api.bootstrap import FixedPrices, WatchedPrices
 from api.settings import Settings
+from api.stored import FixedPrices, WatchedPrices
 from api.web import health
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue

@@ -5,8 +5,8 @@ from fakes.edition import KEY
 from support.prices import NOW, listed, offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
 from api.settings import Settings
+from api.stored import FixedPrices
 from api.web.app import create_app
 from pricing import editions
 from pricing.store.store import Store

@@ -7,9 +7,9 @@ from flask import Response
 from prometheus_client import REGISTRY
 from support.services import NOW, packaged_catalogue, packaged_service, service_of
 
-from api.bootstrap import FixedPrices
 from api.questions.schemas.layout import Layout
 from api.settings import Settings
+from api.stored import FixedPrices
 from api.web.app import create_app
 from api.web.responses import name_file
 from costcalc.catalogue.catalogue import Catalogue

@@ -93,7 +93,7 @@ def test_commands_settings_and_the_reference_follow_from_the_one_line(tmp_path: 
     script = (
         "from pricing.sources import SOURCES; SOURCES.modules['acme'] = 'acme_source'\n"
         "import test_reference\n"
-        "from api.cli.prices import describe_all, source_settings\n"
+        "from api.cli.prices import source_settings\n"
         "from api.cli.main import main\n"
         "assert '| `acme` | Acme | on demand | nothing | what it does not list |' in test_reference.sources()\n"
         "assert 'COSTCALC_ACME_URL' in test_reference.settings()\n"

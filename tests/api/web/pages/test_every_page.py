@@ -11,7 +11,7 @@ from support.own_runs import add, app_of
 from support.prices import offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
+from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Payment, PurchaseOption

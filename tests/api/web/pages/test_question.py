@@ -9,8 +9,8 @@ import pytest
 from support.prices import offer
 from support.services import service_of
 
-from api.bootstrap import FixedPrices
 from api.reports.left_out import Hints
+from api.stored import FixedPrices
 from api.web.app import create_app
 from api.web.pages.question import Headline
 from costcalc.catalogue.catalogue import Catalogue

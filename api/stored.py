@@ -1,0 +1,181 @@
+"""What a service has in its store: prices, runs of people's own, and who is signed in. A store out of reach is `NotReady`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from api.questions.errors import NotReady
+from costcalc.catalogue.catalogue import Catalogue
+from pricing.sources import NOT_PUBLIC
+from pricing.store.local_file import OwnRun
+
+if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
+    from pricing.store.changes import By
+    from pricing.store.sign_ins import SignIn
+    from pricing.store.store import Store
+    from pricing.store.worker_catalogue import WorkerCatalogue
+
+NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"
+NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
+NO_SIGN_INS = "the store cannot say now who is signed in; try again in a few seconds"
+NOT_KEPT = "the store cannot be written to now, so nothing was changed; try again in a few seconds"
+SILENT_SECONDS = 60  # a look at the store that takes longer hangs
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedPrices:
+    """The snapshot that a watcher keeps up to date."""
+
+    worker: WorkerCatalogue
+
+    def catalogue(self) -> Catalogue:
+        """The last good snapshot. Raises NotReady before the first is loaded."""
+        from pricing.store.worker_catalogue import NoSnapshot
+
+        try:
+            return self.worker.catalogue()
+        except NoSnapshot:
+            remedy = self.worker.state().remedy
+            told = f"the price store cannot be reached: {remedy}" if remedy else NO_SNAPSHOT
+            raise NotReady(told) from None
+
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.catalogue_at(moments)
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.history(instance_types)
+
+    def public(self) -> Catalogue:
+        """The newest snapshot without what may not be passed on. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.worker.without(NOT_PUBLIC)
+
+    def trouble(self) -> str | None:
+        """What to do about a store that is gone, or where to read why it cannot be reached, which may name hosts; None while it
+        can."""
+        state = self.worker.state()
+        if state.checked_at is None or not state.store_reachable:
+            return state.remedy or "the log says why"
+        silent = (self.worker.clock() - state.checked_at).total_seconds()
+        return f"it has not answered for {silent:.0f} s" if silent > self.worker.poll_seconds + SILENT_SECONDS else None
+
+    def quarantined(self) -> tuple[str, ...]:
+        """The source of each rate that is left out because it looks odd."""
+        return self.worker.state().quarantined
+
+    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
+        """By source, the moment at which it last answered."""
+        return self.worker.state().answered_at
+
+    def failing(self) -> tuple[str, ...]:
+        """The sources that failed, or broke in part, when they were last asked."""
+        return self.worker.state().failing
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRuns:
+    """What people ran themselves, kept in the store that a watcher reads."""
+
+    worker: WorkerCatalogue
+
+    def add(self, run: OwnRun, by: By) -> None:
+        """Keeps a run. Raises NotReady while the store cannot be reached."""
+        with _within_reach(NOT_KEPT):
+            self.worker.add_own_run(run, by)
+
+    def remove(self, id: str, by: By) -> None:
+        """Forgets a run. Raises NotReady likewise."""
+        with _within_reach(NOT_KEPT):
+            self.worker.remove_own_run(id, by)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignIns:
+    """Which browsers are signed in, kept in the store that a watcher reads."""
+
+    worker: WorkerCatalogue
+
+    def key(self) -> bytes:
+        """By which tokens are known there. Raises NotReady before the store was first reached."""
+        with _within_reach(NO_SIGN_INS):
+            return self.worker.key()
+
+    def known(self) -> Mapping[str, SignIn]:
+        """By id, those of the last look."""
+        return self.worker.sign_ins()
+
+    def find(self, id: str) -> SignIn | None:
+        """The sign-in of this id, also one that another worker has just added. Raises NotReady."""
+        with _within_reach(NO_SIGN_INS):
+            return self.worker.sign_in_of(id)
+
+    def add(self, sign_in: SignIn, now: datetime) -> None:
+        """Keeps one. Raises NotReady."""
+        with _within_reach(NOT_KEPT):
+            self.worker.add_sign_in(sign_in, now)
+
+    def end(self, id: str) -> None:
+        """Ends one, everywhere. Raises NotReady."""
+        with _within_reach(NOT_KEPT):
+            self.worker.end_sign_in(id)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPrices:
+    """One catalogue that never changes, and the store that knows earlier moments; None if the catalogue knows all."""
+
+    fixed: Catalogue
+    open_store: Callable[[], Store] | None = None
+
+    def catalogue(self) -> Catalogue:
+        """The catalogue."""
+        return self.fixed
+
+    def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
+        """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_at(moments) if self.open_store else self.fixed
+
+    def history(self, instance_types: tuple[str, ...]) -> Catalogue:
+        """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_history(instance_types) if self.open_store else self.fixed
+
+    def public(self) -> Catalogue:
+        """The newest snapshot without what may not be passed on. Raises NotReady while the store cannot be reached."""
+        with _within_reach():
+            return self.open_store().load_without(NOT_PUBLIC) if self.open_store else self.fixed
+
+    def trouble(self) -> str | None:
+        """None: there is no store to lose."""
+        return None
+
+    def quarantined(self) -> tuple[str, ...]:
+        """Empty: one command has no metrics."""
+        return ()
+
+    def answered_at(self) -> tuple[tuple[str, datetime], ...]:
+        """Nothing: no source was asked."""
+        return ()
+
+    def failing(self) -> tuple[str, ...]:
+        """Nothing: no source was asked."""
+        return ()
+
+
+@contextmanager
+def _within_reach(told: str = NO_EARLIER) -> Iterator[None]:
+    from pricing.store.connection import StoreError
+
+    try:
+        yield
+    except StoreError:
+        raise NotReady(told) from None
