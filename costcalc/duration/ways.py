@@ -96,11 +96,16 @@ def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence
     used = [evidence.vendors_of(recipe) for recipe in recipes]
     known = np.array([part(evidence.accelerators, name).predicted_unmeasured for name in names], bool)
     nobodys = known & ~np.isin(vendors, list(frozenset().union(*used)))
-    rows = [
-        ~np.isin(vendors, list(seen)) & ~_runs_or_is_ported(evidence, recipe, names, nobodys)
-        for recipe, seen in zip(recipes, used, strict=True)
-    ]
+    elsewhere = {seen: ~np.isin(vendors, list(seen)) for seen in set(used)}
+    alike = {_program(recipe): recipe for recipe in recipes}
+    runs = {one: _runs_or_is_ported(evidence, recipe, names, nobodys) for one, recipe in alike.items()}
+    rows = [elsewhere[seen] & ~runs[_program(recipe)] for recipe, seen in zip(recipes, used, strict=True)]
     return np.array(rows, bool).reshape(len(recipes), len(clusters))
+
+
+def _program(recipe: Recipe) -> tuple[str, str, str]:
+    """Recipes that agree in this run on the same chips."""
+    return recipe.kind, recipe.stack, recipe.framework_family
 
 
 def _runs_or_is_ported(evidence: Evidence, recipe: Recipe, accelerators: Sequence[str], nobodys: Flags) -> Flags:

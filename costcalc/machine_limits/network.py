@@ -99,17 +99,20 @@ def waiting(limited: LimitedSpeeds, own: Sequence[Floats], exchange: Floats, ove
     """
     if not exchange.any():
         return limited
-    usual, best, worst = (
-        tuple(np.where(phase > 0, np.maximum(least, law.step(phase, exchange)), 0.0) for phase, least in pairs)
-        for law in (overlap, overlap._replace(hidden=1.0), overlap._replace(hidden=0.0))
-        for pairs in [list(zip(own, limited.seconds_per_epoch, strict=True))]
-    )
-    longest = exchange / overlap.reached > limited.seconds_per_epoch[0]
+    within = limited.seconds_per_epoch
+
+    def phase(number: int, law: Overlap) -> Floats:
+        least = np.maximum(within[number], law.step(own[number], exchange))
+        return np.where(own[number] > 0, least, 0.0)
+
+    usual = tuple(phase(number, overlap) for number in range(len(own)))
+    best, worst = (phase(0, overlap._replace(hidden=hidden)) for hidden in (1.0, 0.0))
+    longest = exchange / overlap.reached > within[0]
     return LimitedSpeeds(
         seconds_per_epoch=usual,
         limited_by=np.where(longest, np.int8(PARTS.index("network")), limited.limited_by),
-        width_below=np.hypot(limited.width_below, _apart(best[0], usual[0])),
-        width_above=np.hypot(limited.width_above, _apart(usual[0], worst[0])),
+        width_below=np.hypot(limited.width_below, _apart(best, usual[0])),
+        width_above=np.hypot(limited.width_above, _apart(usual[0], worst)),
     )
 
 

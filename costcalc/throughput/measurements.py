@@ -70,7 +70,10 @@ class Measurements:
         row_of = {
             system: max(rows, key=lambda row: self._timely(row, year)) for system, rows in self._of_system.items()
         }
-        latest = sorted(self._of_system, key=lambda system: self._timely(row_of[system], year), reverse=True)
+        alike: dict[tuple[str, int, bool], MeasuredSystem] = {}  # of systems as near to any cluster, the timeliest
+        for system in sorted(self._of_system, key=lambda system: self._timely(row_of[system], year), reverse=True):
+            alike.setdefault((system.accelerator, system.accelerators, system.nodes > 1), system)
+        latest = list(alike.values())
         several = np.array([system.nodes > 1 for system in latest])
         log_count = np.log([max(system.accelerators, 1) for system in latest])
         strange = np.array([features.strangeness(system.accelerator) for system in latest])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import nnls
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
@@ -35,7 +36,7 @@ class Fit:
 
         Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2, for groups instead of single rows.
         """
-        inverse = np.linalg.inv((self.design @ self.design.T).toarray() + np.diag(self.variance))
+        inverse = _inverse((self.design @ self.design.T).toarray() + np.diag(self.variance))
         pulled, residuals = inverse @ self.target, np.zeros(len(groups))
         members: dict[Hashable, list[int]] = defaultdict(list)
         for row, group in enumerate(groups):
@@ -43,6 +44,13 @@ class Fit:
         for rows in members.values():
             residuals[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], pulled[rows])
         return residuals
+
+
+def _inverse(covariance: Floats) -> Floats:
+    """That of a symmetric and positive definite matrix, in half the time of any other."""
+    root, _ = dpotrf(covariance, lower=True)
+    lower = np.tril(dpotri(root, lower=True)[0])
+    return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def fit(

@@ -29,10 +29,12 @@ HoldOut = Callable[[MLPerfRun], HeldOut]
 
 
 class AskedRecipes(NamedTuple):
-    """The patterns of the recipes that a question allows, and whose software it asks for."""
+    """The patterns of the recipes that a question allows, and whose software it asks for. Recipes that are asked `alone` are all
+    that is known: the others decide between equally good ones, and take nine tenths of the time."""
 
     patterns: tuple[str, ...]
     software: Literal["usual", "recipe"] = "usual"
+    alone: bool = False
 
 
 RecipeChoice = Callable[[MLPerfRun], AskedRecipes]
@@ -59,7 +61,7 @@ def recipes_of_any_round(_: MLPerfRun) -> AskedRecipes:
 
 def recipes_of_its_round(run: MLPerfRun) -> AskedRecipes:
     """The recipes of the round in which the run was published, with the software of its year."""
-    return AskedRecipes((f"mlperf-{run.result.round}-*",), "recipe")
+    return AskedRecipes((f"mlperf-{run.result.round}-*",), "recipe", alone=True)
 
 
 def answered_runs(
@@ -81,9 +83,13 @@ def answered_runs(
 
 def _answered(evidence: Evidence, runs: Sequence[MLPerfRun], recipes: RecipeChoice) -> Iterator[AnsweredRun]:
     catalogue = made_up_offers(evidence.accelerators, {machine(run) for run in runs})
+    asked = list(map(recipes, runs))
+    if all(each.alone for each in asked):
+        patterns = {pattern for each in asked for pattern in each.patterns}
+        evidence = replace(evidence, recipes=tuple(one for one in evidence.recipes if one.is_named(patterns)))
     memory = Memory()
-    for run in runs:
-        estimates = answer(question(run, recipes(run)), evidence, catalogue, TODAY, memory=memory).estimates
+    for run, wanted in zip(runs, asked, strict=True):
+        estimates = answer(question(run, wanted), evidence, catalogue, TODAY, memory=memory).estimates
         if estimates:
             yield AnsweredRun(run, estimates[0], evidence.fitted.reference.scatter(run.system.accelerator))
 

@@ -5,9 +5,7 @@ import subprocess
 import sys
 from datetime import date
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from support.live_server import clean_environment
 from support.services import packaged_service
 
@@ -78,6 +76,9 @@ def test_the_table_is_text_and_no_markup(session):
 
 
 def test_a_notebook_asks_shows_and_draws(tmp_path):
+    import nbformat  # takes two seconds, in every process that collects tests
+    from nbclient import NotebookClient
+
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute(
         env=clean_environment(tmp_path)
