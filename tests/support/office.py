@@ -146,7 +146,7 @@ def recalculated_rows(paths, sheet, number):
 def name_of(heading):
     """The name of a column by its heading: `billed_cost` of `Billed cost (USD)`."""
     name = heading.partition(" (")[0]
-    return name if name.startswith("_") else name.lower().replace(" ", "_")
+    return name if name.startswith("_") else name.lower().replace(" ", "_").replace("top-", "top")
 
 
 def rows_of(lines):

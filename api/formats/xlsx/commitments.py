@@ -150,9 +150,9 @@ class CommitmentSheets:
         sheet.plain.insert_chart(top, 0, chart, {"object_position": 3})
 
     def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
-        inputs = {"hours_per_run": "input_hours", "runs_per_month": "input_hours"}
+        inputs = {"hours_per_run"} | ({"runs_per_month"} if self.document.runs_per_month is not None else set())
         columns = [replace(self._column(name, ""), detail=False) for name in MACHINES]
-        columns = [replace(column, form=inputs.get(column.name, column.form)) for column in columns]
+        columns = [replace(each, form="input_hours" if each.name in inputs else each.form) for each in columns]
         rows = zip(self.document.machines, self.bills, strict=True)
         own = OwnRow(MACHINES)
         cells = (self._machine(own, number, hours_of, *each) for number, each in enumerate(rows, 1))

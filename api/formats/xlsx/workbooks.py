@@ -16,6 +16,10 @@ from costcalc.answers import Answer, Estimate
 from costcalc.offers import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 
+YELLOW = (
+    "Yellow cells are yours to change: hours, and runs where you asked about them, on Machines, list rates on Rates, your "
+    "discounts on Discounts. The tables and the chart follow; these sentences do not."
+)
 OTHER_HOURS = (PurchaseOption.SPOT, PurchaseOption.FREE)  # interruptions, and sessions that end, stretch them
 
 
@@ -39,7 +43,7 @@ def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...], 
     book = Book(f"costcalc commitments {query.model}", document.prices.as_of, query.currency)
     runs = {} if document.runs_per_month is None else {"runs_per_month": f"{document.runs_per_month}"}
     address = root + to_url(query, "/commitments.xlsx", **runs)
-    lines = [*document.verdict, *document.notes]
+    lines = [*document.verdict, YELLOW, *document.notes]
     summary = book.sheet("Summary")
     front = Front(
         f"Rent or commit: {query.model} to {goal_in_words(query)}",
