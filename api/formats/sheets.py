@@ -126,7 +126,8 @@ def _listed(
     quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
     currency = quoted.pop() if len(quoted) == 1 else ""
     front = Front(table.title, [table.intro, *lines], layout.asked, getattr(report, "as_of", None), currency)
-    return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows)
+    folded = () if layout.columns else None
+    return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows, folded)
 
 
 def _list_columns(table: Table, report: Any) -> list[Column]:

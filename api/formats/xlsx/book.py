@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 from xlsxwriter import Workbook
@@ -19,11 +19,15 @@ from costcalc.offers import OLD_DAYS
 
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 LONGEST_ADDRESS = 2000  # Excel opens none of more than 2,079 characters
-AMOUNTS = ("money", "rate", "input")
+AMOUNTS, TEXTS = ("money", "rate", "input"), ("text", "long_text")
 SPELT = {"vcpus": "vCPUs", "gib": "GiB", "kwh": "kWh", "usd": "USD", "gmacs": "GMACs", "top1": "top-1", "top5": "top-5"}
 FORMATS: dict[str, dict[str, Any]] = {
     "title": {"bold": True, "font_size": 14},
-    "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"},
+    "heading": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "align": "left", "indent": 1},
+    "heading_of_rows": {"bold": True, "bottom": 1},
+    "heading_of_numbers": {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "align": "right"},
+    "text": {"indent": 1},
+    "long_text": {"indent": 1, "text_wrap": True},
     "input": {"bg_color": "#FFF2CC", "num_format": "#,##0.00######"},
     "input_hours": {"bg_color": "#FFF2CC", "num_format": "#,##0.00##"},
     "input_share": {"bg_color": "#FFF2CC", "num_format": "0.0##%"},
@@ -33,7 +37,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "share": {"num_format": "0.0##%"},
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
-    "wrapped": {"text_wrap": True, "valign": "top"},
+    "wrapped": {"text_wrap": True},
     "address": {"font_color": "#0563C1", "underline": 1},
     "headline": {"bold": True, "font_size": 12},
     "wrapped_headline": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
@@ -43,8 +47,8 @@ FORMATS: dict[str, dict[str, Any]] = {
 LOOKS: Mapping[type, str] = {bool: "logical", datetime: "moment", date: "day"}
 """The format of a value that is given none."""
 A4 = 9
-NUMBERS = (int, float, Decimal)
-HEADING_HEIGHT = 45  # points: three lines
+NUMBERS = int | float | Decimal
+HEADING_HEIGHT, LINE_HEIGHT = 45, 15  # points: three lines, and one
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
     "price_first_hand": lambda known: known is False,
@@ -186,7 +190,7 @@ class Sheet:
         elif isinstance(value, date):
             self.plain.write_datetime(row, column, _without_zone(value), look)
         else:
-            self.plain.write_string(row, column, _joined(value), look)
+            self.plain.write_string(row, column, joined(value), look)
 
     def put_address(self, row: int, column: int, address: str) -> None:
         """Writes an address that opens at a click; one without a host, or a longer one than programs open, as text."""
@@ -200,22 +204,31 @@ class Sheet:
 
         Returns the index of its last row.
         """
-        row = 0
+        row, texts = 0, set()
         doubts = [DOUBTFUL.get(column.name) for column in columns]
+        long = [position for position, column in enumerate(columns) if column.form == "long_text"]
         for row, values in enumerate(rows, 1):
             for position, (column, value, doubt) in enumerate(zip(columns, values, doubts, strict=True)):
-                self.put(row, position, value, "doubtful" if doubt and doubt(value) else column.form)
-        self._head(columns)
+                form = column.form
+                if form is None and isinstance(value, str):
+                    form = "text"
+                    texts.add(position)
+                self.put(row, position, value, "doubtful" if doubt and doubt(value) else form)
+            lines = max((ceil(len(joined(values[at])) / columns[at].width) for at in long if values[at]), default=1)
+            if lines > 1:
+                self.plain.set_row(row, LINE_HEIGHT * lines)
+        self._head(columns, texts)
         self.plain.autofilter(0, 0, row, len(columns) - 1)
         self.plain.freeze_panes(1, frozen)
         self.plain.repeat_rows(0)
         return row
 
-    def _head(self, columns: Sequence[Column]) -> None:
+    def _head(self, columns: Sequence[Column], texts: Collection[int]) -> None:
         for position, column in enumerate(columns):
             folded = {"level": 1, "hidden": True} if column.detail else {}
             self.plain.set_column(position, position, column.width, None, folded)
-            self.put(0, position, column.heading, "heading")
+            is_text = position in texts or column.form in TEXTS
+            self.put(0, position, column.heading, "heading" if is_text else "heading_of_numbers")
         self.plain.set_row(0, HEADING_HEIGHT)
 
     def name_columns(self, columns: Sequence[Column], wanted: Iterable[str], last: int) -> None:
@@ -257,8 +270,9 @@ def _cached(value: Decimal | float | str | None) -> float | str:
     return "" if value is None else value if isinstance(value, str) else float(value)
 
 
-def _joined(value: Any) -> str:
-    return str(value) if isinstance(value, (str, *NUMBERS)) else ";".join(map(str, value))
+def joined(value: Any) -> str:
+    """A value as text, several behind each other."""
+    return str(value) if isinstance(value, str | NUMBERS) else ";".join(map(str, value))
 
 
 def _without_zone(value: date) -> date:

@@ -63,7 +63,8 @@ def write_front(sheet: Sheet, front: Front) -> int:
 
 def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:
     if front.totals:
-        yield [("total", "heading"), ("rows", "heading"), (f"to pay ({front.currency})", "heading")]
+        amount = f"to pay ({front.currency})"
+        yield [("total", "heading_of_rows"), ("rows", "heading_of_numbers"), (amount, "heading_of_numbers")]
     for total in front.totals:
         yield [(total.name, None), (total.rows, None), (Formula(total.formula, total.amount), "money")]
     if front.as_of:

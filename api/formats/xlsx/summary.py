@@ -30,8 +30,8 @@ CHANGED = (
 ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
 SHOWN = (
     ("billed_cost", "money", 17), ("effective_cost", "money", 20), ("hours", "hours", 11),
-    ("calendar_hours", "hours", 15), ("provider", None, 11), ("region", None, 16), ("instance_type", None, 22),
-    ("purchase_option", None, 15), ("recipe", None, 30),
+    ("calendar_hours", "hours", 15), ("provider", "text", 12), ("region", "text", 16), ("instance_type", "text", 22),
+    ("purchase_option", "text", 17), ("recipe", "text", 40),
 )  # fmt: skip
 FIGURES = 4
 WHY = len(SHOWN) + 1
@@ -118,14 +118,20 @@ def _results(answer: Answer) -> Iterator[list[Cell]]:
     for words, name in RESULTS:
         best = min(answer.estimates, key=lambda estimate, name=name: getattr(estimate, name))  # type: ignore[misc]
         row = f"MATCH(MIN(estimates_{name}),estimates_{name},0)"
-        words_of_place = ((Formula(_looked_up(key, row), str(getattr(best, key))), None) for key, *_ in SHOWN[FIGURES:])
+        place = SHOWN[FIGURES:]
+        words_of_place = ((Formula(_looked_up(key, row), str(getattr(best, key))), form) for key, form, _ in place)
         yield [(words, None), *_figures(best, row)[:FIGURES], *words_of_place]
 
 
 def _heading(words: str, answer: Answer, *more: str) -> list[Cell]:
     currency = answer.query.currency
-    names = (f"{in_words(name)} ({currency})" if "cost" in name else in_words(name) for name, *_ in SHOWN)
-    return [(name, "heading") for name in (words, *names, *more)]
+    names = [f"{in_words(name)} ({currency})" if "cost" in name else in_words(name) for name, *_ in SHOWN]
+    numbers, texts = names[:FIGURES], [*names[FIGURES:], *more]
+    return [
+        (words, "heading_of_rows"),
+        *((name, "heading_of_numbers") for name in numbers),
+        *((name, "heading") for name in texts),
+    ]
 
 
 def _figures(estimate: Estimate, row: str | None) -> list[Cell]:
@@ -144,7 +150,7 @@ def _looked_up(name: str, row: str) -> str:
 def _facts(answer: Answer) -> Iterator[list[Cell]]:
     """What the answer rests on: prices, exchange rate, and what was left out."""
     for line in _told(answer):
-        yield [(value, None) for value in line]
+        yield [(value, "text" if place and isinstance(value, str) else None) for place, value in enumerate(line)]
 
 
 def _told(answer: Answer) -> Iterator[tuple[Any, ...]]:
@@ -168,12 +174,12 @@ def _told(answer: Answer) -> Iterator[tuple[Any, ...]]:
 
 def _question(answer: Answer) -> Iterator[list[Cell]]:
     """The question as understood, and how to ask another."""
-    yield [("the question", "heading"), ("as understood", "heading")]
+    yield [("the question", "heading_of_rows"), ("as understood", "heading")]
     for field in fields(answer.query):
         value = getattr(answer.query, field.name)
         is_typed = isinstance(value, (int, float, Decimal, datetime)) and not isinstance(value, bool)
         if value not in (None, ()):
-            yield [(field.name, None), (value if is_typed else text_of(value), None)]
+            yield [(field.name, None), (value, None) if is_typed else (text_of(value), "text")]
     yield [("to change it", None), (CHANGED, None)]
 
 

@@ -3,31 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from datetime import date, datetime, time
 from typing import Any
 
 from api.formats import csv_export
-from api.formats.xlsx.book import Book, Column
+from api.formats.xlsx.book import NUMBERS, Book, Column, joined
 from api.formats.xlsx.front import Front, write_front
 
-WIDTHS = {"source": 40, "price_source": 40, "instance_type": 24, "recipe": 24, "region": 16, "error": 60}
 RATES = frozenset(("hourly_rate", "upfront", "recurring_hourly", "monthly"))
+WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
+MIDNIGHTS = (time(), time(23, 59, 59))
 
 
 def workbook(
-    name: str, front: Front, columns: Sequence[csv_export.Column], rows: Sequence[Any], folded: Container[str] = ()
+    name: str,
+    front: Front,
+    columns: Sequence[csv_export.Column],
+    rows: Sequence[Any],
+    folded: Container[str] | None = None,
 ) -> bytes:
-    """A summary, and the table, whose `folded` columns are hidden until someone unfolds them.
+    """A summary, and the table, whose `folded` columns are hidden until someone unfolds them; where it is None, those of sources,
+    of endless texts, and without any value.
 
     Moments are in UTC, money is in the currency of its row where that of the front is empty.
     """
     book = Book(f"costcalc {name.lower()}", front.as_of, front.currency)
     write_front(book.sheet("Summary"), front)
-    values = ([read(row) for _, read in columns] for row in rows)
-    book.sheet(name).table([_column(heading, heading in folded) for heading, _ in columns], values)
+    cells = [[read(row) for _, read in columns] for row in rows]
+    by_column = zip(*cells, strict=True) if cells else ((),) * len(columns)
+    looks = [_column(heading, values, folded) for (heading, _), values in zip(columns, by_column, strict=True)]
+    book.sheet(name).table(
+        looks, ([_short(value, look) for value, look in zip(row, looks, strict=True)] for row in cells)
+    )
     return book.finish()
 
 
-def _column(name: str, is_detail: bool) -> Column:
-    form = "rate" if name in RATES else "money" if "_cost" in name else None
-    is_moment = name.endswith(("_at", "_from"))
-    return Column(name, form, WIDTHS.get(name, 16 if is_moment else 12), "UTC" if is_moment else "", is_detail)
+def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> Column:
+    known = [value for value in values if value not in (None, "", ())]
+    texts = [joined(value) for value in known if not isinstance(value, NUMBERS | date)]
+    longest = max(map(len, texts), default=0)
+    is_detail = name.endswith("source") or longest > LONGEST if folded is None else name in folded
+    is_detail = is_detail or (folded != () and not known)
+    if known and isinstance(known[0], datetime):
+        is_day = all(value.time() in MIDNIGHTS for value in known)
+        return Column(name, "day" if is_day else "moment", 12 if is_day else 17, "UTC", is_detail)
+    parts = name.split("_")
+    narrow = max(9.0, max(map(len, parts)) + 2, len(name) / 3 + 2)  # its heading in three lines
+    if name in RATES or "cost" in parts:
+        return Column(name, "rate" if name in RATES else "money", max(narrow, 11), "", is_detail)
+    if known and not texts:
+        return Column(name, None, narrow, "", is_detail)
+    form = "long_text" if longest > WIDE and not is_detail else "text"
+    return Column(name, form, min(max(longest + 2, narrow), WIDE), "", is_detail)
+
+
+def _short(value: Any, look: Column) -> Any:
+    """Six significant digits of what was measured or estimated, as CSV has them."""
+    return (
+        float(f"{value:.6g}") if type(value) is float and look.form is None and abs(value) < csv_export.WHOLE else value
+    )

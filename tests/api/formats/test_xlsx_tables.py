@@ -125,5 +125,6 @@ def test_a_plan_shows_what_was_given_and_folds_away_what_few_need(client):
     folded = {number for first, last in groups for number in range(first, last + 1)}
     shown = [name for number, name in enumerate(headings.values(), 1) if number not in folded]
     assert shown[:5] == ["model", "target", "provider", "_note", "error"]
-    assert {"best_provider", "hours", "billed_cost", "price_age_days", "available"} < set(shown)
+    assert {"best_provider", "hours", "billed_cost", "price_age_days"} < set(shown)
+    assert not {"term", "available"} & set(shown)  # without any value
     assert not {"global_batch_size", "throughput_source", "convergence_note", "best_model"} & set(shown)
