@@ -18,7 +18,8 @@ IMAGENET = "imagenet"
 @dataclass(frozen=True, slots=True)
 class TaskRow:
     """A task: its `model` is what questions name; of ImageNet, any of `/models`. `quality` in `metric` is the target that may be
-    left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew.
+    left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew, `whole_training`
+    what training took of which the task is a part.
     `results` by `organisations` in `rounds` are on `fewest_accelerators` to `most_accelerators`; `spread` is the standard
     deviation of their minutes from run to run, as a fraction."""
 
@@ -32,6 +33,7 @@ class TaskRow:
     unit: str
     sequence_length: int | None
     starts_from: str | None
+    whole_training: str | None
     aliases: tuple[str, ...]
     results: int
     organisations: int
@@ -77,6 +79,7 @@ class TasksReport:
             unit="images",
             sequence_length=None,
             starts_from=None,
+            whole_training=None,
             aliases=(),
             results=len(recipes),
             organisations=len({recipe.organisation for recipe in recipes}),
@@ -108,6 +111,7 @@ def _row(task: Task) -> TaskRow:
         unit=task.unit,
         sequence_length=task.sequence_length,
         starts_from=task.starts_from,
+        whole_training=task.whole_training,
         aliases=task.aliases,
         results=len(known),
         organisations=len({one.organisation for one in known}),

@@ -16,6 +16,7 @@ from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
+from costcalc.tasks.goals import task_of
 from pricing.packaged.providers import provider
 
 LONGEST = 700
@@ -96,7 +97,7 @@ def _chosen(answer: Answer) -> Iterator[str]:
     warning = f"{LACKING[missed]} " if missed else ""
     yield f"{warning}{_what_to_do(answer, answer.lead)}"
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
-    yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
+    yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query) or _ordinary(answer), code]))
     if told := _rivals(answer):
         yield told
 
@@ -141,7 +142,7 @@ def _rivals(answer: Answer) -> str:
     told = []
     for kind, each in answer.rivals.items():
         if each is None:
-            told.append(f"{kind}: no estimate")
+            told.append(f"{kind}: no estimate (ask for it alone to see why)")
         else:
             cost = money(each.cost(answer.basis).cost, each.currency)
             unsure = "" if each.confirmed else f", {_bought(each)}, unconfirmed"
@@ -264,7 +265,9 @@ def _ordinary(answer: Answer) -> str:
     if lead.recipe_kind == "own" or (each and each.recipe == lead.recipe):
         return f"The usual script, {seldom.recipe}, {misses}." if seldom else ""
     if each is None:
-        return f"The usual script, {seldom.recipe}, {misses}." if seldom else "No ordinary script is known to reach it."
+        if seldom:
+            return f"The usual script, {seldom.recipe}, {misses}."
+        return "" if lead.recipe_kind == "ordinary" else "No ordinary script is known to reach it."
     cost = money(each.cost(answer.basis).cost, each.currency)
     which = "An ordinary script" if lead.recipe_kind != "ordinary" else "The usual one"
     ordinary = f"{which}, {each.recipe}, takes {in_words(each.hours)} and {cost}"
@@ -278,6 +281,13 @@ def _code(each: Estimate) -> str:
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
     what = f"{KINDS[each.recipe_kind]}, {_work(each)}, {sure} sure to reach it"
     return f"That is {each.recipe} ({what})."
+
+
+def _whole(query: EstimateQuery) -> str:
+    """Of what the task is a part, where people would take it for the whole."""
+    task = task_of(query)
+    whole = task and task.whole_training
+    return f"It is only a part of the training, which took {whole}." if whole else ""
 
 
 def _work(each: Estimate) -> str:

@@ -62,7 +62,14 @@ def task_evidence(
         told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
         of_task = learned.of(task.name)
         return TaskSpeeds(
-            told, evidence.accelerators, learned.kernel, of_task, learned.cases, network_gib, evidence.recipes
+            told,
+            evidence.accelerators,
+            learned.kernel,
+            of_task,
+            learned.cases,
+            network_gib,
+            evidence.recipes,
+            task.tflop_per_sample,
         )
 
     @cache

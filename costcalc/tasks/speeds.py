@@ -35,6 +35,9 @@ machine, before any rate."""
 SHARPER = 0.5
 """Of the likeliest scatter: with that rates of one system, the same code as a rule, are smoothed with those of others too much.
 Organisations that are left out are predicted best so."""
+MOST_OF_PEAK = 0.6
+"""The largest share of its 16-bit peak that a published training of a language model kept an accelerator busy with: 0.57 of an
+A100 (Korthikanti et al. 2022, arXiv 2205.05198), 0.58 of a TPU v4 (Chowdhery et al. 2022, arXiv 2204.02311)."""
 HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
 
 
@@ -60,6 +63,7 @@ class TaskSpeeds:
     cases: int = 0
     network_gib: float = math.inf
     recipes: tuple[Recipe, ...] = ()
+    tflop_per_sample: float | None = None
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -136,7 +140,9 @@ class TaskSpeeds:
         asked = self.systems([clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()])
         mean, deviation = self.predicted(asked)
         log_rate, width = np.full(may.shape, np.nan), np.full(may.shape, np.nan)
-        log_rate[work, cluster] = mean + asked.log_count + math.log(FULL_NODE)
+        log_rate[work, cluster] = (
+            np.minimum(mean, self._most(clusters)[cluster]) + asked.log_count + math.log(FULL_NODE)
+        )
         width[work, cluster] = HALF_OF_80 * deviation
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
@@ -162,6 +168,15 @@ class TaskSpeeds:
     def _posterior(self) -> Posterior:
         noise = np.full(len(self.rows), (SHARPER * self.of_task.scatter) ** 2)
         return Posterior.of(covariance(self.known, self.known, self.kernel), self.rates - self.known.mean, noise)
+
+    def _most(self, clusters: Sequence[Cluster]) -> Floats:
+        """ln(samples/s of one accelerator) that no 16-bit arithmetic exceeds [C]; infinite where a part computes with fewer bits or
+        what a sample takes is not known."""
+        parts = [part(self.accelerators, one.accelerator) for one in clusters]
+        known = [None if one.eight_bit else one.dense_16bit_tflops for one in parts]
+        if not self.tflop_per_sample:
+            return np.full(len(parts), np.inf)
+        return np.log([MOST_OF_PEAK * each / self.tflop_per_sample if each else np.inf for each in known])
 
     def _most_at_once(self, one: Accelerator) -> float:
         """The largest batch of one such accelerator that anybody trained; larger ones are trained in several steps."""

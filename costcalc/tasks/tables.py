@@ -24,7 +24,8 @@ class Task:
     """A network, the data set that it is trained on, and how far: to `quality` in `metric`, and to what `also` says.
 
     Work is counted in passes, of `samples_per_pass` of a `unit` each. `kind` is the sort of network whose speeds follow chips
-    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens. Results
+    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens.
+    `whole_training` is what the network took that people know by its name, where the task is only a part of that. Results
     leave out `untimed_minutes` of each run, of compilation.
     """
 
@@ -44,6 +45,8 @@ class Task:
     sequence_length: int | None
     starts_from: str | None
     parameters_millions: float | None
+    tflop_per_sample: float | None
+    whole_training: str | None
     untimed_minutes: float | None
     source: str
 

@@ -54,7 +54,7 @@ QUESTIONS = (
     ),
     Elsewhere(
         "the rates of machines alone",
-        _words(r"\b(?:price|cost|rate|cheapest|rent)"),
+        _words(r"\b(?:price|cost|rate|cheapest|rent|how much)"),
         "offers",
         MACHINES,
         unless=("model",),

@@ -46,6 +46,13 @@ CASES = {
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
     "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^Against it: Xeon .*, unconfirmed"]),
     "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
+    "a part of a training": (
+        {"model": "llama3.1-405b"},
+        [r"^That is mlperf-\S+ \(.*\)\. It is only a part of the training, which took 30\.84 million hours of H100\.$"],
+    ),
+    "an ordinary script leads": (
+        {"target": "0.76", "instance_type": "trn1.2xlarge"}, [r"an ordinary script, .*\)\. No public code is known"]
+    ),
     "no offer": (
         {"target": "0.757", "accelerator": "RTX 2080 Ti"}, ["^No estimate answers this question", "^Instead: .* with as_of="]
     ),

@@ -105,6 +105,19 @@ def test_one_accelerator_is_hardly_faster_than_each_of_eight():
     assert 6 < least[0] / least[1] < 8.5
 
 
+@pytest.mark.parametrize("name", ["llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b"])
+def test_a_chip_of_sixteen_bits_multiplies_no_faster_than_its_peak(name):
+    evidence, work = evidence_of(name), tasks()[name].tflop_per_sample
+    chips = [one for one in evidence.accelerators.values() if one.dense_16bit_tflops and not one.eight_bit]
+    clusters = [Cluster(one.name, 8, nodes) for one in chips for nodes in (1, 8, 64)]
+    peaks = [one.dense_16bit_tflops for one in chips for _ in range(3)]
+    table = evidence.speed_model.speeds(evidence.recipes, clusters)
+    epochs = np.array([recipe.samples_per_epoch for recipe in evidence.recipes])[:, None]
+    tflops = work * epochs / table.seconds_per_epoch[:, :, 0] / [one.total_accelerators for one in clusters]
+    assert "A100-80GB" in {one.accelerator for one, code in zip(clusters, table.refusal.min(axis=0), strict=True) if code == 0}
+    assert np.nanmax(tflops / peaks) <= 0.6 + 1e-9
+
+
 @pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt", "cifar10-94", "algoperf-ogbg"])
 def test_every_result_is_replayed_on_its_own_system(name):
     assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
