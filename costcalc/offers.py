@@ -60,6 +60,7 @@ DAYS_SOLD_SINGLY = {"aws": 14}
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: 1 to 14 days, then multiples of 7 to 182."""
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
 BY_THE_TERM = COMMITMENTS | {PurchaseOption.MONTHLY}
+WITHOUT_TERM = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.FREE})
 """What is paid for a whole term or month, however short the run."""
 
 

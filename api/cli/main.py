@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +22,20 @@ CHECKOUT = Path(__file__).parents[2]
 """Where the packages stand: a checkout, if `science` is among them."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
+class Commands(click.Group):
+    """The commands. What begins with none of them, and has a number, asks for a cost: in words, or with options."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, its name and its arguments."""
+        if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])) or not re.search(r"\d", " ".join(args)):
+            return super().resolve_command(ctx, args)
+        with_options = any(each.startswith("--") for each in args)
+        return super().resolve_command(ctx, ["cost" if with_options else "ask", *args])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
 @click.version_option(package_name="costcalc")
 def main() -> None:
     """What will it cost to train a model to an accuracy, how long will it take, and where?"""

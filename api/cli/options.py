@@ -134,11 +134,27 @@ class SchemaCommand(click.Command):
         formatter.write_text(SEVERAL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments; an unknown option is refused with the one that is meant."""
+        """The arguments, with or without their names; an unknown option is refused with the one that is meant."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, self._in_place(ctx, args))
         except click.NoSuchOption as error:
             raise click.UsageError(self._no_such_option(error.option_name), ctx) from None
+
+    def _in_place(self, ctx: click.Context, args: Sequence[str]) -> list[str]:
+        """What was typed; an argument that was given by its name, `--target 0.757` or `target=0.757`, where it belongs."""
+        names = [each.name for each in self.params if isinstance(each, click.Argument)]
+        named: dict[str | None, str] = {}
+        others, left = [], iter(args)
+        for each in left:
+            name, sign, value = each.removeprefix("--").partition("=")
+            if name not in names or not (sign or each.startswith("--")):
+                others.append(each)
+            elif (given := value if sign else next(left, None)) is not None:
+                named[name] = given
+            else:
+                ctx.fail(f"{each} needs a value.")
+        first = [named[name] for name in names[:1] if name in named]
+        return [*first, *others, *(named[name] for name in names[1:] if name in named)]
 
     def _no_such_option(self, given: str) -> str:
         from api.questions.suggestions import either

@@ -18,10 +18,10 @@ IMAGENET = "imagenet"
 @dataclass(frozen=True, slots=True)
 class TaskRow:
     """A task: its `model` is what questions name; of ImageNet, any of `/models`. `quality` in `metric` is the target that may be
-    left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew, `whole_training`
-    what training took of which the task is a part.
-    `results` by `organisations` in `rounds` are on `fewest_accelerators` to `most_accelerators`; `spread` is the standard
-    deviation of their minutes from run to run, as a fraction."""
+    left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew,
+    `whole_training` what was spent on the training that the task is a part of. `results` by `organisations` in `rounds` are on
+    `fewest_accelerators` to `most_accelerators`; `spread` is the standard deviation of their minutes from run to run, as a
+    fraction."""
 
     model: str
     title: str

@@ -26,6 +26,7 @@ from costcalc.offers import (
     ENDED,
     OWN,
     STANDS_ALONE,
+    WITHOUT_TERM,
     Gap,
     Offer,
     Payment,
@@ -41,6 +42,7 @@ from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 MOMENTS_KEPT = 8
 EVER = 36_500  # days
 OPTIONS = tuple(PurchaseOption)
+_TERMLESS: Flags = np.array([option in WITHOUT_TERM for option in OPTIONS], bool)
 SCARCITY = {True: 0, None: 1, False: 2}
 
 
@@ -63,6 +65,7 @@ class CurrentOffers:
 class OfferFilter(NamedTuple):
     """What a question allows of offers, under the names of its parameters; an empty tuple allows all.
 
+    A term and a payment say nothing of on demand, spot and free rates where `purchase` names these.
     `oci:any` among the regions allows the rates of that provider that are the same in all of its regions. `available` allows
     only machines of which the provider said that one was free.
     """
@@ -223,6 +226,8 @@ class Catalogue:
                 named = np.array([meaning in folded for meaning in meanings], bool)[codes[rows]]
                 if name == "region":
                     named |= self._in_all_regions(rows, folded)
+                elif name in ("term", "payment") and wanted.purchase:
+                    named |= _TERMLESS[self.columns.option[rows]]
                 rows = rows[named | self.own[rows]]
         return rows
 

@@ -170,8 +170,8 @@ class TaskSpeeds:
         return Posterior.of(covariance(self.known, self.known, self.kernel), self.rates - self.known.mean, noise)
 
     def _most(self, clusters: Sequence[Cluster]) -> Floats:
-        """ln(samples/s of one accelerator) that no 16-bit arithmetic exceeds [C]; infinite where a part computes with fewer bits or
-        what a sample takes is not known."""
+        """ln(samples/s of one accelerator) that 16-bit arithmetic allows [C]; infinite where a part has fewer bits, or where
+        nobody counted what a sample takes."""
         parts = [part(self.accelerators, one.accelerator) for one in clusters]
         known = [None if one.eight_bit else one.dense_16bit_tflops for one in parts]
         if not self.tflop_per_sample:

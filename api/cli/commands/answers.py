@@ -62,6 +62,8 @@ def _argument(written: str, before: Sequence[str] = ()) -> click.Argument:
     """An argument; it may be left out where its name ends in a question mark. What one that may be left out stands before is
     checked when all are known."""
     name = written.rstrip("?")
+    if name == SENTENCE:
+        return click.Argument([name], nargs=-1, required=True, callback=lambda _, __, words: " ".join(words))
     required = name == written and not any(each.endswith("?") for each in before)
     metavar = name.upper() if name == written else None
     return click.Argument([name], required=required, metavar=metavar, shell_complete=completer(name))
@@ -74,6 +76,8 @@ def plan_defaults() -> Schema:
     return DEFAULTS
 
 
+SENTENCE = "q"
+"""The argument that takes all words, quoted or not."""
 COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUESTIONS if question.command)
 
 

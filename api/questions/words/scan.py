@@ -27,7 +27,10 @@ _WORD = re.compile(r"[^\s,;/]+")
 _COUNT = re.compile(
     rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:gpus?\s+)?", re.I
 )
-_TIMES = re.compile(rf"\s*[x×*]\s*(\d{{1,7}}){END}", re.IGNORECASE)
+_TIMES = re.compile(
+    rf"\s*[x×*]\s*(\d{{1,7}}){END}|\s+([1248]|16)(?=\s*(?:$|[,;])|\s+(?:on|at|in|from|with|to|for)\b)", re.IGNORECASE
+)
+"""A count after a name: `H100 x 8`, `H100 8`."""
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
@@ -162,7 +165,7 @@ class Scan:
         kind, mine, self.place = named.values[0].parameter, self.mine, named.end
         after = _TIMES.match(self.text, self.place) if kind in ("accelerator", "instance_type") else None
         if after and not many:
-            many, self.place = int(after[1]), after.end()
+            many, self.place = int(after[1] or after[2]), after.end()
         self.mine = False
         if kind == "each":
             self.reading.each = True

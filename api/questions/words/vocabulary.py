@@ -108,9 +108,10 @@ class Vocabulary:
         return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
 
     def family(self, word: str) -> list[str]:
-        """Networks whose names begin with this word."""
-        start = normalised(word)
-        return [model.name for model in self.models if len(start) > 2 and normalised(model.name).startswith(start)]
+        """Networks whose names begin with this word, those first that most recipes are named after."""
+        start, recipes = normalised(word), [normalised(name) for name in self.names.recipe]
+        names = [model.name for model in self.models if len(start) > 2 and normalised(model.name).startswith(start)]
+        return sorted(names, key=lambda name: -sum(normalised(name) in recipe for recipe in recipes))
 
     def recipes_of(self, word: str) -> str | None:
         """The pattern of the recipes whose names begin with this word."""

@@ -80,6 +80,29 @@ def test_options_may_be_written_with_underscores(monkeypatch):
     assert answers[0].startswith("Rent ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["cost --model resnet50 --target 0.757", "cost resnet50 --target=75.7%", "cost target=0.757 resnet50",
+     "cost 0.757 --model resnet50", "resnet50 0.757 --limit=20", "ask resnet50 75.7%", "resnet50 75.7%"],
+)  # fmt: skip
+def test_a_question_is_understood_however_its_arguments_are_written(words, monkeypatch):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: packaged_service())
+    asked, usual = (CliRunner().invoke(main, each.split()).output for each in (words, "cost resnet50 0.757"))
+    assert usual.startswith("Rent ")
+    assert asked.endswith(usual)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("cost resnet50 --target", "--target needs a value"), ("prise refresh", "No such command 'prise'"),
+     ("ask", "Missing argument 'Q...'")],
+)  # fmt: skip
+def test_what_cannot_be_a_question_is_refused(words, told):
+    refused = CliRunner().invoke(main, words.split())
+    assert refused.exit_code == 2
+    assert told in refused.output
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_each_shell_gets_its_script(shell):
     printed = CliRunner().invoke(main, ["completion", shell]).output

@@ -44,6 +44,9 @@ CASES = {
         [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+\."],
     ),
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
+    "on demand beside a term": (
+        {"target": "0.757", "provider": "aws", "purchase": "reserved,on_demand", "term": "1y"}, [RENTED]
+    ),
     "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^Against it: Xeon .*, unconfirmed"]),
     "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
     "a part of a training": (

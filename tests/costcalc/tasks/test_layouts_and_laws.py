@@ -114,7 +114,9 @@ def test_a_chip_of_sixteen_bits_multiplies_no_faster_than_its_peak(name):
     table = evidence.speed_model.speeds(evidence.recipes, clusters)
     epochs = np.array([recipe.samples_per_epoch for recipe in evidence.recipes])[:, None]
     tflops = work * epochs / table.seconds_per_epoch[:, :, 0] / [one.total_accelerators for one in clusters]
-    assert "A100-80GB" in {one.accelerator for one, code in zip(clusters, table.refusal.min(axis=0), strict=True) if code == 0}
+    assert "A100-80GB" in {
+        one.accelerator for one, code in zip(clusters, table.refusal.min(axis=0), strict=True) if code == 0
+    }
     assert np.nanmax(tflops / peaks) <= 0.6 + 1e-9
 
 
