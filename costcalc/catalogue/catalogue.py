@@ -65,7 +65,7 @@ class CurrentOffers:
 class OfferFilter(NamedTuple):
     """What a question allows of offers, under the names of its parameters; an empty tuple allows all.
 
-    A term and a payment say nothing of on demand, spot and free rates where `purchase` names these.
+    A term and a payment say nothing of on demand, spot and free rates where `purchase` names these beside others.
     `oci:any` among the regions allows the rates of that provider that are the same in all of its regions. `available` allows
     only machines of which the provider said that one was free.
     """
@@ -226,7 +226,7 @@ class Catalogue:
                 named = np.array([meaning in folded for meaning in meanings], bool)[codes[rows]]
                 if name == "region":
                     named |= self._in_all_regions(rows, folded)
-                elif name in ("term", "payment") and wanted.purchase:
+                elif name in ("term", "payment") and {*wanted.purchase} - WITHOUT_TERM:
                     named |= _TERMLESS[self.columns.option[rows]]
                 rows = rows[named | self.own[rows]]
         return rows

@@ -56,7 +56,7 @@ def read(text, words):
         ("resnet50 0.757 low-priority", {"purchase": ["spot"]}),
         ("resnet50 0.757 ondemand", {"purchase": ["on_demand"]}),
         ("resnet50 0.757 reserved 3yr", {"purchase": ["reserved"], "term": ["3y"]}),
-        ("dlrm on h100 8", {"model": ["dlrm"], "accelerator": ["H100"], "accelerators": ["8"]}),
+        ("resnet50 0.757 h100 8", {"accelerator": ["H100"], "accelerators": ["8"]}),
         ("resnet50 0.757 reserved for one year", {"purchase": ["reserved"], "term": ["1y"]}),
         ("resnet50 0.757 reserved 36 months", {"purchase": ["reserved"], "term": ["3y"]}),
         ("resnet50 0.757 on A100", {"accelerator": ["A100"]}),
