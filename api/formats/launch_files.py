@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from api.formats.launch_scripts import DATA, launch_script, share
+from api.formats.launch_following import after_the_run, follow, start_line
+from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
 from api.reports.launch import Launchable, LaunchReport
@@ -32,10 +33,6 @@ VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel
 """What dstack calls them."""
 NO_COMMAND = 'echo "Write your training command here, or ask again with run=."; exit 1'
 TERMS = "The terms of ImageNet (image-net.org) let nobody pass it on: data= says where yours lies, with folders train and val"
-START = {
-    "skypilot": {True: "sky jobs launch {file}", False: "sky launch --down {file}"},
-    "dstack": {True: "dstack apply -f {file}", False: "dstack apply -f {file}"},
-}
 
 
 class _Readable(yaml.SafeDumper):
@@ -87,11 +84,21 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         yield f"It is stopped after {_limit_hours(one, report):.1f} h"
     yield f"No machine is rented for more than {_highest_rate(one, report)} {one.currency} an hour"
     yield f"The question: {to_url(report.question)}"
-    yield "Start it with: " + START[report.launcher][_is_spot(one)].format(file=file_name(report))
-    yield (
-        "Follow it: save the log that it prints, and ask costcalc watch LOG; afterwards, costcalc recipes add LOG and costcalc "
-        "recipes compare say how it went"
-    )
+    yield from _interruptions(one, report)
+    yield f"Start it with: {start_line(report.launcher, one, _name(report), file_name(report))}"
+    yield f"Follow it: {follow(report, one, _name(report))}"
+    yield f"Afterwards: {after_the_run(one, _name(report))}"
+
+
+def _interruptions(one: Estimate, report: LaunchReport) -> Iterator[str]:
+    """What becomes of a spot run that is taken back."""
+    start = report.start(one)
+    if start is None or not _is_spot(one):
+        return
+    if start.checkpoint is None:
+        yield "This code can't go on from a checkpoint: if a spot machine is taken back, the training starts anew"
+    elif not report.checkpoints:
+        yield "If a spot machine is taken back, the training starts anew: with checkpoints=, a bucket or volume, it goes on"
 
 
 def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
@@ -117,15 +124,22 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
 
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
     resources = [_skypilot_resources(one, report) for one in machines]
-    bucket = {"file_mounts": {DATA: report.data}} if "://" in report.data else {}
+    mounts = _mounts(report)
     return {
         "name": _name(report),
         "num_nodes": machines[0].estimate.nodes,
         "resources": resources[0] if len(resources) == 1 else {"ordered": resources},
-        **bucket,
+        **({"file_mounts": mounts} if mounts else {}),
         "envs": _environment(machines[0].estimate, report),
         "run": _command(machines[0].estimate, report),
     }
+
+
+def _mounts(report: LaunchReport) -> Settings:
+    """Buckets of SkyPilot: the data set is copied to the machine, checkpoints are written through."""
+    data = {DATA: report.data} if "://" in report.data else {}
+    kept = {CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}} if "://" in report.checkpoints else {}
+    return {**data, **kept}
 
 
 def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
@@ -152,7 +166,11 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
     one, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate)
     regions = {"regions": [one.region]} if one.provider in WITH_REGIONS else {}
     image = {"image": start.image, "shell": "bash"} if start else {}
-    mounted = report.data if ":" in report.data else f"{report.data}:{DATA}"
+    volumes = [
+        name if ":" in name else f"{name}:{at}"
+        for name, at in ((report.data, DATA), (report.checkpoints, CHECKPOINTS))
+        if name
+    ]
     retry = {"retry": {"on_events": ["no-capacity", "interruption"], "duration": "1d"}} if _is_spot(one) else {}
     return {
         "type": "task",
@@ -167,7 +185,7 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
         "idle_duration": "5m",
         "max_price": float(_highest_rate(one, report)),
         "max_duration": f"{floor(_limit_hours(one, report) * 60)}m",
-        **({"volumes": [mounted]} if report.data else {}),
+        **({"volumes": volumes} if volumes else {}),
         "env": [f"{variable}={value}" for variable, value in _environment(one, report).items()],
         "commands": [_command(one, report)],
     }
@@ -225,9 +243,15 @@ def _started(one: Estimate, report: LaunchReport) -> dict[str, object]:
         "BATCH": part.batch,
         "STEPS_GATHERED": part.steps_gathered,
         "LEARNING_RATE": None if part.learning_rate is None else f"{part.learning_rate:.6g}",
-        "DATA": report.data if report.data.startswith("/") and report.launcher == "skypilot" else DATA,
+        "DATA": _path(report.data, DATA, report),
+        "CHECKPOINTS": _path(report.checkpoints, CHECKPOINTS, report) if report.checkpoints else None,
         "LIMIT_SECONDS": floor(_limit_hours(one, report) * SECONDS_PER_HOUR),
     }
+
+
+def _path(place: str, mounted: str, report: LaunchReport) -> str:
+    """Where the machine finds a bucket, a volume or a path of its own, which SkyPilot leaves where it is."""
+    return place if place.startswith("/") and report.launcher == "skypilot" else mounted
 
 
 def _highest_rate(estimate: Estimate, report: LaunchReport) -> Decimal:

@@ -8,6 +8,8 @@ from api.reports.starts import CommandLine, Start
 
 DATA = "/data/imagenet"
 """Where the script looks for ImageNet."""
+CHECKPOINTS = "/checkpoints"
+"""Where it keeps checkpoints, if it is told where they lie."""
 NODES = {
     "skypilot": 'NODE_RANK=${SKYPILOT_NODE_RANK:-0}\nMASTER_ADDR=$(echo "${SKYPILOT_NODE_IPS:-127.0.0.1}" | head -n 1)',
     "dstack": "NODE_RANK=${DSTACK_NODE_RANK:-0}\nMASTER_ADDR=${DSTACK_MASTER_NODE_IP:-127.0.0.1}",
@@ -31,12 +33,15 @@ command -v git > /dev/null || {{ apt-get update -qq && apt-get install -qq -y gi
 cd code
 git checkout --quiet {commit}
 cd {folder}
-{install}train() {{
+{install}OUT=. RESUME= before=0
+{kept}export OUT RESUME
+train() {{
   set -euo pipefail
 {train}
 }}
 export -f train
-timeout --kill-after=60 $((LIMIT_SECONDS > SECONDS ? LIMIT_SECONDS - SECONDS : 1)) bash -c train > training.log 2>&1 &
+left=$((LIMIT_SECONDS - before - SECONDS))
+timeout --kill-after=60 $((left > 0 ? left : 1)) bash -c train > training.log 2>&1 &
 training=$!
 tail --pid=$training -n +1 -F training.log 2> /dev/null &
 {target}status=0
@@ -48,6 +53,17 @@ fi
 [ $status -ne 124 ] || echo "costcalc: stopped after $LIMIT_SECONDS s, before the target" >&2
 exit $status
 """
+KEPT = """\
+if [ -n "${{CHECKPOINTS:-}}" ]; then
+  OUT=$CHECKPOINTS/$RECIPE
+  mkdir -p "$OUT"
+  before=$(cat "$OUT/seconds" 2> /dev/null || echo 0)
+  ! [ -e "$OUT/{checkpoint}" ] || RESUME="--resume $OUT/{checkpoint}"
+  (while sleep 60; do echo $((before + SECONDS)) > "$OUT/seconds"; done) > /dev/null 2>&1 &
+  trap "kill $!" EXIT
+fi
+"""
+"""A run that is started again goes on where its last checkpoint was written, and counts the time that it took before."""
 UNTIL_REACHED = """\
 while read -r top1; do
   if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !(top1 / {full} >= target) }}'; then
@@ -86,6 +102,7 @@ def launch_script(start: Start, line: CommandLine, launcher: str, *, stops_at_ta
         repository=start.repository,
         commit=start.commit,
         folder=start.folder,
+        kept=KEPT.format(checkpoint=start.checkpoint) if start.checkpoint else "",
         install=f"{start.install.strip()}\n" if start.install else "",
         train="\n".join(f"  {each}" for each in line.train.strip().splitlines()),
         target=watched if stops_at_target else "",

@@ -34,7 +34,7 @@ class Launchable:
 
 @dataclass(frozen=True, slots=True)
 class LaunchReport:
-    """One question, the launcher that rents its answer, the command to run there, and where the data set lies.
+    """One question, the launcher that rents its answer, the command to run there, and where data set and checkpoints lie.
 
     Without a command the machines are those on which the recipe's code starts, as far as that is known.
     """
@@ -46,6 +46,7 @@ class LaunchReport:
     command: str
     pick: PickName = "cheapest"
     data: str = ""
+    checkpoints: str = ""
 
     @property
     def title(self) -> str:
@@ -125,6 +126,6 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 
 def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data")}
+    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
     how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), values.get("data", "")
-    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)
+    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how, values.get("checkpoints", ""))

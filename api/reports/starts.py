@@ -36,7 +36,8 @@ class Start:
     """A published code: the image whose CUDA runs on chips introduced in `years`, the commit, and its command lines.
 
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
-    `full` are all; None where the log does not tell.
+    `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
+    folder; None where it can't.
     """
 
     image: str
@@ -48,6 +49,7 @@ class Start:
     source: str
     recipe: tuple[CommandLine, ...]
     accuracy: str | None = None
+    checkpoint: str | None = None
     install: str = ""
     most_nodes: int | None = None
     networks: dict[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from own_runs.logs.columns import Meaning, points_of
 from own_runs.logs.log import TrainingLog
-from own_runs.logs.printed import COLOUR, NUMBER
+from own_runs.logs.printed import NUMBER, plain_lines
 
 LONGEST_LINE = 4000
 AFTER_NAME = r"['\"]?\s*[:=#]?\s*[\[(]?\s*"
@@ -51,7 +51,7 @@ UNDERSTOOD = "Read as free text: of lines that name an epoch or a step, the valu
 
 def read_free_text(text: str) -> TrainingLog | None:
     """The log; None where no line has a place and a value. Raises LogRefused."""
-    rows: list[tuple[str, Mapping[str, object]]] = list(_rows(COLOUR.sub("", text).replace("\r", "\n")))
+    rows: list[tuple[str, Mapping[str, object]]] = list(_rows(plain_lines(text)))
     if not any(METRIC.search(name) for _, row in rows for name in row):
         return None
     if sum("seconds" in row for _, row in rows) > 1:

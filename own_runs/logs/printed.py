@@ -20,6 +20,8 @@ from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
 
 NUMBER = r"([-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+OF_WHOM = re.compile(r"^(?:\([\w.-]+, (?:rank=\d+, )?pid=\d+\)|\[(?:default|rank)\d+\]:) ?", re.M)
+"""Who printed a line, as SkyPilot and torchrun write before it."""
 MILLISECONDS = 1000.0
 MOST_TO_LOOK_AT = 200_000
 MEDIAN_STEP = (
@@ -38,10 +40,15 @@ class Script:
 
 def read_printed(text: str) -> TrainingLog | None:
     """The log that a known script printed; None where no line is of one. Raises LogRefused."""
-    plain = COLOUR.sub("", text).replace("\r", "\n")
+    plain = plain_lines(text)
     head = plain[:MOST_TO_LOOK_AT]
     script = next((each for each in SCRIPTS if each.tells.search(head)), None)
     return script.reads(plain) if script else None
+
+
+def plain_lines(text: str) -> str:
+    """The text without colours, and without who printed each line."""
+    return OF_WHOM.sub("", COLOUR.sub("", text).replace("\r", "\n"))
 
 
 def _number(text: str) -> float:

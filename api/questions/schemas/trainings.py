@@ -175,6 +175,10 @@ class LaunchSchema(CostSchema):
     purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
     run = Command("command that trains; otherwise the recipe's own code, where it starts", example="python train.py")
     data = Text("where ImageNet lies: a bucket, or a path or volume of the machine", example="s3://my-bucket/imagenet")
+    checkpoints = Text(
+        "where checkpoints are kept, so that a spot run goes on: a bucket, or a path or volume of the machine",
+        example="s3://my-runs",
+    )
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 
     class Meta:

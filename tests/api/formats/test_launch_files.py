@@ -34,6 +34,8 @@ QUESTIONS = [
         "run": 'python train.py --name "a: b"\nls',
     },
     {"to": "dstack", "provider": "aws", "purchase": "on_demand", "nodes": "4"},
+    {"to": "skypilot", "provider": "aws", "purchase": "spot", "checkpoints": "s3://my-runs"},
+    {"to": "dstack", "provider": "aws", "purchase": "spot", "checkpoints": "my-volume"},
 ]
 
 
@@ -102,6 +104,25 @@ def test_machines_with_attached_accelerators_and_slices_keep_their_count(reports
     first = reports[3].machines()[0].estimate
     assert attached["accelerators"] == {"V100": first.accelerators}
     assert attached["instance_type"] == first.instance_type.partition("+")[0]
+
+
+def test_checkpoints_are_written_through_to_where_they_are_kept(reports):
+    sky, dstack = (yaml.safe_load(launch_file(one)) for one in reports[-2:])
+    assert sky["file_mounts"] == {"/checkpoints": {"source": "s3://my-runs", "mode": "MOUNT"}}
+    assert dstack["volumes"] == ["my-volume:/checkpoints"]
+    assert sky["envs"]["CHECKPOINTS"] == "/checkpoints"
+    assert "CHECKPOINTS=/checkpoints" in dstack["env"]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ("torchvision-resnet50-90ep", "with checkpoints=, a bucket or volume, it goes on"),
+        ("ffcv-*", "can't go on from"),
+    ],
+)
+def test_a_spot_file_says_what_becomes_of_it_when_the_machine_is_taken_back(report, recipe, told):
+    assert told in launch_file(report(to="skypilot", provider="aws", purchase="spot", recipe=recipe)).decode()
 
 
 def test_a_command_arrives_as_it_was_written(understood):

@@ -1,12 +1,16 @@
 """The first minute of launch files, in a shell whose programs stand in for git, pip, the driver and the training itself."""
 
 import os
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from api.cli.main import main
 from api.formats.launch_files import launch_file
 from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import launch_report
@@ -55,16 +59,20 @@ def started(service, tmp_path):
     for name in ("torchrun", "python", "composer"):
         _program(tmp_path / name, TRAINS)
 
-    def start(recipe, to, top1, *, cards=8, data=True, lasts=30, **changed):
+    def start(recipe, to, top1, **changed):
         model = "vit_b16" if "vit" in recipe else "resnet50"
         target, folder, line, full = CODES[recipe]
         given = {"model": model, "target": target, "recipe": recipe, "to": to, "provider": "aws", "training": "record"}
         given |= {"instance_type": "p4d.24xlarge", "nodes": "1"}
         values, _ = service.parse(LaunchSchema(), {name: [value] for name, value in given.items()}, catalogue)
-        settings = yaml.safe_load(launch_file(launch_report(service, catalogue, values)))
+        log = "\n".join(line.format(value * full) for value in top1)
+        return run_file(launch_file(launch_report(service, catalogue, values)), folder, log, **changed)
+
+    def run_file(text, folder, log, *, cards=8, data=True, lasts=30, **changed):
+        settings = yaml.safe_load(text)
         env = settings.get("envs") or dict(each.split("=", 1) for each in settings["env"])
         for split in ("train", "val") if data else ():
-            (tmp_path / "data" / split).mkdir(parents=True)
+            (tmp_path / "data" / split).mkdir(parents=True, exist_ok=True)
         environment = {
             **env,
             "DATA": str(tmp_path / "data"),
@@ -72,7 +80,7 @@ def started(service, tmp_path):
             "CALLS": str(tmp_path / "calls"),
             "FOLDER": folder,
             "CARDS": " ".join(str(card) for card in range(cards)),
-            "LOG": "\\n".join(line.format(value * full) for value in top1).replace("%", "%%") + "\\n",
+            "LOG": log.replace("%", "%%") + "\n",
             "LASTS": str(lasts),
             **changed,
         }
@@ -89,6 +97,7 @@ def started(service, tmp_path):
         calls = tmp_path / "calls"
         return ran, calls.read_text() if calls.exists() else ""
 
+    start.file = run_file
     return start
 
 
@@ -131,3 +140,61 @@ def test_what_is_missing_on_the_machine_stops_it_before_anything_is_fetched(star
     ran, calls = started("rsb-a3-resnet50-100ep", "skypilot", (0.8,), **change)
     assert (ran.returncode, calls) == (1, "")
     assert told in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("recipe", "written"),
+    [("torchvision-resnet50-90ep", "checkpoint.pth"), ("rsb-a3-resnet50-100ep", "run/last.pth.tar")],
+)
+def test_a_run_that_was_taken_back_goes_on_from_its_checkpoint(started, tmp_path, recipe, written):
+    kept = tmp_path / "kept" / recipe / written
+    kept.parent.mkdir(parents=True)
+    (tmp_path / "kept" / recipe / "seconds").write_text("1000000000")
+    kept.touch()
+    ran, calls = started(recipe, "dstack", (0.1,), CHECKPOINTS=str(tmp_path / "kept"))
+    assert f"--resume {kept}" in calls
+    assert ran.returncode == 124, "the time before counts: none is left"
+
+
+def test_without_a_checkpoint_it_starts_anew(started, tmp_path):
+    _, calls = started("torchvision-resnet50-90ep", "skypilot", (0.85,), CHECKPOINTS=str(tmp_path / "kept"))
+    assert f"--output-dir {tmp_path}/kept/torchvision-resnet50-90ep --model resnet50" in calls
+    assert "--resume" not in calls
+
+
+class TestFromLaunchToComparison:
+    """The commands in a launch file's comments lead from its start to what was predicted beside what it took."""
+
+    EPOCHS = 88
+    LINES = """Epoch: [{n}]  [   0/5005]  eta: 0:06:30  lr: 0.1  img/s: 3400.0  loss: 2.0 (2.0)  time: 0.07  data: 0.01
+Epoch: [{n}] Total time: 0:06:30
+Test:  Total time: 0:00:30
+Test:  Acc@1 {top1:.3f} Acc@5 92.862
+"""
+
+    @pytest.fixture
+    def commands(self, started, tmp_path, filled_url, monkeypatch):
+        """Runs the launch file, writes what the launcher's log would show, and gives each command of its comments."""
+        monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
+        asked = ("resnet50", "0.757", "--to", "skypilot", "--recipe", "torchvision-resnet50-90ep", "--max-cost", "400")
+        machine = ("--provider", "aws", "--instance-type", "p4d.24xlarge")
+        text = CliRunner().invoke(main, ["launch", *asked, *machine]).stdout
+        values = (76 * (1 - 0.95**n) if n < self.EPOCHS else 75.9 for n in range(1, self.EPOCHS + 1))
+        log = "".join(self.LINES.format(n=n, top1=top1) for n, top1 in enumerate(values))
+        ran, _ = started.file(text, "references/classification", log, lasts=30)
+        assert "costcalc: reached 0.757 with 75.900" in ran.stdout, ran.stderr
+        shown = "".join(f"(resnet50-0757, pid=42) {line}\n" for line in ran.stdout.splitlines())
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "resnet50-0757.log").write_text(shown)
+        return [shlex.split(one) for one in re.findall(r"(?<=costcalc )(?:watch|recipes) [^,\n]+", text)]
+
+    def test_each_is_run_as_it_stands(self, commands):
+        watch, add, compare = commands
+        watched = CliRunner().invoke(main, [*watch, "--once"])
+        assert watched.exit_code == 0, watched.output
+        assert "88 of 90 epochs in 10.27 h, top1 0.759: $" in watched.stdout
+        added = CliRunner().invoke(main, add)
+        assert added.exit_code == 0, added.output
+        compared = CliRunner().invoke(main, compare)
+        assert compared.exit_code == 0, compared.output
+        assert "10.27" in compared.stdout
