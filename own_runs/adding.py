@@ -20,8 +20,10 @@ from own_runs.logs.reading import read_log
 from own_runs.runs import CurvePoint, Run, is_lower_better
 
 MOST_STORED, LARGEST_VALUE = 1000, 1e12
+MOST_NAMED = 8  # metrics
 VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|test)(?![a-z])", re.I)
 ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
+TOP_1 = re.compile(r"top[-_/ ]?1(?!\d)", re.I)
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
 WORDS = ("model", "dataset", "better")
@@ -127,6 +129,17 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     )
 
 
+def as_read(path: Path) -> tuple[str, ...]:
+    """How a log is understood before anybody said more of it, in sentences. Raises LogRefused."""
+    log = read_log(path)
+    first, last = log.points[0], log.points[-1]
+    unit = "steps" if last.epochs is None else "epochs"
+    begin, end = ((point.steps if last.epochs is None else point.epochs) or 0.0 for point in (first, last))
+    took = "" if last.seconds is None else f", {last.seconds / SECONDS_PER_HOUR:,.3g} h"
+    values = f"{', '.join(log.metrics()[:MOST_NAMED])} from {begin:,.6g} to {end:,.6g} {unit}{took}"
+    return (f"{path.name} is read as a log of {log.written_by}: {values}.", *log.notes)
+
+
 def _told(log: TrainingLog, facts: Facts) -> TrainingLog:
     """The log, whose steps are epochs where its owner says so."""
     if facts.steps_are != "epochs" or any(point.epochs is not None for point in log.points):
@@ -173,10 +186,11 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
 
 
 def _likeliest(columns: list[str]) -> list[str]:
-    """The only column, or the only accuracy among those of validation, or their only one, where there is one."""
+    """The only column, or the only accuracy (of several the top-1) among those of validation, or their only one."""
     of_validation = [name for name in columns if VALIDATION.search(name)]
     accuracies = [name for name in of_validation or columns if ACCURACY.search(name)]
-    return columns if len(columns) == 1 else accuracies or of_validation
+    firsts = [name for name in accuracies if TOP_1.search(name)]
+    return columns if len(columns) == 1 else firsts or accuracies or of_validation
 
 
 def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:

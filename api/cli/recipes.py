@@ -18,6 +18,8 @@ from api.questions.errors import BadParameters
 from api.questions.own_runs import RunSchema
 from api.reports.own_runs import check_room, new_run
 from api.reports.plan_and_actual import comparisons, score
+from own_runs.adding import as_read
+from own_runs.logs.log import LogRefused
 from own_runs.runs import RUN, Run, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
 from pricing.store.store import Store
@@ -50,7 +52,7 @@ def add(log: Path, only_try: bool, **given: Any) -> None:
         try:
             run = new_run(service, service.catalogue(), service.check(RunSchema(), texts(given)), log)
         except BadParameters as refused:
-            stop("\n".join(_as_options(refused.errors, log)))
+            stop("\n".join([*_as_options(refused.errors, log), *_how_read(log)]))
         check_room(service.runs(), run, None)
     for note in run.notes:
         click.echo(note, err=True)
@@ -62,6 +64,14 @@ def add(log: Path, only_try: bool, **given: Any) -> None:
         click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
     else:
         keep(settings, run.stored(), f"answers about {run.name}")
+
+
+def _how_read(log: Path) -> tuple[str, ...]:
+    """How the log is understood so far; nothing of one that can't be read, which is said already."""
+    try:
+        return as_read(log)
+    except LogRefused:
+        return ()
 
 
 def _curve(run: Run) -> Iterator[str]:

@@ -128,6 +128,14 @@ def test_the_only_accuracy_of_validation_is_the_metric(tmp_path):
     assert (run.metric, run.hours) == ("eval_accuracy", 2.0)
 
 
+@pytest.mark.parametrize("names", ["accuracy_top-1,accuracy_top-5", "accuracy/top1,accuracy/top5", "val_acc1,val_top1"])
+def test_of_several_accuracies_the_first_guess_counts(tmp_path, names):
+    given = {"dataset": "mine", "hours": 1, "batch_size": 8, "samples_per_epoch": 80}
+    run = added(tmp_path, f"epoch,loss,{names}\n1,2,0.3,0.5\n2,1,0.4,0.6\n", **given)
+    assert "1" in run.metric
+    assert "top" in run.metric
+
+
 def test_several_losses_are_asked_about_and_rates_of_learning_are_not(tmp_path):
     with pytest.raises(RunRefused) as refused:
         added(tmp_path, "epoch,lr,val_loss,val_ppl\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)

@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from support.browser import serving
 from support.own_runs import add, app_of
 
@@ -41,6 +42,8 @@ def test_a_pasted_log_is_drawn_asked_about_and_kept(look):
         tried = page.locator("#tried")
         assert len(tried.locator("polyline").get_attribute("points").split()) == 8
         assert "8 values of val_accuracy in 8 epochs and 1.6 h" in tried.inner_text()
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
         before = tried.inner_text().partition("What it costs elsewhere")[2]
         assert "$" in before
         with page.expect_navigation():
@@ -52,6 +55,21 @@ def test_a_pasted_log_is_drawn_asked_about_and_kept(look):
         assert page.get_by_text("No run is kept here.").is_visible()
         page.get_by_role("button", name="Keep it").click()
         page.locator(".runs li").wait_for()
+
+
+DROP = """(box) => {
+    const dropped = new DataTransfer();
+    dropped.items.add(new File(["Epoch 1: val_acc=0.5\\n"], "run.log"));
+    box.dispatchEvent(new DragEvent("drop", {dataTransfer: dropped, bubbles: true, cancelable: true}));
+}"""
+
+
+def test_a_dropped_log_stands_in_the_box(look):
+    with serving(app_of()) as root:
+        page = look("/recipes", root=root)
+        box = page.locator("textarea[name=log]")
+        box.evaluate(DROP)
+        page.wait_for_function("document.querySelector('textarea[name=log]').value.startsWith('Epoch 1: val_acc')")
 
 
 def test_a_log_that_is_only_tried_is_answered_as_json_too():
