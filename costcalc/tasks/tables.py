@@ -55,7 +55,7 @@ class Task:
 class Result:
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
     the log counts otherwise; `passes_per_minute` is the middle speed of its runs. `repeats` says that a later round shows the
-    same runs again, `outlier` that others took far less on as many of the same chip.
+    same runs again, `outlier` that others took far less on as many of the same chip, or than its like on fewer.
     """
 
     name: str
