@@ -128,6 +128,11 @@ def in_region(text: str, region: str) -> str:
     return f"{text}{REGIONS.get(region, f', {region}')}"
 
 
+def located(each: Estimate) -> str:
+    """Provider, machines and region; a machine of one's own has none."""
+    return machine(each) if each.purchase_option is PurchaseOption.OWNED else in_region(machine(each), each.region)
+
+
 def rate_seen(each: Estimate) -> str:
     """How old a rate is and who states it: `64 days ago, by a third party`."""
     days = each.price_age_days
@@ -141,7 +146,9 @@ def hourly(each: Estimate) -> str:
 
 
 def hand(each: Estimate) -> str:
-    """Who states a rate, and when it was last seen: `by the provider, 3 days ago`."""
+    """Who states a rate, and when it was last seen: `by the provider, 3 days ago`; of an own machine what it is made of."""
+    if each.purchase_option is PurchaseOption.OWNED:
+        return "electricity and loss in value"
     alike = "by two sources alike" if each.confirmed else "by a third party"
     return f"{'by the provider' if each.price_first_hand else alike}, {rate_seen(each).partition(',')[0]}"
 

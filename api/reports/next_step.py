@@ -36,9 +36,11 @@ def _with(answer: Answer, lead: Estimate) -> str:
         return f"costcalc measure {answer.query.model} says how fast your machine is"
     if lead.purchase_option in BY_THE_TERM:
         return f"{shlex.join(['costcalc', 'commitments', *goal])} says from how many runs on that pays"
-    if known := launchers(lead):
+    page = provider(lead.provider).page
+    is_to_check = page and "confirmed" in answer.missed
+    if not is_to_check and (known := launchers(lead)):
         return f"{_launch(answer, lead)} --to {known[0]}"
-    if page := provider(lead.provider).page:
+    if page:
         return f"{page} has today's rates" if lead.billed_cost else page
     return f"{shlex.join(['costcalc', 'cost', *goal, '--provider', lead.provider, '--explain'])} names the source of the rate"
 

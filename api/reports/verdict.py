@@ -127,9 +127,9 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
     if other and other not in answer.rivals.values():
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
-        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {priced(other, basis)}."
+        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}."
     if surer and surer not in (other, *answer.rivals.values()):
-        figures = f"{in_words(surer.hours)}, {priced(surer, basis)}"
+        figures = f"{in_words(surer.hours)}, {_paid(surer, answer)}"
         yield 0, f"Surer (logged on that chip): {_short(surer)}, {figures}."
     if seen := _seen_for_less(answer):
         yield 1, seen
@@ -215,6 +215,11 @@ def _machine_type(each: Estimate) -> str:
         return each.instance_type
     said = {*each.accelerator.casefold().split()}
     return " ".join(word for word in COUNTED.sub("", each.instance_type).split() if word.casefold() not in said)
+
+
+def _paid(each: Estimate, answer: Answer) -> str:
+    """The cost of another choice with its range: of a rental what the list below says, also beside a machine of one's own."""
+    return priced(each, answer.basis if each.purchase_option is PurchaseOption.OWNED else answer.query.basis)
 
 
 def priced(each: Estimate, basis: Basis) -> str:

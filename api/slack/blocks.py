@@ -12,7 +12,6 @@ from api.formats.words import (
     hours,
     how_fresh,
     in_one_line,
-    in_region,
     marks_explained,
     seen,
     time,
@@ -97,7 +96,7 @@ def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
 def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
     row = (
         words.names_of(each, answer) or str(each.rank),
-        machine(each),
+        words.located(each),
         counted(each.accelerators, each.accelerator, " × "),
         bought(each),
         time(each),
@@ -124,7 +123,10 @@ def _free(answer: Answer) -> str:
     if not answer.free:
         return ""
     return "\n".join(
-        ["*Free, if you can wait:*", *(f"• {escape(f'{machine(each)}: {waiting(each)}')}" for each in answer.free)]
+        [
+            "*Free, if you can wait:*",
+            *(f"• {escape(f'{words.located(each)}: {waiting(each)}')}" for each in answer.free),
+        ]
     )
 
 
@@ -181,8 +183,3 @@ def _hints(answer: Answer) -> Iterator[str]:
 def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
     text = "\n".join([_title(answer), _verdict(answer), *_left_out(answer), _addresses(links)])
     return Message(text, (section(text),), shared)
-
-
-def machine(each: Estimate) -> str:
-    """Provider, number of machines, instance type and region."""
-    return in_region(words.machine(each), each.region)
