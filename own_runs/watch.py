@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from costcalc.convergence.partial import Course, Forecast, NoForecast, forecast
+from costcalc.convergence.partial import LEVEL, Course, Forecast, NoForecast, forecast, sure_length
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import NothingYet, Point, TrainingLog
 from own_runs.runs import Run, is_lower_better
@@ -65,7 +65,8 @@ class Outlook:
 
     `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing tells
     when it comes there; infinite where it may not. `chance` is that of the target, None where nothing tells it. `end` are the
-    low, middle and high values of its metric at its planned end, None where nothing tells; `unknown` says why.
+    low, middle and high values of its metric at its planned end, None where nothing tells; `unknown` says why. `longer` is a new
+    run that is likelier to reach the target, where one is needed and known.
     """
 
     epochs: float
@@ -79,6 +80,16 @@ class Outlook:
     verdict: Verdict
     unknown: str = ""
     chance: float | None = None
+    longer: Longer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Longer:
+    """A new run with a schedule of more epochs: what all of it costs, and its chance of the target."""
+
+    epochs: float
+    cost: Decimal
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +127,12 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
             "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
         )
     ahead = [max(planned - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
-    reached, predicted, unknown = _crossing(run, plan), None, ""
+    reached, predicted, longer, unknown = _crossing(run, plan), None, None, ""
     if reached is None and plan.target is not None:
         try:
-            predicted = forecast(_course(run.epochs, run.values, _best(plan, run), planned), family)
+            seen = _course(run.epochs, run.values, _best(plan, run), planned)
+            predicted = forecast(seen, family)
+            longer = _longer(run, plan, seen, predicted, family)
         except NoForecast as error:
             unknown = str(error)
     low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, predicted, reached) or ahead)
@@ -138,7 +151,18 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         verdict=_verdict(plan, reached is not None, (low, high)),
         unknown=unknown,
         chance=predicted.chance(_error(plan, run)) if predicted else None,
+        longer=longer,
     )
+
+
+def _longer(run: _Run, plan: Plan, seen: Course, predicted: Forecast, family: Sequence[Course]) -> Longer | None:
+    error = _error(plan, run)
+    if predicted.chance(error) >= LEVEL:
+        return None
+    if (found := sure_length(predicted, seen, family, error)) is None:
+        return None
+    epochs, chance = found
+    return Longer(epochs, _cost(plan, epochs * run.hours_an_epoch()[1]), chance)
 
 
 def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -38,10 +38,11 @@ class NoForecast(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How the error of a run fell: its logarithm [N], made monotone, at shares [N] of the schedule."""
+    """How the error of a run fell: its logarithm [N], made monotone, at shares [N] of the schedule of so many `epochs`."""
 
     shares: Floats
     log_errors: Floats
+    epochs: float
 
     @classmethod
     def of(cls, epochs: Sequence[float], errors: Sequence[float], planned_epochs: float) -> Course:
@@ -52,7 +53,7 @@ class Course:
         if max(epochs) > planned_epochs * (1 + 1e-6):
             raise NoForecast(f"the log has {max(epochs):g} epochs, but {planned_epochs:g} were planned")
         falling = -isotonic([-math.log(error) for error in errors])
-        return cls(np.array(epochs) / planned_epochs, falling)
+        return cls(np.array(epochs) / planned_epochs, falling, planned_epochs)
 
     def at(self, shares: Floats | float) -> Floats:
         """ln(error) there, in straight lines between evaluations."""
@@ -63,7 +64,7 @@ class Course:
         seen = self.shares <= share + 1e-9
         if not seen.any():
             raise NoForecast(f"nothing was evaluated in the first {share:.0%} of the schedule")
-        return Course(self.shares[seen], self.log_errors[seen])
+        return Course(self.shares[seen], self.log_errors[seen], self.epochs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,10 @@ class Forecast:
             return NORMAL.cdf(room / max(self.half_width, 1e-9) * NORMAL.inv_cdf((1 + LEVEL) / 2))
         return (sum(each <= room for each in self.missed) + 0.5) / (len(self.missed) + 1)
 
+    def of_longer(self, epochs: float, planned_epochs: float, slope: float) -> Forecast:
+        """That of a new run like this one whose schedule has more epochs than were planned here, by `slope_of_lengths`."""
+        return replace(self, log_errors=self.log_errors + slope * math.log(epochs / planned_epochs))
+
     def shares_to(self, error: float) -> tuple[float, float, float]:
         """The share of the schedule at which a run comes down to this error: soonest, expected and latest; infinite where it
         does not within its schedule."""
@@ -119,6 +124,28 @@ def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
     by_rule = rank > len(errors)
     half_width = BY_RULE * errors[-1] if by_rule else errors[rank - 1]
     return Forecast(shares, predicted(seen, family, shares), half_width, by_rule, tuple(missed))
+
+
+def slope_of_lengths(family: Sequence[Course]) -> float | None:
+    """By how much ln(error) at the end falls with ln(epochs) of the schedule; None where too few lengths are known."""
+    lengths = np.log([one.epochs for one in family])
+    if len(set(lengths.tolist())) < FEWEST_LOGS:
+        return None
+    apart = lengths - lengths.mean()
+    return min(float(apart @ [float(one.at(1.0)) for one in family] / (apart @ apart)), 0.0)
+
+
+def sure_length(found: Forecast, seen: Course, family: Sequence[Course], error: float) -> tuple[float, float] | None:
+    """The epochs of the shortest of the family's schedules, longer than that of the run, with which a new run would end at this
+    error or below in LEVEL of all cases, and the chance of that. None where none would, or the family does not tell."""
+    slope = slope_of_lengths(family)
+    if slope is None:
+        return None
+    for epochs in sorted({one.epochs for one in family if one.epochs > seen.epochs}):
+        chance = found.of_longer(epochs, seen.epochs, slope).chance(error)
+        if chance >= LEVEL:
+            return epochs, chance
+    return None
 
 
 def predicted(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:

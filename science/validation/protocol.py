@@ -28,7 +28,15 @@ from science.validation.chosen_answers import Chosen, chosen_answers
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from science.validation.convergence.own_runs import own_run_scores, reliability
-from science.validation.convergence.partial_runs import SHARES, crossings, ends, ffcv_logs, mlperf_logs
+from science.validation.convergence.partial_runs import (
+    SHARES,
+    crossings,
+    ends,
+    ffcv_logs,
+    longer,
+    mlperf_logs,
+    watched_scores,
+)
 from science.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
 from science.validation.outside_mlperf.data_pipelines import sources_left_out
@@ -132,7 +140,7 @@ def report(published: Published, experiments: Sequence[Experiment]) -> Report:
             ),
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
-        chances=(*brier_scores(published), *own_run_scores(published)),
+        chances=(*brier_scores(published), *own_run_scores(published), *watched_scores(published)),
         reliability=reliability(published),
         spot=spot_coverage(listed_series()),
         rounds=backtest(published),
@@ -309,6 +317,10 @@ def _partial_runs(published: Published) -> Iterator[Experiment]:
     for share in SHARES:
         yield Experiment(
             f"partial run, {100 * share:.0f} % seen: epochs to 1 point below its end (FFCV)", crossings(ffcv, share)
+        )
+    for share in SHARES:
+        yield Experiment(
+            f"partial run, {100 * share:.0f} % seen: error at the end of a longer run (FFCV)", longer(ffcv, share)
         )
     for share in SHARES:
         yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (MLPerf)", ends(mlperf, share))

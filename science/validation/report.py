@@ -20,7 +20,7 @@ HEADINGS = (
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
 ON_THE_PAGE = ("experiment", "n", "baseline", "ours", "median", "bias", "80 %: x/÷", "inside (95 % of it)")
-TOGETHER = ("all ", "own run, ")  # how families of chances begin that hold others
+TOGETHER = ("all ", "own run, ", "watched run, ")  # how families of chances begin that hold others
 ROUNDS = "Rates of each round of MLPerf, forecast with the rounds before it:"
 
 

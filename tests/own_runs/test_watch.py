@@ -177,3 +177,14 @@ def test_stored_runs_are_a_family():
         lower_is_better=True, curve=(CurvePoint(1, None, 2.5), CurvePoint(4, None, 0.5)), scheduled_epochs=8
     )
     assert np.exp(whole_course(losses).at([0.125, 0.5])) == pytest.approx([2.5, 0.5])
+
+
+def test_a_longer_schedule_is_priced_where_going_on_is_unlikely_to_do():
+    lengths = {20.0: 0.260, 30.0: 0.250, 40.0: 0.242, 60.0: 0.233, 80.0: 0.226, 160.0: 0.210}
+    family = [replace(course(end), epochs=epochs) for epochs, end in lengths.items()]
+    new = outlook(log(20), replace(PLAN, target=0.77), family, NOW).longer
+    assert new.epochs in (80, 160)
+    assert new.cost == Decimal(repr(new.epochs * 0.25)) * 10
+    assert new.chance >= 0.8
+    assert outlook(log(20), replace(PLAN, target=0.70), family, NOW).longer is None, "this one is sure of it"
+    assert outlook(log(20), replace(PLAN, target=0.77), FAMILY, NOW).longer is None, "all of one length"

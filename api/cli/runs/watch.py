@@ -161,6 +161,8 @@ def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
     if found.chance is not None:
         ahead = _money(found.to_end - found.spent)
         yield f"stop now: {_money(found.spent)}; go on: {ahead} more, {chance(found.chance)} sure of {plan.target:g}"
+    if new := found.longer:
+        yield f"a new run of {new.epochs:g} epochs: {_money(new.cost)}, {chance(new.chance)} sure of {plan.target:g}"
     yield _verdict(found, plan)
 
 

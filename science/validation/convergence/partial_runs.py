@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.convergence.partial import FEWEST_LOGS, Course, predicted
+from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast, forecast, predicted, slope_of_lengths
 from costcalc.training import Evaluation
 from costcalc.units import Floats
+from science.validation.convergence.chances import Brier, Chance, Scored, brier
 from science.validation.published import Published
 from science.validation.scores import Case
 
 SHARES = (0.3, 0.5, 0.7)  # of the schedule that are seen
 END = np.array([1.0])
+MARGINS = (-0.10, -0.05, -0.02, 0.0, 0.02, 0.05, 0.10)  # of ln(error): targets beside the mean end of a family
 BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is predicted
 FFCV = "ffcv-rn50"  # a family, whose lengths are held out one at a time
 MLPERF = "mlperf-"  # what the names of families begin with that are held out by organisation
@@ -83,6 +85,47 @@ def crossings(logs: list[WholeLog], share: float) -> list[Case]:
         said = _share_at(later, predicted(seen, family, later), wanted)
         cases.append(Case(log.name, log.group, math.log(said / true), math.log(1 / true)))
     return cases
+
+
+def longer(logs: list[WholeLog], share: float) -> list[Case]:
+    """The error at the end of each log as it is told from each shorter one, of which this share was seen and to whose schedule's
+    length the family's own lengths are applied, neither being in the family. The baseline is the end of the shorter one."""
+    cases = []
+    for log in logs:
+        others = [one for one in logs if one.group != log.group]
+        for shorter, seen, family in _held_out(others, share):
+            slope = slope_of_lengths(family)
+            if shorter.course.epochs < log.course.epochs and slope is not None:
+                same = float(predicted(seen, family, END)[0])
+                more = slope * math.log(log.course.epochs / shorter.course.epochs)
+                cases.append(Case(f"{log.name} from {shorter.name}", log.group, same + more - log.end, same - log.end))
+    return cases
+
+
+def watched_chances(logs: list[WholeLog], share: float) -> Iterator[Scored]:
+    """The chance that a run of which this share was seen ends at a target, as `costcalc watch` says it, for targets beside the
+    mean end of its family. The baseline is the share of the family that ended there."""
+    for log, seen, family in _held_out(logs, share):
+        known = np.array([float(one.at(END)[0]) for one in family])
+        try:
+            found = forecast(seen, family)
+        except NoForecast:
+            continue
+        for margin in MARGINS:
+            target = known.mean() + margin
+            said = found.chance(math.exp(target))
+            chance = Chance(
+                f"watched run, {100 * share:.0f} % seen", log.group, log.name, margin, said, log.end <= target
+            )
+            yield chance, float((known <= target).mean())
+
+
+def watched_scores(published: Published) -> tuple[Brier, ...]:
+    """Of the runs of one network at schedules of several lengths, by the share that was seen."""
+    by_share = {share: list(watched_chances(ffcv_logs(published), share)) for share in SHARES}
+    return tuple(
+        brier(f"watched run, {100 * share:.0f} % seen (FFCV)", scored) for share, scored in by_share.items() if scored
+    )
 
 
 def _held_out(logs: list[WholeLog], share: float) -> Iterator[tuple[WholeLog, Course, list[Course]]]:

@@ -1,11 +1,12 @@
 """How a run whose schedule is known goes on, from other runs of its family."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from costcalc.convergence.partial import BY_RULE, Course, NoForecast, forecast, predicted
+from costcalc.convergence.partial import BY_RULE, LEVEL, Course, NoForecast, forecast, predicted, sure_length
 
 SHARES = np.linspace(0.05, 1.0, 20)
 
@@ -103,3 +104,18 @@ def test_a_forecast_never_rises():
 def test_what_cannot_be_predicted_is_refused(asked, told):
     with pytest.raises(NoForecast, match=told):
         asked()
+
+
+def of_length(epochs):
+    """A run whose error at its end is a tenth lower with each doubling of its schedule."""
+    return replace(falling(0.8, 0.24 * (epochs / 40) ** math.log2(0.9)), epochs=float(epochs))
+
+
+def test_the_shortest_schedule_that_is_sure_of_a_target_is_named():
+    family, seen = [of_length(epochs) for epochs in (20, 30, 50, 60, 80, 120)], of_length(40).until(0.5)
+    found = forecast(seen, family)
+    epochs, chance = sure_length(found, seen, family, 0.226)
+    assert epochs in (80, 120)
+    assert chance >= LEVEL > found.chance(0.226)
+    assert sure_length(found, seen, family, 0.1) is None, "none of them would"
+    assert sure_length(found, seen, FAMILY, 0.23) is None, "all of one length"

@@ -13,7 +13,9 @@ from science.validation.convergence.partial_runs import (
     crossings,
     ends,
     ffcv_logs,
+    longer,
     mlperf_logs,
+    watched_scores,
 )
 from science.validation.published import load_published
 from science.validation.scores import score
@@ -66,3 +68,12 @@ def test_mlperf_s_logs_are_held_out_by_organisation(packaged):
 def test_ranges_hold_as_many_ends_as_they_say(packaged, share):
     for logs in (ffcv_logs(packaged), mlperf_logs(packaged)):
         assert all(found.good for found in score("", ends(logs, share)).coverage)
+
+
+def test_what_watching_says_of_a_target_beats_the_share_of_others_and_of_longer_runs_their_length(packaged):
+    for found in watched_scores(packaged):
+        assert found.chances >= 35
+        assert found.score < found.baseline / 1.5
+    for share in SHARES:
+        cases = score("longer", longer(ffcv_logs(packaged), share))
+        assert cases.mape < cases.baseline_mape / 2
