@@ -16,7 +16,7 @@ from api.formats.charts.drawing import picture
 from api.formats.charts.rounds import figure
 from api.questions.schemas.trainings import RoundsSchema
 from api.reports import every_round
-from api.reports.every_round import MOMENT, EveryRoundReport
+from api.reports.every_round import MOMENT, PARTS, EveryRoundReport
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
@@ -32,7 +32,7 @@ INTRODUCTION = f"""# MLPerf in dollars
 
 What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a round, and at those of
 {MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest result of the task's
-newest round, on whatever system. `costcalc mlperf TASK` shows every round and the least minutes; all of them are in
+newest round, on whatever system. {PARTS} `costcalc mlperf TASK` shows every round and the least minutes; all of them are in
 [a table](../api/reports/data/mlperf_in_dollars.csv), and on every server at `/mlperf/all`, with the picture
 below. `python -m tools.mlperf_in_dollars` writes them.
 

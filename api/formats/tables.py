@@ -10,7 +10,7 @@ from typing import Any
 
 from api.formats import words
 from api.questions.suggestions import many
-from api.reports.every_round import MOMENT
+from api.reports.every_round import MOMENT, PARTS
 from api.reports.models import ModelSummary
 from api.reports.prices.changes import ChangeRow
 from api.reports.prices.history import HistoryRow
@@ -286,7 +286,7 @@ ROUNDS = Table(
 EVERY_ROUND = replace(
     ROUNDS,
     intro="The least that each task's training cost on demand on the day of each round, at the packaged prices of "
-    f"{MOMENT:%Y-%m-%d}. A task's name leads to its rounds at this server's prices.",
+    f"{MOMENT:%Y-%m-%d}. {PARTS} A task's name leads to its rounds at this server's prices.",
     columns=(Column("Task", lambda row: row.task, link=lambda row: ("mlperf", {"model": row.task})), *ROUNDS.columns),
     filters=(),
     beside=(("All tasks", "tasks"),),
