@@ -2,12 +2,12 @@
 
 import gc
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import support.one_thread  # noqa: F401  # before anything that imports numpy
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
 from support.left_out import last_line
@@ -19,8 +19,6 @@ from support.stores import filled_store, packaged_prices_are_read_once
 from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
 
-for _threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):  # before numpy and PyTorch: they fight over a busy machine
-    os.environ.setdefault(_threads, "1")
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
 move_this_process()
 ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time
@@ -91,7 +89,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         yield server
         server.stop()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        os.spawnlp(os.P_NOWAIT, "rm", "rm", "-rf", str(folder))  # nobody waits half a minute for many databases
 
 
 @pytest.fixture

@@ -183,6 +183,7 @@ def first(example):
     return example[0] if isinstance(example, list) else example
 
 
+@pytest.mark.timeout(600)
 def test_examples_of_the_openapi_document_find_something():
     """Asked in a year, which is harder than now: prices only grow old."""
     client = create_app(in_years(1)).test_client()

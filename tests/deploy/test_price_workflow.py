@@ -72,6 +72,7 @@ def run(script, folder, address):
     return subprocess.run([*SHELL, script], **own, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.timeout(600)
 def test_its_steps_write_a_new_edition_and_say_how_it_differs(workspace, httpserver):
     RECORDED["oci"].serve(httpserver)
     httpserver.expect_request(re.compile(".*")).respond_with_data("nobody here", status=404)

@@ -44,6 +44,7 @@ def current(offers: tuple[Offer, ...]) -> set[Offer]:
     return {held.offer(row) for row in held.current_offers(TONIGHT).listed.tolist()}
 
 
+@pytest.mark.timeout(600)
 def test_an_edition_of_refreshed_clouds_gives_the_same_answers(
     store: Store, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def networks_with_several_recipes_and_some_others(evidence):
     return {each.name: each for each in [*several, *list(evidence.models.values())[::8]]}.values()
 
 
+@pytest.mark.timeout(600)
 def test_no_answer_breaks_a_law(packaged_evidence):
     """One test, as the speeds take seconds."""
     parts = list(packaged_evidence.accelerators.values())

@@ -33,6 +33,7 @@ def folder(request, tmp_path):
     return tmp_path
 
 
+@pytest.mark.timeout(600)
 def test_a_typescript_client_compiles_and_asks(live, folder):
     (folder / "openapi.json").write_bytes(live.get("/openapi.json").content)
     run(folder, "node_modules/.bin/openapi-typescript", "openapi.json", "--output", "schema.ts")

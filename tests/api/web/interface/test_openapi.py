@@ -24,7 +24,9 @@ APP = create_app(SERVICE, Settings(slack_signing_secret="a secret"))
 PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
 FORMS = r"\.(csv|xlsx|vl|png|svg)$|^/(estimate)?$"  # the same questions in other forms: asked less often
 DEAR = r"^/trend"  # it answers as of every year, each from what was known then
-LIKE_COST = r"^/(accuracy|commitments|compare|launch|plan|trend)$"  # with nearly all of its parameters
+LIKE_COST = (
+    r"^/(accuracy|commitments|compare|cost\.atom|launch|mlperf|plan|trend)$"  # with nearly all of its parameters
+)
 MAY_REFUSE = ("/cost.csv", "/offers/changes", "/offers/changes.csv", "/compare", "/compare.csv")
 KEEPING = {"path_regex": "^/recipes", "method": ["POST", "DELETE"]}  # a service on fixed prices keeps no runs
 FEW = 10

@@ -88,6 +88,7 @@ def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
     assert server.log.read_text().count("\n") == 2
 
 
+@pytest.mark.timeout(600)
 def test_two_servers_and_four_workers_refresh_once(servers, httpserver, postgres_url):
     RECORDED["vultr"].serve(httpserver)
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
