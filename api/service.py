@@ -14,18 +14,15 @@ from typing import TYPE_CHECKING, Any
 from marshmallow import Schema
 
 import costcalc
-from api.questions.by_word import ANY_NETWORK, by_word, describes, without_epochs
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known
-from api.questions.own_runs import OF_THE_RUN, of_the_run, without, without_its_own
 from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas.cost import CostSchema
 from api.questions.schemas.layout import Layout, layout
-from api.questions.suggestions import Guesses, clip, not_by_its_layers, squeeze, unknown
-from api.questions.tasks import of_the_task
-from api.questions.usual_target import names_no_target, with_usual_target
+from api.questions.subjects import DescribedSubject, ImageNetSubject, OwnRunSubject, Subject, TaskSubject
+from api.questions.suggestions import Guesses, clip, not_by_its_layers, unknown
 from api.stored import FixedPrices, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -37,7 +34,7 @@ from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
-from costcalc.query import ANY, EstimateQuery, OwnMachine, OwnRate, usual_basis
+from costcalc.query import EstimateQuery, OwnMachine, OwnRate, usual_basis
 from costcalc.tasks.known import TaskEvidence, find_task
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
@@ -167,38 +164,28 @@ class Service:
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
-        guesses, own = guesses or Guesses(), self.own_asked(arguments)
-        task = None if own else self.task_asked(arguments)
-        described = not (own or task) and describes(schema, arguments)
-        usual = not (own or task or described) and names_no_target(schema, arguments)
-        rest = without_its_own(schema, own, arguments) if own else without(OF_THE_RUN, arguments) if task else arguments
-        values, errors = parse(schema, rest, guesses, OF_THE_RUN if own or task or described or usual else ())
-        values, misnamed = resolve(values, self.names(catalogue, task), guesses)
+        guesses, subject = guesses or Guesses(), self.subject(schema, arguments)
+        values, errors = parse(schema, subject.common(schema, arguments), guesses, subject.may_lack)
+        values, misnamed = resolve(values, self.names(catalogue, subject.task), guesses)
         form = layout(values)
         errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
-        if own:
-            its_own, wrong = of_the_run(schema, own, arguments, values)
-            values, errors = {**values, **its_own}, {**errors, **wrong}
-            values.setdefault("recipes", "best" if "confidence" in values else "all")
-        if task:
-            day = (values.get("as_of") or self.clock()).date()
-            its_own, wrong = of_the_task(schema, task, arguments, values, day)
-            values, errors = {**values, **its_own}, {**errors, **wrong}
-        if described:
-            is_any = squeeze(values.get("model", "")) == ANY
-            its_own, wrong = by_word(values, is_any)
-            values, errors = {**values, **its_own}, {**wrong, **errors}
-            values |= {"model": ANY_NETWORK} if is_any else {}
-        elif usual and isinstance(values.get("model"), str):
-            its_own, wrong = with_usual_target(self.evidence, values)
-            values, errors = {**values, **its_own}, {**errors, **wrong}
-        if not described and "metric" in schema.fields:  # a small network has epochs without one
-            errors |= without_epochs(values)
+        values, errors = subject.settled(schema, arguments, values, errors)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
         if errors:
             raise BadParameters(errors)
         return values, form
+
+    def subject(self, schema: Schema, arguments: Arguments) -> Subject:
+        """What a question is about, by the model that it names and by what it says of it."""
+        named = arguments.get("model")
+        if own := self.own.get(normalised(named[0])) if named and self.own else None:
+            return OwnRunSubject(own)
+        if task := find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None:
+            return TaskSubject(task, self.clock())
+        if DescribedSubject.is_meant(schema, arguments):
+            return DescribedSubject()
+        return ImageNetSubject.of(self.evidence, schema, arguments)
 
     def check(self, schema: Schema, arguments: Arguments) -> dict[str, Any]:
         """The values of parameters that need no prices. Raises BadParameters."""
@@ -250,11 +237,6 @@ class Service:
         task = find_task(model)
         return self._tasks.of(task) if task else self.evidence
 
-    def task_asked(self, arguments: Arguments) -> Task | None:
-        """The task whose network a question names as its model."""
-        named = arguments.get("model")
-        return find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None
-
     @property
     def _tasks(self) -> TaskEvidence:
         """The evidence of tasks, made when asked for."""
@@ -264,11 +246,6 @@ class Service:
         """What answers to a question are made from: of a training that it describes itself, what it says."""
         described, beside = Described.of(query), self.evidence_about(query.model)
         return self._described.recall(described, described.evidence, beside) if described else beside
-
-    def own_asked(self, arguments: Arguments) -> OwnModel | None:
-        """The run of the asker's own that a question names as its model."""
-        named = arguments.get("model") if self.own else None
-        return self.own.get(normalised(named[0])) if named else None
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
         """The answer to a checked question from one snapshot."""

@@ -1,23 +1,15 @@
-"""What a question about a run of the asker's own may ask: its own metric and data set, and a target that it reached."""
+"""What the owner of a log says of its run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
 
 from marshmallow import Schema, ValidationError
 
-from api.questions.errors import BadParameters, Errors
 from api.questions.fields import Choice, Flag, Moment, Number, Text
-from api.questions.parsing import Arguments
-from api.questions.suggestions import clip, squeeze
-from costcalc.training import Crossing
-from own_runs.asking import OwnModel
+from api.questions.suggestions import clip
 
-OF_THE_RUN = ("target", "metric", "dataset")
 SHORT_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
-TARGET = Number(float, -1e300, 1e300, "value to reach", example=2.1)
 
 
 class Word(Text):
@@ -33,7 +25,7 @@ class Word(Text):
 
 
 class RunSchema(Schema):
-    """What the owner of a log says of its run."""
+    """The parameters of `POST /recipes` and `costcalc recipes add`."""
 
     name = Word("name of the run, which questions use as model; default the name of the file", example="my-run")
     model = Text(
@@ -66,54 +58,3 @@ class RunSchema(Schema):
     )
     shared = Flag("whether everybody sees it, not only the sender's token; default false", example="true")
     token = Text("API token, for clients that cannot send an Authorization header")
-
-
-def without_its_own(schema: Schema, own: OwnModel, arguments: Arguments) -> Arguments:
-    """The arguments that mean the same whatever the model. Raises BadParameters where neither target nor budget is asked for."""
-    if not {"target", "budget"} & schema.fields.keys():
-        raise BadParameters(
-            {"model": [f"{own.run.name} is your own run: ask /cost with a target, or /accuracy with a budget"]}
-        )
-    return without(OF_THE_RUN, arguments)
-
-
-def without(names: Collection[str], arguments: Arguments) -> Arguments:
-    """The arguments of other names."""
-    return {name: texts for name, texts in arguments.items() if name not in names}
-
-
-def of_the_run(
-    schema: Schema, own: OwnModel, arguments: Arguments, values: Mapping[str, Any]
-) -> tuple[dict[str, Any], Errors]:
-    """The target, the metric and the data set of a question about a run, and the errors of those that are not its own. Where
-    the best value within a budget is asked for, the target is the first that the run passed."""
-    given = {name: [text.strip() for text in arguments.get(name, ()) if text.strip()] for name in OF_THE_RUN}
-    errors: Errors = {}
-    for name in ("metric", "dataset"):
-        its_own = str(getattr(own.run, name))
-        wrong = [text for text in given[name] if squeeze(text) != squeeze(its_own)]
-        if wrong:
-            errors[name] = [f"{own.run.name} has {its_own} alone: leave {name} out; got {clip(wrong[0])}"]
-    crossing = values.get("crossing", Crossing.ISOTONIC)
-    target = own.values(crossing)[0]
-    try:
-        if "target" in schema.fields:
-            target = _target(own, given["target"], crossing)
-        elif given["target"]:
-            errors["target"] = ["the answer is the best value within budget= and max_hours=: leave it out"]
-    except ValidationError as error:
-        errors["target"] = [str(message) for message in error.messages]
-    return {"target": target, "metric": own.run.metric, "dataset": own.run.dataset}, errors
-
-
-def _target(own: OwnModel, texts: list[str], crossing: Crossing) -> float:
-    reached = f"{own.reached(crossing):.6g}"
-    if len(texts) != 1:
-        raise ValidationError(
-            f"{'give it once' if texts else 'missing'}: add target={reached}, which {own.run.name} reached"
-        )
-    target: float = TARGET.parse(texts[0])
-    if not own.reaches(target, crossing):
-        most = "least" if own.run.lower_is_better else "most"
-        raise ValidationError(f"{own.run.name} reached {reached} {own.run.metric}; ask for at {most} that")
-    return target

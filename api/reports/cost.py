@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from api.questions.regions import located
-from api.questions.usual_target import whose_target
+from api.questions.subjects import whose_target
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import Rest, rest_of

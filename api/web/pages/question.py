@@ -16,12 +16,12 @@ from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
 from api.questions.schemas.trainings import CompareSchema
+from api.questions.subjects import whose_target
 from api.questions.suggestions import many
-from api.questions.usual_target import whose_target
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
-from api.service import with_moment
+from api.service import COST, with_moment
 from api.web.feed import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
@@ -126,11 +126,9 @@ def _drawn(at: Address, found: dict[str, Any]) -> bytes:
 
 def _trained(at: Address) -> dict[str, Any]:
     """The metric of a task or of one's own run, on ImageNet one chooses among two; and the task of MLPerf that is asked about."""
-    service = current_service()
-    own, task = service.own_asked(at.given), service.task_asked(at.given)
-    metric = own.run.metric if own else task.metric if task else None
-    in_mlperf = task is not None and own is None and benchmark_of(task) == MLPERF
-    return {"its_metric": metric and words.metric(metric), "rounds_of": task.name if task and in_mlperf else None}
+    subject = current_service().subject(COST, at.given)
+    rounds_of = subject.task.name if subject.task and benchmark_of(subject.task) == MLPERF else None
+    return {"its_metric": subject.metric and words.metric(subject.metric), "rounds_of": rounds_of}
 
 
 def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:

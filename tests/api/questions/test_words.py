@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.questions.by_word import SIZES
+from api.questions.subjects import SIZES
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas.cost import OWNED_BY, CostSchema

@@ -1,0 +1,269 @@
+"""What a question is about, which settles what the question need not say: a run of the asker's own, a published task, a training
+that the question describes itself, or a network on ImageNet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from marshmallow import Schema, ValidationError
+
+from api.questions.errors import BadParameters, Errors
+from api.questions.fields import Number
+from api.questions.parsing import Arguments
+from api.questions.suggestions import clip, squeeze
+from costcalc.convergence.usual_target import usual_target
+from costcalc.evidence import Evidence
+from costcalc.ordinary import ordinary_groups
+from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery
+from costcalc.tasks.goals import goal_in_words, metric_name, task_of, value_in_words
+from costcalc.tasks.known import qualities, quality_on
+from costcalc.tasks.tables import Task, benchmark_of
+from costcalc.training import IMAGES_PER_EPOCH, Crossing, Metric, Model
+from own_runs.asking import OwnModel
+
+GOAL = ("target", "metric", "dataset")
+SIZES = ("parameters", "gmacs")
+NO_SPEED = "missing: add images_per_second=1100@1xA100-80GB, or parameters= and gmacs="
+NO_TRAINING = "missing: add target=0.757; nobody published a training of this network"
+ANY_NETWORK = Model(ANY, (), ANY, None, None, None, "your question")
+VALUE = Number(float, -1e300, 1e300, "value to reach", example=2.1)
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRunSubject:
+    """A run of the asker's own: its own metric and data set, and a target that it reached."""
+
+    own: OwnModel
+    task: ClassVar = None
+    may_lack: ClassVar = GOAL
+
+    @property
+    def metric(self) -> str:
+        """The only one that can be asked about."""
+        return self.own.run.metric
+
+    def common(self, schema: Schema, arguments: Arguments) -> Arguments:
+        """The arguments that mean the same whatever the model. Raises BadParameters where neither target nor budget is asked
+        for."""
+        if not {"target", "budget"} & schema.fields.keys():
+            raise BadParameters(
+                {"model": [f"{self.own.run.name} is your own run: ask /cost with a target, or /accuracy with a budget"]}
+            )
+        return _without_goal(arguments)
+
+    def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with the goal. Where the best value within a budget is asked for, the target is the first that the run
+        passed."""
+        run, crossing = self.own.run, values.get("crossing", Crossing.ISOTONIC)
+        wrong, texts = _not_its_own(run.name, run, arguments), _given("target", arguments)
+        target = self.own.values(crossing)[0]
+        try:
+            if "target" in schema.fields:
+                target = self._target(texts, crossing)
+            elif texts:
+                wrong["target"] = ["the answer is the best value within budget= and max_hours=: leave it out"]
+        except ValidationError as error:
+            wrong["target"] = [str(message) for message in error.messages]
+        goal = {"target": target, "metric": run.metric, "dataset": run.dataset}
+        values = {"recipes": "best" if "confidence" in values else "all", **values, **goal}
+        return values, errors | wrong | _not_described(schema, values)
+
+    def _target(self, texts: list[str], crossing: Crossing) -> float:
+        run, reached = self.own.run, f"{self.own.reached(crossing):.6g}"
+        if len(texts) != 1:
+            raise ValidationError(
+                f"{'give it once' if texts else 'missing'}: add target={reached}, which {run.name} reached"
+            )
+        target: float = VALUE.parse(texts[0])
+        if not self.own.reaches(target, crossing):
+            most = "least" if run.lower_is_better else "most"
+            raise ValidationError(f"{run.name} reached {reached} {run.metric}; ask for at {most} that")
+        return target
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSubject:
+    """A published task: its own metric and data set; without a target it is the task's quality on the day asked about."""
+
+    task: Task
+    now: datetime
+    may_lack: ClassVar = GOAL
+
+    @property
+    def metric(self) -> str:
+        """The only one that can be asked about."""
+        return self.task.metric
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        """The arguments that mean the same whatever the model."""
+        return _without_goal(arguments)
+
+    def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with the goal. Raises BadParameters where neither target nor budget is asked for."""
+        task = self.task
+        if "target" not in schema.fields:
+            raise BadParameters(
+                {"model": [f"{task.name} is a task with one target: ask /cost, with max_cost= for a budget"]}
+            )
+        wrong, texts = _not_its_own(task.name, task, arguments), _given("target", arguments)
+        if "images_per_second" in values:
+            wrong["images_per_second"] = [f"speeds of {task.name} follow from its published results: leave it out"]
+        target = quality_on(task, (values.get("as_of") or self.now).date())
+        try:
+            target = self._target(texts, target)
+        except ValidationError as error:
+            wrong["target"] = [str(message) for message in error.messages]
+        goal = {"target": target, "metric": task.metric, "dataset": task.dataset}
+        values = values | goal | ({} if texts else {"target_of": benchmark_of(task)})
+        return values, errors | wrong | _not_described(schema, values)
+
+    def _target(self, texts: list[str], usual: float) -> float:
+        """The target asked for; a percentage where the metric is a share, or a share where it counts in percent."""
+        if not texts:
+            return usual
+        if len(texts) > 1:
+            raise ValidationError(f"give it once: {self.task.name} has {value_in_words(self.task.metric, usual)}")
+        asked: float = VALUE.parse(texts[0])
+        known = {target for _, target in qualities(self.task)}
+        shifted = (asked / 100, asked * 100)
+        meant = (each for each in known for one in shifted if abs(each - one) < 1e-9)
+        return asked if asked in known else next(meant, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedSubject:
+    """A training that the question describes itself: so many epochs of a network with a name, a speed or a size."""
+
+    task: ClassVar = None
+    metric: ClassVar = None
+    may_lack: ClassVar = GOAL
+
+    @staticmethod
+    def is_meant(schema: Schema, arguments: Arguments) -> bool:
+        """Whether the question says itself how many epochs it takes, or has no name for its network."""
+        named = squeeze(arguments.get("model", [""])[0]) == ANY
+        return {"epochs", "target"} <= schema.fields.keys() and (bool(_given("epochs", arguments)) or named)
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        """All of them."""
+        return arguments
+
+    def settled(self, _: Schema, __: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with what follows from the description; what it lacks is an error."""
+        wrong: Errors = {}
+        if "epochs" not in values:
+            wrong["epochs"] = ["missing: how many epochs does your training take? Add epochs=90"]
+        sizes = [name for name in SIZES if name in values]
+        found: Values = {"recipes": "best"}
+        if squeeze(values.get("model", "")) == ANY:
+            wrong |= self._unknown_speed(values, sizes)
+            found["model"] = ANY_NETWORK
+        else:
+            wrong |= {
+                name: ["only a network without a name has this: leave it out, or ask model=any"] for name in sizes
+            }
+        if "target" not in values:
+            found |= {"target": values.get("epochs", 1.0), "metric": EPOCHS}
+        if values.get("samples_per_epoch", IMAGES_PER_EPOCH) != IMAGES_PER_EPOCH:
+            found["dataset"] = OWN_DATA_SET
+        return values | found, wrong | errors
+
+    def _unknown_speed(self, values: Values, sizes: list[str]) -> Errors:
+        if "target" in values:
+            return {
+                "target": ["what your network reaches nobody here knows: leave it out, epochs= says when it is done"]
+            }
+        if "images_per_second" in values or len(sizes) == len(SIZES):
+            return {}
+        if sizes:
+            (other,) = set(SIZES) - set(sizes)
+            return {other: [f"missing: {sizes[0]} alone says too little; add {other}= too"]}
+        return {"images_per_second": [NO_SPEED]}
+
+
+@dataclass(frozen=True, slots=True)
+class ImageNetSubject:
+    """A network on ImageNet, or whatever has no goal. A question about one target may leave it out: `usual` says so."""
+
+    evidence: Evidence
+    usual: bool
+    task: ClassVar = None
+    metric: ClassVar = None
+
+    @staticmethod
+    def of(evidence: Evidence, schema: Schema, arguments: Arguments) -> ImageNetSubject:
+        """The subject of a question that is about none of the others."""
+        about_one = {"target", "recipe"} <= schema.fields.keys() and not getattr(
+            schema.fields["target"], "listed", False
+        )
+        return ImageNetSubject(evidence, about_one and not _given("target", arguments))
+
+    @property
+    def may_lack(self) -> tuple[str, ...]:
+        """What is settled here."""
+        return GOAL if self.usual else ()
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        """All of them."""
+        return arguments
+
+    def settled(self, schema: Schema, _: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with the target, of the recipes named or of all; an error where nobody published a training."""
+        if self.usual and isinstance(values.get("model"), str):
+            model, metric = self.evidence.find_model(values["model"]), values.get("metric", Metric.TOP1)
+            named, moment = values.get("recipe", ()), values.get("as_of")
+            known = self.evidence.known_on(moment.date()) if moment else self.evidence
+            recipes = [one for one in known.recipes_of(model.name) if not named or one.is_named(named)] if model else []
+            found = usual_target(recipes, ordinary_groups(recipes, self.evidence.usual_scripts[0]), metric)
+            if found:
+                values = values | {"target": found.accuracy, "target_of": found.recipe}
+            elif model:
+                errors = errors | {"target": [NO_TRAINING]}
+        return values, errors | _not_described(schema, values)
+
+
+Subject = OwnRunSubject | TaskSubject | DescribedSubject | ImageNetSubject
+
+
+def whose_target(query: EstimateQuery) -> tuple[str, ...]:
+    """The sentence that says what is reached where the question doesn't."""
+    if query.target_of is None:
+        return ()
+    if task_of(query):
+        return (f"No target named; {query.target_of}'s is {goal_in_words(query)}.",)
+    reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
+    return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)
+
+
+def _given(name: str, arguments: Arguments) -> list[str]:
+    return [text.strip() for text in arguments.get(name, ()) if text.strip()]
+
+
+def _without_goal(arguments: Arguments) -> Arguments:
+    return {name: texts for name, texts in arguments.items() if name not in GOAL}
+
+
+def _not_its_own(called: str, about: object, arguments: Arguments) -> Errors:
+    """The errors of a metric and a data set that the run or the task does not have."""
+    errors: Errors = {}
+    for name in ("metric", "dataset"):
+        its_own = str(getattr(about, name))
+        wrong = [text for text in _given(name, arguments) if squeeze(text) != squeeze(its_own)]
+        if wrong:
+            errors[name] = [f"{called} has {its_own} alone: leave {name} out; got {clip(wrong[0])}"]
+    return errors
+
+
+def _not_described(schema: Schema, values: Mapping[str, Any]) -> Errors:
+    """The errors of what is said of a training that the question does not describe; a small network has epochs without one."""
+    if "metric" not in schema.fields:
+        return {}
+    settled = {"epochs": ["follow from its results: leave it out"]} if "epochs" in values else {}
+    needs_any = {name: ["is for model=any with epochs="] for name in SIZES if name in values}
+    needs_epochs = {"samples_per_epoch": ["is for your own data: add epochs="]} if "samples_per_epoch" in values else {}
+    return settled | needs_any | needs_epochs
