@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Protocol
 
@@ -60,16 +60,23 @@ def estimate_columns() -> tuple[Column, ...]:
 def shared_columns(answer: Answered) -> Iterator[Column]:
     """What all rows share and only some answers have: the exchange rate, the asker's own words."""
     if answer.exchange:
-        yield _constant("exchange_rate_per_usd", answer.exchange.per_usd)
-        yield _constant("exchange_rate_date", answer.exchange.date)
-        yield _constant("exchange_rate_source", answer.exchange.source)
+        yield constant("exchange_rate_per_usd", answer.exchange.per_usd)
+        yield constant("exchange_rate_date", answer.exchange.date)
+        yield constant("exchange_rate_source", answer.exchange.source)
     yield from word_columns({name: getattr(answer.query, name) for name in WORDS})
 
 
 def word_columns(given: Mapping[str, Any]) -> list[Column]:
     """These words, repeated in every row."""
-    return [_constant(name, words) for name, words in own_words(given).items()]
+    return [constant(name, words) for name, words in own_words(given).items()]
 
 
-def _constant(name: str, value: Any) -> Column:
+def constant(name: str, value: Any) -> Column:
+    """The same value in every row."""
     return name, lambda _: value
+
+
+def within(part: Callable[[Any], Any], column: Column) -> Column:
+    """The column of a part of each row, blank where the row has no such part."""
+    name, read = column
+    return name, lambda row: None if (found := part(row)) is None else read(found)

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import partial
 from itertools import islice
+from operator import attrgetter, itemgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from api.formats import commitments_sheets, csv_export, focus, price_sheet
 from api.formats.csv_export import Column
-from api.formats.sheet_columns import estimate_columns, shared_columns, word_columns
+from api.formats.sheet_columns import constant, estimate_columns, shared_columns, within, word_columns
 from api.formats.tables import OFFERS, Table
 from api.questions.errors import BadParameters
 from api.questions.fields import Number
 from api.questions.schemas.layout import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
-from api.reports.comparison import CompareDocument, CompareReport
+from api.reports.comparison import CompareReport
 from api.reports.cost import CostReport
 from api.reports.plan import ROW, Answered, PlanDocument, Sum, sums_of
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
-from costcalc.offers import Offer
 from costcalc.tasks.goals import goal_in_words
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _accuracy(report: AccuracyReport) -> tuple[list[Column], Sequence[Any]]:
     columns: list[Column] = [
         ("accuracy", lambda _: document.accuracy),
         ("message", lambda _: document.message),
-        *(_optional(column) for column in estimate_columns()),
+        *(within(lambda estimate: estimate, column) for column in estimate_columns()),
         *shared_columns(document),
     ]
     return columns, document.estimates or (None,)
@@ -178,19 +177,11 @@ def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
 def _compared(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
     found = report.document()
     columns: list[Column] = [
-        ("side", lambda row: row[0]),
-        *((name, _of_side(read)) for name, read in estimate_columns()),
-        *((name, _of_comparison(found, name)) for name in COMPARED),
+        ("side", itemgetter(0)),
+        *(within(itemgetter(1), column) for column in estimate_columns()),
+        *(constant(name, getattr(found, name)) for name in COMPARED),
     ]
     return columns, (("a", found.a), ("b", found.b))
-
-
-def _of_side(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda row: read(row[1])
-
-
-def _of_comparison(found: CompareDocument, name: str) -> Callable[[Any], Any]:
-    return lambda _: getattr(found, name)
 
 
 def plan_csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
@@ -244,47 +235,23 @@ def _as_number(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def plan_columns(rows: Sequence[Answered]) -> list[Column]:
     """What was given, then the error, then the best estimate's columns; those whose name was given already start with best_."""
     names = list(dict.fromkeys(name for row in rows for name in row.given))
+    exchanged = ("per_usd", "date", "source") if any(row.exchange for row in rows) else ()
     return [
-        *((name, _given(name)) for name in names),
+        *(within(attrgetter("given"), (name, methodcaller("get", name))) for name in names),
         csv_export.attribute("error"),
-        *((f"best_{name}" if name in names else name, _of_best(read)) for name, read in estimate_columns()),
-        *_exchange_rates(rows),
+        *(
+            within(attrgetter("estimate"), (f"best_{name}" if name in names else name, read))
+            for name, read in estimate_columns()
+        ),
+        *(within(attrgetter("exchange"), (f"exchange_rate_{name}", attrgetter(name))) for name in exchanged),
     ]
-
-
-def _given(name: str) -> Callable[[Answered], Any]:
-    return lambda row: row.given.get(name)
-
-
-def _of_best(read: Callable[[Any], Any]) -> Callable[[Answered], Any]:
-    return lambda row: None if row.estimate is None else read(row.estimate)
-
-
-def _exchange_rates(rows: Sequence[Answered]) -> Iterator[Column]:
-    if any(row.exchange for row in rows):
-        for name in ("per_usd", "date", "source"):
-            yield f"exchange_rate_{name}", partial(_of_exchange, name)
-
-
-def _of_exchange(name: str, row: Answered) -> Any:
-    return row.exchange and getattr(row.exchange, name)
 
 
 def _converted(into: Converter) -> Iterator[Column]:
     """The columns of (quoted offer, row in the currency asked for): the row's, what the offer was quoted in, and the rate."""
     for name in OfferRow.__dataclass_fields__:
-        yield name, partial(_of_row, name)
+        yield within(itemgetter(1), (name, attrgetter(name)))
     yield "quoted_currency", lambda pair: pair[0].currency
     yield "exchange_rate", lambda pair: into.factor(pair[0])
     yield "exchange_rate_date", lambda pair: (rate := into.rate(pair[0])) and rate.date
     yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
-
-
-def _of_row(name: str, pair: tuple[Offer, OfferRow]) -> Any:
-    return getattr(pair[1], name)
-
-
-def _optional(column: Column) -> Column:
-    """The column, blank where there is no row."""
-    name, read = column
-    return name, lambda row: None if row is None else read(row)
