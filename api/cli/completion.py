@@ -1,4 +1,4 @@
-"""Completion in shells: the script that each shell loads, and the names that values complete to."""
+"""Completion in shells: the names that values complete to. Click itself prints the script that a shell loads."""
 
 from __future__ import annotations
 
@@ -6,20 +6,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
+from click.shell_completion import CompletionItem
 
 from api.settings import BadSetting, read_settings
-
-VARIABLE = "_COSTCALC_COMPLETE"
-COMMAND = "costcalc"
-
-
-def script(shell: str, commands: click.Command) -> str:
-    """The script by which this shell asks `costcalc` for completions."""
-    shells = get_completion_class(shell)
-    if shells is None:
-        raise click.BadParameter(f"no completion is known for {shell}")
-    return shells(commands, {}, COMMAND, VARIABLE).source()
 
 
 def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[CompletionItem]]:

@@ -71,21 +71,6 @@ for command in OF_OTHER_FILES:
 
 
 @main.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"], case_sensitive=False))
-def completion(shell: str) -> None:
-    """Print the script with which SHELL completes commands and names.
-
-    \b
-    bash: add   eval "$(costcalc completion bash)"       to ~/.bashrc
-    zsh:  add   eval "$(costcalc completion zsh)"        to ~/.zshrc, below compinit
-    fish: run   costcalc completion fish > ~/.config/fish/completions/costcalc.fish
-    """
-    from api.cli.completion import script
-
-    click.echo(script(shell, main), nl=False)
-
-
-@main.command()
 @click.option("--bind", help="Address and port.  [default: 127.0.0.1:8000]")
 @click.option("--workers", type=click.IntRange(1), help="Worker processes.  [default: 2]")
 def serve(bind: str | None, workers: int | None) -> None:
@@ -121,19 +106,6 @@ def mcp(context: click.Context) -> None:
 
         with told():
             commands.run(settings_of_environment())
-
-
-@mcp.command("config")
-@click.argument("client", required=False)
-def configure(client: str | None) -> None:
-    """Print the configuration that adds this server to CLIENT.
-
-    Without CLIENT it prints that for every known client.
-    """
-    from api.cli import mcp as commands
-
-    with told():
-        click.echo(commands.configurations(client))
 
 
 @mcp.command("doctor")

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 
 import anyio.from_thread
 import pytest
@@ -14,7 +13,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from support.assistants import QUESTIONS
 
 from api.cli.main import main
-from api.mcp.clients import CLIENTS
 
 COMMAND = ["-c", "from api.cli.main import main; main()", "mcp"]
 
@@ -56,30 +54,6 @@ def test_a_line_that_is_no_request_is_answered_by_an_error_and_the_next_one_as_e
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     told = {answer["id"] or answer["error"]["code"] for answer in answers}
     assert told == {-32700, -32600, 7}
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_every_client_is_told_the_command(client, environment):
-    result = CliRunner().invoke(main, ["mcp", "config", client], env=environment)
-    assert result.exit_code == 0
-    where, _, entry = result.stdout.partition("\n")
-    assert where.startswith("# ")
-    assert "COSTCALC_DATABASE_URL" in entry
-    written = entry.partition("\n\n# ")[0]
-    if written.startswith("{"):
-        (servers,) = json.loads(written).values()
-        assert servers["costcalc"]["args"] == ["mcp"]
-    elif written.startswith("["):
-        assert tomllib.loads(written)["mcp_servers"]["costcalc"]["args"] == ["mcp"]
-    else:
-        assert written.startswith("claude mcp add costcalc -- ")
-        assert written.endswith(" mcp")
-
-
-def test_an_unknown_client_is_told_the_known_ones():
-    result = CliRunner().invoke(main, ["mcp", "config", "cursr"])
-    assert result.exit_code == 2
-    assert "cursor" in result.stderr
 
 
 def test_the_doctor_says_what_to_do(environment):

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.questions.subjects import SIZES
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas.cost import OWNED_BY, CostSchema
+from api.questions.subjects import SIZES
 from api.questions.words.understanding import understand
 
 TODAY = date(2026, 11, 24)
