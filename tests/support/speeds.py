@@ -12,8 +12,8 @@ PARTS = {
     part.name: part
     for part in (
         Accelerator("old", "NVIDIA", 16, 100, 1000, 250, 2018, "sheet", "old", predicted_unmeasured=True),
-        Accelerator("new", "NVIDIA", 80, 400, 2000, 400, 2022, "sheet", "new", None, True, True, predicted_unmeasured=True),
-        Accelerator("new-big", "NVIDIA", 160, 400, 2000, 400, 2022, "sheet", "new", "new", True, True),
+        Accelerator("new", "NVIDIA", 80, 400, 2000, 400, 2022, "sheet", "new", cluster_network=True, predicted_unmeasured=True),
+        Accelerator("new-big", "NVIDIA", 160, 400, 2000, 400, 2022, "sheet", "new", "new", cluster_network=True),
         Accelerator("game", "NVIDIA", 24, 200, 900, 350, 2022, "sheet", "game", peer_to_peer=False, predicted_unmeasured=True),
         Accelerator("bare", "NVIDIA", 12, 10, 500, 250, 2016, "sheet", "bare", matrix_units=False, predicted_unmeasured=True),
         Accelerator("slice", "Google", 32, 200, 1200, 200, 2021, "", "slice", rented_in_slices=True, predicted_unmeasured=True),
