@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from api.questions.names import Known
-from api.questions.spellings import ALONE
+from api.questions.spellings import ALONE, MAKERS
 from api.questions.suggestions import Guesses
 from api.questions.words.vocabulary import NO_CLOUDS
 from costcalc.offers import PurchaseOption
@@ -34,10 +34,16 @@ def others(kind: str, asked: Collection[str], excluded: Collection[str], names: 
 
 
 def _accelerators(allowed: Collection[str], names: Known) -> list[str]:
-    """Processors are one word unless some of them are excluded."""
-    rest = [ALONE.get(name, name) for name in names.accelerator if name in allowed and name not in names.processors]
-    cpus = [name for name in names.processors if name in allowed]
-    return [*rest, *(["CPU"] if len(cpus) == len(names.processors) else cpus)]
+    """Those of a maker, and processors, are one word unless some of them are excluded."""
+    left, whole = set(allowed), []
+    for word in MAKERS:
+        every = {*names.resolve("accelerator", word, Guesses())}
+        if every and every <= left:
+            whole.append(word)
+            left -= every
+    rest = [ALONE.get(name, name) for name in names.accelerator if name in left and name not in names.processors]
+    cpus = [name for name in names.processors if name in left]
+    return [*whole, *rest, *(["CPU"] if len(cpus) == len(names.processors) else cpus)]
 
 
 def _elsewhere(asked: Collection[str], codes: frozenset[str]) -> list[str]:

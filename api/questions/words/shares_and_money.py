@@ -84,6 +84,17 @@ def _money(scan: Scan, found: Found) -> bool:
     return scan.add("max_cost", plain(money.amount))
 
 
+def _own_price(scan: Scan, found: Found) -> bool:
+    """What a machine of the asker's own, named before, cost; declined where there is none."""
+    money = amounts.money(found["money"])
+    owned = scan.reading.owned or "own" in scan.reading.values
+    if money is None or not owned or (money.code is None and not found["thousand"]):
+        return False
+    if money.code and money.code != "USD":
+        scan.add("currency", money.code)
+    return scan.add("own_price", plain(money.amount))
+
+
 def _money_but_not_most(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     if money is None or money.code is None:
@@ -143,6 +154,7 @@ SHARES_AND_MONEY = (
     (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
     (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
+    (rf"(?:at|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),

@@ -19,12 +19,16 @@ from api.questions.words.reading import Reading
 from api.questions.words.rules import rules
 from api.questions.words.scan import MOST_ASKED, Scan
 from api.questions.words.vocabulary import Vocabulary
+from costcalc.evidence.collection import normalised
+from costcalc.offers import PurchaseOption
+from costcalc.tasks.tables import tasks
 from pricing.packaged.places import places
 
 OTHER_NETWORKS = (
     "costcalc models lists them; for another, costcalc recipes add reads your log, and costcalc measure your speed"
 )
 LONGEST = 2000
+FEWEST_LETTERS = 4  # by which a data set is known
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
@@ -100,6 +104,8 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
 def _settle(reading: Reading, words: Vocabulary) -> None:
     """What the whole sentence decides: places by the provider, counts by machine, and that one parameter has one value."""
     _targets(reading, words)
+    _data_sets(reading)
+    _reserved(reading)
     _one_each(reading)
     _regions(reading)
     _accelerators(reading)
@@ -120,6 +126,23 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
             for text, value in found.items()
         ]
         reading.values["target"] = list(dict.fromkeys(shares))
+
+
+def _data_sets(reading: Reading) -> None:
+    """The data set of a task need not be asked for: `mask rcnn on coco`."""
+    sets = [normalised(tasks()[model].dataset) for model in reading.values.get("model", ()) if model in tasks()]
+    for sentence in [*reading.asked]:
+        word = normalised(sentence.split('"')[1])
+        if len(word) >= FEWEST_LETTERS and any(each.startswith(word) for each in sets):
+            reading.asked.remove(sentence)
+            reading.ignored.append(sentence.split('"')[1])
+
+
+def _reserved(reading: Reading) -> None:
+    """What other clouds call reserved is committed use at Google."""
+    if reading.values.get("provider") == ["gcp"] and "reserved" in reading.values.get("purchase", ()):
+        kinds = reading.values["purchase"]
+        kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
 
 
 def _one_each(reading: Reading) -> None:

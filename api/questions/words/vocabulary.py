@@ -105,6 +105,7 @@ class Vocabulary:
             if slips <= most and _DIGITS.findall(known) == _DIGITS.findall(letters):
                 near.setdefault(slips, []).append(known)
         best = near[min(near)] if near else []
+        best = [each for each in best if not places().word(each)] or best  # few misspell a city, many a maker
         return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
 
     def family(self, word: str) -> list[str]:
@@ -169,7 +170,16 @@ class Vocabulary:
                 found = self._models.get(normalised(spelt))
                 if found:
                     return found
-        return None
+        return self._usual_of(words)
+
+    def _usual_of(self, words: str) -> str | None:
+        """The one network that is called so and by its image size or patches beside: `maxvit tiny`, `beit-base`."""
+        start = re.sub(r"[\s-]+", "_", words.casefold())
+        if "_" not in start:
+            return None
+        names = [model.name for model in self.models if model.name.startswith(f"{start}_")]
+        usual = names if len(names) == 1 else [name for name in names if name.endswith("_224")]
+        return usual[0] if len(usual) == 1 else None
 
     @cached_property
     def _models(self) -> dict[str, str]:

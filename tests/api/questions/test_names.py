@@ -190,7 +190,7 @@ def test_a_recipe_is_found_with_other_signs_than_its_own(service):
 
 @pytest.mark.parametrize(
     ("text", "names"),
-    [("vit", "vit_b16, vit_b32 or vit_l16"), ("deit", "deit_base, deit_small or deit_tiny"), ("vit_tiny", "deit_tiny")],
+    [("vit", "vit_b16, vit_l16 or vit_s16"), ("deit", "deit_base, deit_small or deit_tiny"), ("vit_tiny", "deit_tiny")],
 )
 def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, text, names):
     told = client.get(f"/cost?model={text}&target=0.7")
