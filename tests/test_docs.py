@@ -30,6 +30,7 @@ from support.services import packaged_service
 from api.cli.main import main
 from api.questions.fields import LAST_SECOND
 from api.web.app import create_app
+from tools import mlperf_in_dollars
 from tools.cluster.program import installed
 
 ROOT = Path(__file__).parents[1]
@@ -149,6 +150,15 @@ def test_every_page_is_linked_from_the_readme_or_from_a_page_that_is():
         linked = {page.parent / link for link in re.findall(r"\]\((?!http)([^)#]+\.md)", page.read_text("utf-8"))}
         todo += [path for path in linked if path.name not in seen]
     assert {path.name for path in ROOT.glob("docs/*.md")} <= seen
+
+
+def test_mlperf_in_dollars_is_what_is_answered_to_every_third_task():
+    if UPDATE:
+        mlperf_in_dollars.main()
+    lines, table = mlperf_in_dollars.found(packaged_service(), every=3)
+    known = (mlperf_in_dollars.PAGE.read_text("utf-8") + mlperf_in_dollars.ROUNDS.read_text("utf-8")).splitlines()
+    stale = [line for line in (*lines, *table.splitlines()) if line not in known]
+    assert stale == [], "run python -m tools.mlperf_in_dollars"
 
 
 @pytest.mark.parametrize("picture", pictures.EVERY, ids=lambda each: each.name)

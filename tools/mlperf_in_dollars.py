@@ -1,7 +1,7 @@
 """What MLPerf's tasks cost to train, round by round: `python -m tools.mlperf_in_dollars`.
 
 Writes docs/mlperf-in-dollars.md from the packaged prices at a fixed moment, and every round of every task as the table that
-/mlperf/all and its picture, which is drawn beside the page, show.
+/mlperf/all and its picture show.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from api.formats.charts.drawing import picture
-from api.formats.charts.rounds import figure
 from api.questions.schemas.trainings import RoundsSchema
 from api.reports import every_round
-from api.reports.every_round import MOMENT, PARTS, EveryRoundReport
+from api.reports.every_round import MOMENT, PARTS
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
@@ -26,7 +24,6 @@ from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from pricing.packaged.offers import read_packaged
 
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
-PICTURE = PAGE.parent / "pictures" / "mlperf-in-dollars.png"
 ROUNDS = Path(every_round.__file__).parent / "data" / every_round.TABLE
 INTRODUCTION = f"""# MLPerf in dollars
 
@@ -46,13 +43,21 @@ below. `python -m tools.mlperf_in_dollars` writes them.
 def main() -> None:
     """Writes the page and the table."""
     catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
-    service = Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT)
-    reports = [_report(service, catalogue, name) for name, task in tasks().items() if benchmark_of(task) == MLPERF]
-    lines = [_line(report) for report in reports]
+    lines, table = found(Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT))
     PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
-    ROUNDS.write_text(_table(row for report in reports for row in report.rows()), "utf-8")
-    PICTURE.write_bytes(picture(figure(EveryRoundReport()), "png"))
-    print(f"{PAGE}: {len(lines)} tasks")
+    ROUNDS.write_text(table, "utf-8")
+    print(f"{PAGE} and {ROUNDS} are written")
+
+
+def found(service: Service, every: int = 1) -> tuple[list[str], str]:
+    """The lines of the page, and the table: of each task, or of every second, every third and so on.
+
+    The service has the packaged prices, and its clock says MOMENT.
+    """
+    catalogue = service.catalogue()
+    names = [name for name, task in tasks().items() if benchmark_of(task) == MLPERF][::every]
+    reports = [_report(service, catalogue, name) for name in names]
+    return list(map(_line, reports)), _table(row for report in reports for row in report.rows())
 
 
 def _report(service: Service, catalogue: Catalogue, name: str) -> RoundsReport:

@@ -93,6 +93,26 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Rounds:
+    """The chart of /mlperf/all."""
+
+    name = "mlperf-in-dollars"
+    file = PICTURES / "mlperf-in-dollars.png"
+
+    def words(self, app):
+        """Its texts now."""
+        drawn = app.test_client().get("/mlperf/all.svg").text
+        return " | ".join(
+            filter(str.strip, map(unescape, re.findall(r">([^<]+)<", re.sub(r"(?s)<style.*?</style>", "", drawn))))
+        )
+
+    def draw(self, app):
+        """Draws it anew."""
+        self.file.write_bytes(app.test_client().get("/mlperf/all.png").data)
+        _hold(self.file, self.words(app))
+
+
+@dataclass(frozen=True)
 class Reply:
     """What Slack shows of the reply of /cost, laid out about as Slack does."""
 
@@ -154,5 +174,6 @@ EVERY = (
     Picture("page-answer-1280-light", 1280, 1000, "light", "body"),
     Picture("page-chart-390-dark", 390, 844, "dark", "#chart"),
     Summary(),
+    Rounds(),
     Reply(),
 )

@@ -141,9 +141,6 @@ def test_all_rounds_of_all_tasks_stand_in_one_table_and_one_picture(client):
     assert len(rows) == len(wanted) == client.get("/mlperf/all.csv").text.count("\n") - 1
     drawn = client.get("/mlperf/all.svg").text
     assert all(f">{name}<" in drawn for name in of_mlperf)
-    [now] = client.get("/mlperf?model=ncf").json["rounds"]
-    [kept] = [row for row in rows if row["task"] == "ncf"]
-    assert (now["cost"], now["recipe"]) == (kept["cost"], kept["recipe"]), "run python -m tools.mlperf_in_dollars"
 
 
 def test_pages_of_tasks_and_rounds_lead_to_each_other(client):

@@ -11,6 +11,7 @@ from support.own_runs import add, app_of
 from support.prices import offer
 from support.services import service_of
 
+from api.questions.register import QUESTIONS
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
@@ -55,6 +56,15 @@ WRONG = {
     "/compare": f"{ASKED}&a=aws:nothing&b=",
     "/plan": "model=nothing&target=2",
 }
+EMPTY = (
+    "/?model=resnet50&target=0.99",
+    "/estimate?model=resnet50&target=0.757&max_hours=0.001",
+    "/commitments?model=resnet50&target=0.757&provider=kaggle",
+    "/trend?model=resnet50&target=0.757&provider=runpod&as_of=2018-06-01",
+    "/offers?provider=lambda&accelerator=TPU v4",
+    "/nowhere",
+)
+OF_A_TASK = "/?model=bert-large", "/trend?model=bert-large&every=year"
 # Rows and points far below are like those above, and axe reads them one by one.
 CUT = """() => document.querySelectorAll(
     'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use, .plot .beyond use').forEach(row => row.remove())"""
@@ -79,7 +89,14 @@ def root():
         yield address
 
 
-@pytest.mark.parametrize("path", [*addresses(PAGES), *addresses(WRONG), *OF_A_RUN])
+def test_every_question_with_a_page_is_among_them():
+    assert {each.path.replace("{model}", "resnet50") for each in QUESTIONS if each.has_page} - {
+        "/cost",
+        "/ask",
+    } <= PAGES.keys()
+
+
+@pytest.mark.parametrize("path", [*addresses(PAGES), *addresses(WRONG), *OF_A_RUN, *OF_A_TASK, *EMPTY])
 def test_nothing_is_cut_off_and_axe_finds_no_violation_in_either_dress_and_width(look, root, path):
     page = look(path, root=root)
     page.evaluate(CUT)
