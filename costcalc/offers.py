@@ -243,7 +243,11 @@ def tariff(offer: Offer) -> Tariff:
     """How this offer bills a run: the whole term for commitments, whole months for rentals, metered time otherwise."""
     option = offer.purchase_option
     if option in COMMITMENTS:
-        return _commitment(offer)
+        assert offer.term is not None
+        hours = term_hours(offer.term, offer.hours_in_month)
+        if offer.upfront is None or offer.recurring_hourly is None:
+            return Tariff(offer.hourly_rate * hours, hours, 1)
+        return Tariff(offer.upfront + offer.recurring_hourly * hours, hours, 1)
     if option is PurchaseOption.MONTHLY:
         return _rental(offer)
     if option is PurchaseOption.CAPACITY_BLOCK:
@@ -257,14 +261,6 @@ def tariff(offer: Offer) -> Tariff:
         increment_seconds=offer.billing_increment_seconds,
         minimum_seconds=offer.minimum_seconds,
     )
-
-
-def _commitment(offer: Offer) -> Tariff:
-    assert offer.term is not None
-    hours = term_hours(offer.term, offer.hours_in_month)
-    if offer.upfront is None or offer.recurring_hourly is None:
-        return Tariff(offer.hourly_rate * hours, hours, 1)
-    return Tariff(offer.upfront + offer.recurring_hourly * hours, hours, 1)
 
 
 def _rental(offer: Offer) -> Tariff:

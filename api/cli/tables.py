@@ -124,14 +124,11 @@ def fit_lines(report: FitReport, view: View) -> Iterator[str]:
         yield from table([Column("accelerator", _memory), *map(_of_network, models)], _by_accelerator(fits), view.width)
         yield from paragraph(SIGNS_OF_FITS, view.width)
     if report.nearest:
-        yield from paragraph(_holding(fits, report.nearest), view.width)
-
-
-def _holding(rows: Sequence[Fit], holds: Fit) -> str:
-    """Which accelerators do not hold a network, and the smallest that does."""
-    none = [each.accelerator for each in rows if each.model == holds.model and not each.fits]
-    held = f"{holds.accelerator} ({holds.memory_gib:g} GiB)"
-    return f"{holds.model} does not fit {', '.join(none)}; the smallest that holds it is {held}."
+        none = [each.accelerator for each in fits if each.model == report.nearest.model and not each.fits]
+        held = f"{report.nearest.accelerator} ({report.nearest.memory_gib:g} GiB)"
+        yield from paragraph(
+            f"{report.nearest.model} does not fit {', '.join(none)}; the smallest that holds it is {held}.", view.width
+        )
 
 
 def _by_accelerator(rows: Sequence[Fit]) -> list[dict[str, Fit]]:

@@ -8,7 +8,7 @@ effective costs add up to the purchase.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal
 from hashlib import blake2b
 
@@ -153,12 +153,8 @@ def _period(answer: Answer, hours: Decimal) -> Row:
         "ChargePeriodStart": start,
         "ChargePeriodEnd": start + timedelta(seconds=seconds),
         "BillingPeriodStart": month,
-        "BillingPeriodEnd": _next_month(month),
+        "BillingPeriodEnd": (month + timedelta(days=31)).replace(day=1),
     }
-
-
-def _next_month(month: datetime) -> datetime:
-    return (month + timedelta(days=31)).replace(day=1)
 
 
 def _estimate_id(estimate: Estimate, answer: Answer) -> str:

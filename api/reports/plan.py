@@ -232,15 +232,11 @@ def rows_of_csv(body: bytes) -> list[Given]:
     except csv.Error as error:
         raise BadParameters({"rows": [f"not valid CSV: {error}"]}) from None
     names = [name.strip() for name in lines[0]] if lines else []
-    _check_names(names)
-    return [_given(names, cells) for cells in lines[1:]]
-
-
-def _check_names(names: Sequence[str]) -> None:
     if len(names) > MOST_COLUMNS:
         raise BadParameters({"rows": [f"{len(names)} columns: send at most {MOST_COLUMNS}"]})
     if "" in names or len(set(names)) < len(names):
         raise BadParameters({"rows": ["the first line must name every column once, such as model,target,provider"]})
+    return [_given(names, cells) for cells in lines[1:]]
 
 
 def _given(names: Sequence[str], cells: Sequence[str]) -> Given:

@@ -91,6 +91,7 @@ class SmallReport:
         spent = hours(self.training, self.home)
         for device in sorted(self.devices, key=lambda one: hours(self.training, one)):
             took, step = hours(self.training, device), step_time(self.training, device)
+            factor = turning_factor(self.training, self.home, device) if device is not self.home else None
             yield SmallTraining(
                 device=device.name,
                 step_seconds=step.seconds,
@@ -100,14 +101,10 @@ class SmallReport:
                 train_seconds_high=took * SECONDS_PER_HOUR * device.factor_80,
                 factor_80=device.factor_80,
                 worth_up_to_hourly=worth_up_to(float(self.hourly_rate), spent, took),
-                turns_at=self._turns_at(device),
+                turns_at=None if factor is None else self.training.network.scaled(factor).widths[:-1],
                 evidence=device.evidence,
                 source=device.source,
             )
-
-    def _turns_at(self, device: SmallDevice) -> tuple[int, ...] | None:
-        factor = turning_factor(self.training, self.home, device) if device is not self.home else None
-        return None if factor is None else self.training.network.scaled(factor).widths[:-1]
 
 
 def small_report(_: Service, __: Catalogue, values: dict[str, Any]) -> SmallReport:

@@ -96,7 +96,10 @@ class SlashCommand:
         try:
             replies = job.result(seconds)
         except TookLong:
-            return self._acknowledged(job, box)
+            if box is None:
+                return _counted("gave_up", TOO_LONG)
+            job.add_done_callback(partial(self._late, box))
+            return _counted("acknowledged", WORKING)
         except Exception:
             log.exception("a slash command failed")
             return _counted("failed", FAILED)
@@ -105,12 +108,6 @@ class SlashCommand:
         if replies.picture:
             self.delivery.send(box, replies.picture, PICTURE_SECONDS)
         return _counted("answered", replies.answer)
-
-    def _acknowledged(self, job: Future[Replies], box: Mailbox | None) -> Message:
-        if box is None:
-            return _counted("gave_up", TOO_LONG)
-        job.add_done_callback(partial(self._late, box))
-        return _counted("acknowledged", WORKING)
 
     def _late(self, box: Mailbox, job: Future[Replies]) -> None:
         error = job.exception()

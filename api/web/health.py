@@ -191,7 +191,11 @@ class Measured:
         replayed = environ.get(REPLAYED)
         path = replayed or environ.get(ROUTE, "unknown")
         count(path, status, perf_counter() - start, replayed=bool(replayed))
-        _note_work(path, thread_time() - worked, environ)
+        seconds = thread_time() - worked
+        PROCESSOR.labels(path).inc(seconds)
+        if seconds > DEAR_SECONDS:
+            number = environ.get("HTTP_X_REQUEST_ID", "without a number")
+            log.warning("request %s took %.2f s of processor: %s %s", number, seconds, environ["REQUEST_METHOD"], path)
         return body
 
 
@@ -201,13 +205,6 @@ def count(path: str, status: str, seconds: float, *, replayed: bool = False) -> 
     SECONDS.labels(path).observe(seconds)
     if replayed:
         REPLAYS.labels(path).inc()
-
-
-def _note_work(path: str, seconds: float, environ: Environ) -> None:
-    PROCESSOR.labels(path).inc(seconds)
-    if seconds > DEAR_SECONDS:
-        number = environ.get("HTTP_X_REQUEST_ID", "without a number")
-        log.warning("request %s took %.2f s of processor: %s %s", number, seconds, environ["REQUEST_METHOD"], path)
 
 
 def exposition() -> bytes:

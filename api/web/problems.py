@@ -74,7 +74,10 @@ def _refused(error: Refused) -> Response:
 def _http_error(error: HTTPException) -> Response:
     """Werkzeug's own errors, in our form; `Allow` stays on 405."""
     if isinstance(error, NoSuchPath):
-        return problem_response(404, _no_such_path())
+        paths = {rule.rule for rule in current_app.url_map.iter_rules() if rule.endpoint != "static"}
+        near = nearest(request.path, paths, least_alike=LEAST_ALIKE)
+        hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
+        return problem_response(404, f"there is no path {clip(request.path)}: {hint}")
     response = problem_response(error.code or 500, _detail(error))
     if error.response is None:
         for name, value in error.get_headers(request.environ):
@@ -87,13 +90,6 @@ def _detail(error: HTTPException) -> str:
     if isinstance(error, MethodNotAllowed):
         return f"{request.method} is not allowed on this path: use {either(sorted(error.valid_methods or ['GET']))}"
     return error.description or error.name
-
-
-def _no_such_path() -> str:
-    paths = {rule.rule for rule in current_app.url_map.iter_rules() if rule.endpoint != "static"}
-    near = nearest(request.path, paths, least_alike=LEAST_ALIKE)
-    hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
-    return f"there is no path {clip(request.path)}: {hint}"
 
 
 def _crashed(error: Exception) -> Response:

@@ -173,25 +173,25 @@ class Figure:
     def svg(self) -> str:
         """The picture in light colours, or in dark ones where the reader prefers these."""
         parts, bottom = [], TOP
-        parts.append(self._area(bottom))
+        labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
+        inside = f"{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
+        parts.append(
+            f'<text x="14" y="{TOP - 8}">{escape(self.y_title)}</text>'
+            f'<rect class="shade" x="{LEFT}" y="{bottom}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT}"/>'
+            f"{_nested(bottom, HEIGHT, labels + inside)}"
+        )
         bottom += HEIGHT
         for band in self.below:
-            parts.append(_band(band, bottom + 6))
+            top = bottom + 6
+            label = f'<text class="end" x="{LEFT - 8}" y="{top + band.height / 2 + 4:g}">{escape(band.name)}</text>'
+            shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{band.height}"/>'
+            parts.append(label + shade + _nested(top, band.height, band.marks))
             bottom += band.height + 6
         parts.append(self._across(bottom))
         rows = list(_rows(self.legend))
         parts += [sign for number, row in enumerate(rows) for sign in _legend(row, bottom + 56 + number * ROW)]
         height = bottom + 50 + len(rows) * ROW
         return document(WIDTH, height, self.title, self.subtitle, "".join(parts))
-
-    def _area(self, top: int) -> str:
-        labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
-        inside = f"{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
-        return (
-            f'<text x="14" y="{TOP - 8}">{escape(self.y_title)}</text>'
-            f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT}"/>'
-            f'{_nested(top, HEIGHT, labels + inside)}'
-        )  # fmt: skip
 
     def _across(self, top: int) -> str:
         labels = "".join(f'<text class="middle" x="{x}" y="16">{escape(label)}</text>' for x, label in self.across)
@@ -211,12 +211,6 @@ def document(width: int, height: int, title: str, subtitle: str, inside: str) ->
 def _nested(top: int, height: int, inside: str) -> str:
     width = WIDTH - LEFT - RIGHT
     return f'<svg x="{LEFT}" y="{top}" width="{width}" height="{height}" overflow="visible">{inside}</svg>'
-
-
-def _band(band: Band, top: int) -> str:
-    label = f'<text class="end" x="{LEFT - 8}" y="{top + band.height / 2 + 4:g}">{escape(band.name)}</text>'
-    shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{band.height}"/>'
-    return label + shade + _nested(top, band.height, band.marks)
 
 
 def _rows(legend: Iterable[Entry]) -> Iterator[list[tuple[float, Entry]]]:

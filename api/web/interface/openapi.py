@@ -293,16 +293,12 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
         if name in _ASKED_OF_CSV and sheet != "csv":
             continue
         if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
-            yield _parameter(name, field)
-
-
-def _parameter(name: str, field: Parameter) -> Json:
-    one = field.schema()
-    schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
-    told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
-    told |= {"required": True} if field.required else {"allowEmptyValue": True}
-    if field.listed:
-        told |= {"style": "form", "explode": True}
-    if field.example is not None:
-        told["example"] = [field.example] if field.listed else field.example
-    return told
+            one = field.schema()
+            schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
+            told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
+            told |= {"required": True} if field.required else {"allowEmptyValue": True}
+            if field.listed:
+                told |= {"style": "form", "explode": True}
+            if field.example is not None:
+                told["example"] = [field.example] if field.listed else field.example
+            yield told
