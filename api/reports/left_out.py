@@ -85,7 +85,8 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best is None:
         curve = f"{metric_name(answer.query.metric)} curve of {answer.query.model}"
-        return f"no {curve} is known: say how long it trains, such as epochs=300"
+        known = f"was published by {answer.query.as_of:%Y-%m-%d}" if answer.query.as_of else "is known"
+        return f"no {curve} {known}: say how long it trains, such as epochs=300"
     if _is_other_target(answer):
         stop = f"the published runs stop at {value_in_words(answer.query.metric, best.accuracy)}"
         return f"{stop}, and how long another target takes is not known"
@@ -277,7 +278,7 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
 def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
     written = change.written()
     joined = written if written.startswith("without") else f"with {written}"
-    joined = joined.replace("without ", "without a filter on ")
+    joined = "at today's prices" if written == "without as_of" else joined.replace("without ", "without a filter on ")
     query = replace(found.query, **{"offset": 0, **change.values})
     sentence = f"{many(answer.count, 'estimate')} {joined}{_least(change, answer)}{change.because}."
     return Hint(written, answer.count, sentence, to_url(query, ""))

@@ -76,7 +76,14 @@ def test_nothing_found_names_a_change_that_finds_something(parameters, change):
     [hint] = [hint for hint in found.hints if hint.change == change]
     assert 0 < hint.count == of_query_string(hint.query_string).count
     assert f"{hint.count:,} estimate" in hint.sentence
-    assert change.replace("without ", "without a filter on ") in hint.sentence
+    told = "at today's prices" if change == "without as_of" else change.replace("without ", "without a filter on ")
+    assert told in hint.sentence
+
+
+def test_a_network_that_nobody_had_trained_by_then_is_told_so():
+    first, instead, *_ = asked(model="convnext_base", target="0.83", as_of="2019-01-01").verdict
+    assert first.startswith("No top-1 curve of convnext_base was published by 2019-01-01")
+    assert instead.endswith("estimates at today's prices.")
 
 
 def test_a_limit_is_told_with_the_least_that_meets_it():
