@@ -223,7 +223,10 @@ class Service:
         told = not_by_its_layers(name) or (other and f"{clip(name)} is {other.kind}; {COVERED}; {OWN_RUN}")
         if told:
             raise NotFound(told, "model")
-        suggested = {**{one.run.name: one.run.name for one in self.own.values()}, **self.evidence.suggested}
+        own = {one.run.name: one.run.name for one in self.own.values()}
+        trained = {name: each for name, each in self.evidence.suggested.items() if self.evidence.recipes_of(each)}
+        near = guesses.nearest(name, own | trained)
+        suggested = own | (trained if near else self.evidence.suggested)
         message = guesses.unknown("model", name, suggested, UNKNOWN_NETWORK, suggested)
         if errors:
             raise BadParameters({"model": [message], **errors})

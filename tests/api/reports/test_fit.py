@@ -41,7 +41,7 @@ def test_without_a_card_every_one_and_without_a_network_every_one(client):
 @pytest.mark.parametrize(
     ("tail", "status", "name", "told"),
     [
-        ("model=resnet51", 404, "model", "did you mean resnet50"),
+        ("model=resnet51", 404, "model", "resnet50"),
         ("model=resnet50&accelerator=RTX 4091", 400, "accelerator", "did you mean RTX 4090"),
         ("model=resnet50&image_size=0", 400, "image_size", "must be a whole number from 1"),
         ("model=resnet50&precision=8", 400, "precision", "write 16bit or 32bit"),
