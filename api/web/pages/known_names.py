@@ -17,10 +17,14 @@ MACHINE = "machine"
 
 
 def known_names(kind: str) -> Sequence[str]:
-    """The names for a parameter, or `provider:type` for a machine; none for other words, and none before prices are loaded."""
+    """The names for a parameter, or `provider:type` for a machine; none for other words, and none before prices are loaded.
+
+    Of networks those with a training: of others only the time and the cost of so many epochs are known.
+    """
     service = current_service()
     if kind == "model":
-        return sorted({*service.evidence.models, *(own.run.name for own in service.own.values())})
+        trained = (name for name in service.evidence.models if service.evidence.recipes_of(name))
+        return sorted({*trained, *(own.run.name for own in service.own.values())})
     if kind not in (*OF_FILTERS, MACHINE):
         return ()
     try:
