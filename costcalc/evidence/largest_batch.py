@@ -130,17 +130,20 @@ class _Network:
         return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]
 
     def _as_modelled(self, chip: Accelerator) -> Fit:
-        size = self.image_size or REFERENCE_SIZE
         width = MODELLED if self.model and self.model.activations_millions else GUESSED
-        images = self._room(chip) / gib_per_image(self.model, size, BITS[self.precision])
+        images = self._room(chip) / self._gib_per_image
         batches = images, images * exp(-width), images * exp(width)
         return self._fit(chip, batches, Tier.MODELLED, MODELLED_FROM, self.precision)
 
     def _room(self, chip: Accelerator) -> float:
-        return float(room_gib(np.array(chip.memory_gib or inf), self.model))
+        return room_gib(chip.memory_gib or inf, self.model)
+
+    @cached_property
+    def _gib_per_image(self) -> float:
+        return gib_per_image(self.model, self.image_size or REFERENCE_SIZE, BITS[self.precision])
 
     def _fit(self, chip: Accelerator, batches: Sequence[float], tier: Tier, source: str, precision: str | None) -> Fit:
-        batch, low, high = (max(floor(each), 0) for each in batches)
+        batch, low, high = [max(floor(each), 0) for each in batches]
         return Fit(
             model=self.name,
             accelerator=chip.name,

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from costcalc.training import Model, Throughput, known_on
 from costcalc.units import Floats
 
 Precision = Literal["16bit", "32bit"]
+Gib = TypeVar("Gib", float, Floats)
 BYTES_PER_PARAMETER = 16  # weights, gradients, two optimiser moments; mixed precision keeps a 32-bit copy
 BYTES_PER_ACTIVATION = {True: 2, False: 4}  # in 16 bits, or not
 GIB_PER_IMAGE = 0.08  # ResNet-50 at 224 px in 16 bits: MLPerf ran 816 images on 80 GB, 408 on 40 GB, 204 on 24 GB
@@ -76,7 +77,7 @@ def most_images(
     return np.asarray(room_gib(memory_gib, model) * max(modelled, images_per_gib * (REFERENCE_SIZE / image_size) ** 2))
 
 
-def room_gib(memory_gib: Floats, model: Model | None) -> Floats:
+def room_gib(memory_gib: Gib, model: Model | None) -> Gib:
     """What of each memory is left for images; negative where not even the network fits."""
     return memory_gib * USABLE_SHARE - FRAMEWORK_GIB - parameters(model) * BYTES_PER_PARAMETER / BYTES_PER_GIB
 
@@ -109,6 +110,6 @@ def _images_per_gib(row: Throughput, model: Model | None, chip: Accelerator) -> 
     stated = chip.dense_16bit_tflops and chip.memory_bandwidth_gb_per_s and chip.device_memory
     if not (row.global_batch_size and row.accelerators and stated):
         return 0.0
-    room = float(room_gib(np.array(chip.memory_gib or math.inf), model))
+    room = room_gib(chip.memory_gib or math.inf, model)
     images = row.global_batch_size / row.accelerators
     return images * (row.image_size / REFERENCE_SIZE) ** 2 / room if room > 0 else 0.0
