@@ -22,8 +22,8 @@ _HOMES = {
     "EstimateQuery": "costcalc.query",
     "answer": "costcalc.estimate",
     "load_evidence": "costcalc.evidence",
+    **dict.fromkeys(("CostAnswer", "Refused", "Session", "cost", "session"), "api.python"),
 }
-_EDGE = ("CostAnswer", "Refused", "Session", "cost", "session")
 __all__ = [
     "Answer", "Catalogue", "CostAnswer", "EstimateQuery", "Refused", "Session", "answer", "cost", "load_evidence", "session",
 ]  # fmt: skip
@@ -33,10 +33,6 @@ def __getattr__(name: str) -> Any:
     """A public name, imported from its module at its first use: `import costcalc` alone costs nothing."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in _EDGE:
-        from api import python
-
-        return getattr(python, name)
     if name != "__version__":
         raise AttributeError(f"module 'costcalc' has no attribute {name!r}")
     from importlib.metadata import version  # 20 ms that a question from a terminal need not wait for
