@@ -194,7 +194,8 @@ class Recipe:
     mirror
     image were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among
     them
-    lend their course to those that were published with their end alone, which have a borrowed curve then.
+    lend their course to those that were published with their end alone, which have a borrowed curve then. `teacher` is the
+    network that looks at each image too, where it distils one.
     """
 
     name: str
@@ -233,6 +234,7 @@ class Recipe:
     compilation: Compilation | None = None
     as_published: Running | None = None
     program: Program | None = None
+    teacher: str | None = None
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
     data_set_gb: ClassVar[float] = DATA_SET_GB

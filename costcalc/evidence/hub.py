@@ -78,7 +78,8 @@ class HubNetwork:
 @dataclass(frozen=True, slots=True)
 class HubRecipe:
     """Published weights: after how many epochs of images of which size a network ended at which accuracies (fractions). They were
-    measured on images of the `evaluated_size` where it was not trained on such. Names of a `recipe` begin with the library."""
+    measured on images of the `evaluated_size` where it was not trained on such. `teacher` is the network whose answers it was
+    trained on. Names of a `recipe` begin with the library."""
 
     recipe: str
     model: str
@@ -89,6 +90,7 @@ class HubRecipe:
     evaluated_size: int | None
     top1: float
     top5: float
+    teacher: str | None
     year: int
     published: str | None
     source: str
@@ -116,4 +118,5 @@ class HubRecipe:
             evaluations=(Evaluation(self.epochs, None, self.top1, self.top5),),
             published=self.published,
             evaluated_size=self.evaluated_size,
+            teacher=self.teacher,
         )

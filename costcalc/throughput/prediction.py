@@ -131,7 +131,7 @@ def carried_over(recipe: Recipe, features: ClusterFeatures, images_per_gib: floa
 def same_work(recipe: Recipe) -> tuple[object, ...]:
     """Of recipes that agree in this the one with the larger network of a series never takes less time."""
     sizes = tuple(phase.image_size for phase in recipe.phases)
-    return recipe.stack, recipe.precision, recipe.global_batch_size, sizes
+    return recipe.stack, recipe.precision, recipe.global_batch_size, recipe.teacher, sizes
 
 
 def _beside_larger(own_each: Floats, of_larger: Floats | float, answered: Floats, lowered: Floats) -> Codes:
@@ -316,7 +316,7 @@ def _measured(
 
     `batch` is that of each accelerator [C], 0 where no measurement is asked for.
     """
-    if recipe.is_run_otherwise:
+    if recipe.is_run_otherwise or recipe.teacher:
         return
     slope = features.rates_by_twin.slope(features.transfer.slope(recipe.model))
     for c in np.flatnonzero(measurements.exact & (batch > 0)).tolist():
@@ -376,7 +376,7 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     if is_reference(recipe):
         exact |= measurements.exact
     kind = np.where(exact, TRANSFERRED, kind).astype(np.int8)
-    guessed = len({phase.image_size for phase in recipe.phases}) > 1 and not own_rates(recipe)
+    guessed = (recipe.teacher or len({phase.image_size for phase in recipe.phases}) > 1) and not own_rates(recipe)
     weakest = STACK if guessed else NETWORK if recipe.is_run_otherwise and not is_reference(recipe) else TRANSFERRED
     if not (anywhere or is_reference(recipe) or implementation(recipe) in features.transfer.chips_of):
         weakest = CODE

@@ -22,7 +22,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.memory import most_images
 from costcalc.throughput.prediction import REFUSALS, global_batch
 from costcalc.throughput.speed_model import PROCESSOR, TIERS, SpeedTable
-from costcalc.throughput.workloads import bits
+from costcalc.throughput.workloads import FORWARD, bits
 from costcalc.training import Model, Tier
 from costcalc.units import Flags, Floats, Indices
 
@@ -171,7 +171,10 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
     work = cache(partial(_work, processors, clusters))
     for r, recipe in enumerate(speeds.recipes if clusters else ()):
         sizes = tuple(phase.image_size for phase in recipe.phases)
-        seconds = recipe.samples_per_epoch * work(recipe.model, sizes, recipe.precision) / pace[:, None]
+        done = work(recipe.model, sizes, recipe.precision)
+        if recipe.teacher:
+            done = done + FORWARD * work(recipe.teacher, sizes, recipe.precision)
+        seconds = recipe.samples_per_epoch * done / pace[:, None]
         known = (measured | (speeds.tier[r, where] == MEASURED)) & (speeds.refusal[r, where] == 0)
         carried = ~known & ~barred[r, where] & np.isfinite(seconds).all(axis=1)
         few = (nodes > 1) & (global_batch(recipe) / nodes < FEWEST_IMAGES)

@@ -48,7 +48,13 @@ def notes(
         return _own_speed(cluster, kind, base), _how_wide(width)
     usual = NEWEST_SOFTWARE if recipe.is_closed else USUAL_SOFTWARE
     software = (usual,) if recipe.year == UNDATED else ()
-    return (_rests_on(recipe, cluster, kind, base, anchored), *software, _how_wide(width), *_run_otherwise(recipe))
+    return (
+        _rests_on(recipe, cluster, kind, base, anchored),
+        *software,
+        _how_wide(width),
+        *_teacher(recipe),
+        *_run_otherwise(recipe),
+    )
 
 
 def _run_otherwise(recipe: Recipe) -> Iterator[str]:
@@ -62,6 +68,14 @@ def _run_otherwise(recipe: Recipe) -> Iterator[str]:
         )
     elif recipe.precision in THIRTY_TWO_BIT and not is_reference(recipe):
         yield f"The recipe was published in {recipe.precision} alone: precision=amp says how long it would take in 16 bits."
+
+
+def _teacher(recipe: Recipe) -> Iterator[str]:
+    if recipe.teacher:
+        yield (
+            f"Its training distils {recipe.teacher}, which looks at each image too: a third of that network's own step is "
+            "counted. Nobody published a speed of both."
+        )
 
 
 def spoken(way: str | None) -> str:

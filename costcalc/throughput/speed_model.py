@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from costcalc.throughput.prediction import (
 )
 from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, never_measured, notes
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
-from costcalc.throughput.workloads import bits, own_rates, precision_class, workload
+from costcalc.throughput.workloads import FORWARD, bits, own_rates, precision_class, workload
 from costcalc.training import OwnRecipe, Recipe, Throughput, Tier
 from costcalc.units import Floats, Indices
 
@@ -251,9 +252,10 @@ class SpeedModel:
         table.row[r] = np.where(self._is_from_own_log(recipe) & ~measured, -1, nearest)
         table.refusal[r], table.kind[r], table.steps[r] = found.refusal, found.kind, found.steps
         table.beside_larger[r] = found.beside_larger
-        table.seconds_per_epoch[r, answered, : found.log_rate.shape[1]] = recipe.samples_per_epoch / np.exp(
-            found.log_rate[answered]
-        )
+        log_rate = found.log_rate[answered]
+        if recipe.teacher:
+            log_rate = -np.logaddexp(-log_rate, -self._of_teacher(recipe, evidence.features)[answered])
+        table.seconds_per_epoch[r, answered, : log_rate.shape[1]] = recipe.samples_per_epoch / np.exp(log_rate)
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
         features, known = evidence.features, self._half_widths(recipe, found, evidence.features)
         table.width_80[r] = np.where(answered, np.hypot(known, features.slower), np.nan)
@@ -267,6 +269,13 @@ class SpeedModel:
         width = _with_machines(found, of_codes, self._fitted.widths["machines"].ln)
         table.usual_low[r] = np.maximum(found.other_code - width, -found.headroom)
         table.usual_high[r] = found.other_code + width
+
+    def _of_teacher(self, recipe: Recipe, features: ClusterFeatures) -> Floats:
+        """ln(images/s) [C, P] at which the recipe's teacher, with the same code, looks at images."""
+        teacher = replace(recipe, model=str(recipe.teacher), teacher=None)
+        _, images_per_gib = _Evidence(self._of_model.get(teacher.model, {}), features).anybodys(teacher)
+        trained = carried_over(teacher, features, images_per_gib) + features.log_total[:, None]
+        return np.asarray(trained - math.log(FORWARD))
 
     def _is_from_own_log(self, recipe: Recipe) -> bool:
         return is_anchored(recipe, self._fitted.reference) and not is_reference(recipe)
@@ -379,5 +388,5 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
         return (*software, recipe.tuned_to, recipe.framework_family, recipe.published if recipe.year else None)
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
-    how = recipe.framework_family, recipe.running, recipe.as_published
+    how = recipe.framework_family, recipe.running, recipe.as_published, recipe.teacher
     return (*software, *how, *((len(recipe.phases),) if is_reference(recipe) else own))

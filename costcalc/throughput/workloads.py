@@ -32,6 +32,7 @@ REFERENCE_GB_PER_TFLOP = 8.0  # moved and computed for ResNet-50 where its roofl
 USUAL_MEMORY_SHARE = REFERENCE_GB_PER_TFLOP * REFERENCE_TFLOPS / REFERENCE_GB_PER_S
 
 SIXTEEN_BIT = frozenset({"amp", "fp16", "bf16"})
+FORWARD = 1 / 3  # of a training step's time: the way back does twice the arithmetic
 LOGGED_EVALUATION_SHARE = 0.006  # of the elapsed time, median of MLPerf logs that state both rates
 SIZE_EXPONENT = 1.6  # images/s falls with the side of the image to this power: less than its area
 

@@ -65,3 +65,11 @@ def test_no_chip_that_nobody_measured_passes_its_memory(speeds, packaged_evidenc
 def test_p100_is_not_faster_than_v100_in_32_bits(speeds, network):
     found, _ = speeds(network, lambda recipe: recipe.precision == "fp32", Cluster("P100", 1), Cluster("V100", 1))
     assert not (found[:, 0] > found[:, 1]).any()
+
+
+@pytest.mark.parametrize("name", ["efficientformer_l1", "levit_128s"])
+def test_a_network_that_distils_another_waits_for_it(speeds, name):
+    """They were taken to see 1,000 and 4,700 images/s, where their teacher, RegNetY-16GF, trains at 83: thrice that at most."""
+    ((rate,),), ((width,),) = speeds(name, lambda recipe: recipe.teacher, Cluster("RTX 3090", 1))
+    assert 100 < rate < 3 * 83.24 * 1.3
+    assert width > 0.3
