@@ -122,7 +122,7 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
         stop("write --rate, what an hour costs, or --instance, such as aws:p3.8xlarge")
     from datetime import UTC
 
-    from api.cli.runs import watch as commands
+    from api.cli import watch as commands
     from own_runs.watch import NO_BUDGET, Plan
 
     every = None if options.pop("once") else options.pop("every")

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from fakes.slack import FakeSlack
 
+from api.cli import watch
 from api.cli.main import main
-from api.cli.runs import watch
 from costcalc import load_evidence
 
 MADE = ("--target", "0.772", "--planned-epochs", "40", "--like", "ffcv-rn50-*")
