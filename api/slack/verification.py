@@ -14,11 +14,14 @@ from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import Counter
 
 from api.settings import Settings
+
+if TYPE_CHECKING:  # SQLAlchemy
+    from pricing.store.replay import ReplayStore
 
 WINDOW_SECONDS = 300
 REST_SECONDS = 10
@@ -50,14 +53,6 @@ def check(secret: str, timestamp: str, signature: str, body: bytes, now: float) 
     return Proof.GOOD
 
 
-class Memory(Protocol):
-    """The used signatures that all workers remember together."""
-
-    def add(self, key: str, now: int, expires: int) -> bool:
-        """Remember a key until `expires` (Unix seconds). Returns whether it is new. Raises if it cannot be remembered."""
-        ...
-
-
 @dataclass
 class Replays:
     """Remembers used signatures in this process and in a memory that the workers share.
@@ -66,7 +61,7 @@ class Replays:
     passed without it is counted.
     """
 
-    shared: Memory
+    shared: RedisMemory | ReplayStore
     _own: dict[str, int] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
     _rests_until: int = 0
@@ -97,7 +92,7 @@ class Replays:
         return True
 
 
-def shared_memory(settings: Settings) -> Memory:
+def shared_memory(settings: Settings) -> RedisMemory | ReplayStore:
     """Redis where one is configured, else a table beside the prices."""
     if settings.redis_url:
         return RedisMemory(settings.redis_url)
