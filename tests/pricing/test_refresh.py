@@ -151,7 +151,7 @@ def test_who_has_an_account_or_sets_the_seconds_is_waited_for() -> None:
     assert refreshing._limit({}, quick=False) == refreshing.LIMIT_SECONDS
     assert refreshing._limit({LIMIT_VARIABLE: "300"}, quick=True) == 300
     assert {name for name, spec in SOURCES.items() if not spec.is_open} == {
-        "aws", "digitalocean", "gcp", "lambda", "sheet",
+        "aws", "digitalocean", "gcp", "jarvislabs", "lambda", "sheet",
     }  # fmt: skip
 
 
