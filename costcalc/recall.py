@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 from weakref import ref
 
+import numpy as np
+
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
-from costcalc.duration.offered_clusters import MachinesAsked
+from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked
 from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes
@@ -118,9 +120,9 @@ class Recall:
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
         """The same machines on demand, in the same region and currency."""
         name = ref(self.catalogue), ref(current), "on demand"
-        known = self._shelf.recall(name, lambda: _on_demand_rows(self.catalogue, current))
-        for found in map(known.get, _places(self.catalogue, rows)):
-            yield None if found is None else self._offer(found)
+        known = self._shelf.recall(name, lambda: OnDemandRows.of(self.catalogue, current))
+        for found in known.at(_places(self.catalogue, rows)):
+            yield None if found == NOWHERE else self._offer(found)
 
     @cached_property
     def _offers(self) -> Few[int, Offer]:
@@ -135,15 +137,32 @@ class Recall:
         return self._shelf.recall((ref(self.evidence), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
 
 
-def _on_demand_rows(catalogue: Catalogue, current: CurrentOffers) -> dict[tuple[int, int, int], int]:
-    """The current on-demand row of each instance, region and currency."""
-    on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
-    rows = current.listed[on_demand]
-    return dict(zip(_places(catalogue, rows), rows.tolist(), strict=True))
+@dataclass(frozen=True, eq=False)
+class OnDemandRows:
+    """The current on-demand `row` of each of these `places`, which rise; a mapping would take most of what memory there is for a
+    million offers."""
+
+    places: Indices
+    row: Indices
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, current: CurrentOffers) -> OnDemandRows:
+        """Those of a catalogue; of several rows of a place the last one."""
+        on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
+        rows = current.listed[on_demand]
+        places = _places(catalogue, rows)
+        order = places.argsort(kind="stable")
+        return cls(np.append(NOWHERE, places[order]), np.append(NOWHERE, rows[order]))
+
+    def at(self, places: Indices) -> list[int]:
+        """The rows of these places, NOWHERE where there is none."""
+        position = self.places.searchsorted(places, side="right") - 1
+        found: list[int] = np.where(self.places[position] == places, self.row[position], NOWHERE).tolist()
+        return found
 
 
-def _places(catalogue: Catalogue, rows: Indices) -> Iterable[tuple[int, int, int]]:
-    """The codes of each row's instance, region and currency."""
-    columns = catalogue.columns
-    codes = (columns.instance[rows], columns.region[rows], columns.currency[rows])
-    return zip(*(each.tolist() for each in codes), strict=True)
+def _places(catalogue: Catalogue, rows: Indices) -> Indices:
+    """A number for each row's instance, region and currency."""
+    columns, words = catalogue.columns, catalogue.vocabulary
+    machine = columns.instance[rows].astype(np.int64) * len(words.regions) + columns.region[rows]
+    return np.asarray(machine * len(words.currencies) + columns.currency[rows])

@@ -75,6 +75,19 @@ def test_the_bytes_are_those_of_arrays_and_entries(packaged_evidence, packaged_p
     assert 5_000_000 < memory.size_bytes < 40_000_000
 
 
+def test_machines_on_demand_are_found_and_take_sixteen_bytes_each(packaged_prices):
+    """A mapping of a million offers left no room for a matrix."""
+    current, columns = packaged_prices.current_offers(DAY), packaged_prices.columns
+    places = list(zip(*(each.tolist() for each in (columns.instance, columns.region, columns.currency)), strict=True))
+    on_demand = [row for row in current.listed.tolist() if packaged_prices.offer(row).purchase_option == "on_demand"]
+    known = recall.OnDemandRows.of(packaged_prices, current)
+    row_of = {places[row]: row for row in on_demand}
+    rows = np.arange(0, len(places), 7)
+    expected = [row_of.get(places[row], recall.NOWHERE) for row in rows]
+    assert known.at(recall._places(packaged_prices, rows)) == expected
+    assert about_bytes(known) == 16 * (len(on_demand) + 1) + ENTRY_BYTES
+
+
 def test_runs_of_askers_push_nothing_else_out():
     memory, shared = Memory(1000, 1000), Counting(900)
     memory.shelf(of_own_run=False).recall("shared", shared)
