@@ -10,11 +10,15 @@ from api.cli.grid import View, paragraph
 from api.cli.options import ARGUMENTS, dashed
 from api.reports.ask import AskReport
 
+LONGEST_COMMAND = 300
+"""Of one that names every cloud but one nobody makes use."""
+
 
 def ask_lines(report: AskReport, view: View) -> Iterator[str]:
     """The answer as lines; where the sentence is no question, what to type."""
     meant, cost = report.understanding, report.cost
-    for line in (*meant.lines, *([f"Exactly: {command(meant.parameters)}"] if cost else [])):
+    exactly = command(meant.parameters)
+    for line in (*meant.lines, *([f"Exactly: {exactly}"] if cost and len(exactly) <= LONGEST_COMMAND else [])):
         yield from paragraph(line, view.width, 4)
     if cost:
         yield ""

@@ -36,7 +36,7 @@ QUESTIONS = (
     ),
     Elsewhere(
         "whether to commit",
-        _words(r"\b(?:worth|should|pays? off|better)\b.*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
+        _words(r"\b(?:worth|should|pays?|better)\b.*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
         "commitments",
         (*POSITIONAL, *MACHINES),
     ),

@@ -185,7 +185,7 @@ class Scan:
                 self.reading.put("accelerators" if kind == "accelerator" else "nodes", str(many))
 
     def _exclude(self, named: Named, many: int) -> None:
-        """Leaves values out; `or` and `and` go on with others of the same kind."""
+        """Leaves values out; `or` and `and` go on with others of the same kind, and after `excluding`, or with `or`, of any."""
         negated, kind = self.negated, named.values[0].parameter
         self.negated = ""
         if many or any(value.excluded for value in named.values) or kind not in EXCLUDABLE:
@@ -193,7 +193,8 @@ class Scan:
             return
         self.reading.add(named.values[0]._replace(excluded=True))
         more = _GOES_ON.match(self.text, self.place) or self._comma_of_list(kind)
-        if more and self._of_kind(more.end(), kind):
+        of_any = more and (negated.casefold() not in ("no", "not") or "or" in more[0].casefold())
+        if more and any(self._of_kind(more.end(), each) for each in (EXCLUDABLE if of_any else (kind,))):
             self.negated, self.place = negated, more.end()
 
     def _of_kind(self, place: int, kind: str) -> Named | None:

@@ -160,5 +160,6 @@ SHARES_AND_MONEY = (
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
     (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
+    (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
     (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(_OFTEN)),
 )  # fmt: skip

@@ -93,6 +93,8 @@ TIMES_AND_COUNTS = (
     (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
     (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
      _hours_and_minutes),
+    (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
+     asks("the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs=")),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
@@ -109,6 +111,7 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
+    (rf"{N}(?=\s+[\w.-]+\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),

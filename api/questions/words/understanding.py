@@ -29,6 +29,7 @@ OTHER_NETWORKS = (
 )
 LONGEST = 2000
 FEWEST_LETTERS = 4  # by which a data set is known
+FINE_TUNING = "finetun"  # however it is written
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
@@ -129,13 +130,16 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
 
 
 def _data_sets(reading: Reading) -> None:
-    """The data set of a task need not be asked for: `mask rcnn on coco`."""
-    sets = [normalised(tasks()[model].dataset) for model in reading.values.get("model", ()) if model in tasks()]
+    """A task's own data set, and that it is fine-tuning, need not be asked for: `mask rcnn on coco`."""
+    known = [tasks()[model] for model in reading.values.get("model", ()) if model in tasks()]
+    said = [normalised(task.dataset) for task in known]
+    said += [FINE_TUNING for task in known if FINE_TUNING in normalised(task.title)]
     for sentence in [*reading.asked]:
-        word = normalised(sentence.split('"')[1])
-        if len(word) >= FEWEST_LETTERS and any(each.startswith(word) for each in sets):
+        word = sentence.split('"')[1]
+        meant = FINE_TUNING if FINE_TUNING in normalised(word) else normalised(word)
+        if len(word) >= FEWEST_LETTERS and any(each.startswith(meant) for each in said):
             reading.asked.remove(sentence)
-            reading.ignored.append(sentence.split('"')[1])
+            reading.ignored.append(word)
 
 
 def _reserved(reading: Reading) -> None:

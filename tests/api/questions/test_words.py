@@ -100,6 +100,7 @@ def read(text, words):
         ("resnet50 75.7% own 8xH100 at 250k", {"own": ["8x H100"], "own_price": ["250000"]}),
         ("resnet50 75.7% my 3090 at 600 euros", {"own": ["1x RTX 3090"], "own_price": ["600"], "currency": ["EUR"]}),
         ("resnet50 75.7% 3 year reserved on gcp", {"purchase": ["committed_use"], "term": ["3y"], "provider": ["gcp"]}),
+        ("40 resnet50 runs 75.7%", {"runs": ["40"]}),
         ("vit-b 75.7%", {"model": ["vit_b16"]}),
         ("beit base 75.7%", {"model": ["beit_base_patch16_224"]}),
         ("mask-rcnn 0.757 coco 4 v100", {"model": ["mask-rcnn"], "accelerator": ["V100"], "accelerators": ["4"]}),
