@@ -142,7 +142,7 @@ if (points.length) {
     return Number((Math.ceil(number / step) * step).toPrecision(4));
   };
   const say = (sentence) => { output.textContent = sentence; };
-  const hint = "Drag the dashed lines for a budget or a deadline; the arrow keys walk along the line.";
+  const hint = output.textContent;
   const fits = (point) => Object.entries(limits).every(([name, most]) => of(point, name) <= most * 1.000001);
   const decide = () => {
     const within = points.filter(fits), by = limits.hours ? "cost" : "hours";
