@@ -74,7 +74,7 @@ CUT_OFF = """() => [...document.querySelectorAll('input[placeholder]:placeholder
     const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
     return field.clientWidth && pen.measureText(field.placeholder).width > room;
 }).map(field => `${field.name}: ${field.placeholder}`)"""
-LITTLE = 0.1  # called good: columns of a long table widen while its rows come, scripts write another text on a button
+LITTLE = 0.01  # 0.1 is called good
 MOVED = """() => new Promise(done => {
     let moved = 0;
     new PerformanceObserver(list => list.getEntries().forEach(each => { moved += each.value }))
