@@ -15,6 +15,10 @@ from own_runs.logs.log import TrainingLog
 from own_runs.logs.printed import NUMBER, plain_lines
 
 LONGEST_LINE = 4000
+LONG_GAP, GAP = re.compile(r"\s{9,}"), " " * 8
+"""Wider gaps say nothing more, and make patterns that allow for gaps slow."""
+DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
+"""0,71 and 71,5, but not 1,234."""
 AFTER_NAME = r"['\"]?\s*[:=#]?\s*[\[(]?\s*"
 EPOCH = re.compile(rf"\bepoch(?:\((?:val|test)\))?{AFTER_NAME}(\d+(?:\.\d+)?)(?!\w)", re.I)
 STEP = re.compile(rf"\b(?:global[_ ]?step|step|iteration|iter){AFTER_NAME}(\d+)(?!\w)", re.I)
@@ -41,7 +45,7 @@ BESIDE = re.compile(
 """Names of what is printed beside metrics."""
 KINDS = r"(train|val|valid|validation|test|eval)(?:ing|uation|uating)?"
 OF_NAME, OF_LINE = re.compile(rf"(?<![a-z]){KINDS}(?![a-z])", re.I), re.compile(rf"(?<![\w./]){KINDS}(?![\w./])", re.I)
-KERAS_TIME = re.compile(r"(\d+)/\1 .*?(?<![\w.])(\d+)s \d+[mu]?s/(?:step|epoch|sample)")
+KERAS_TIME = re.compile(r"(?<!\d)(\d{1,9})/\1 .{0,200}?(?<![\w.])(\d{1,9})s \d+[mu]?s/(?:step|epoch|sample)")
 DATE = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[ T,](\d\d:\d\d:\d\d(?:[.,]\d{1,6})?)")
 TIME_OF_DAY = re.compile(r"^\W*(?:[IWE]\d{4} )?(\d\d:\d\d:\d\d(?:\.\d{1,6})?)\b")
 BATCH = re.compile(r"\bglobal[ _]batch[ _]size['\"]?\s*[:=]\s*(\d{1,9})\b", re.I)
@@ -65,9 +69,10 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
     """The lines that tell a place, after the first that tells a time; what a line lacks it takes from those before."""
     epoch: float | None = None
     moment: Row = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if len(line) > LONGEST_LINE:
+    for number, written in enumerate(text.splitlines(), 1):
+        if len(written) > LONGEST_LINE:
             continue
+        line = LONG_GAP.sub(GAP, written)
         during = WITHIN.search(line) is not None
         found, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
         epoch = float(found[1]) if found else epoch
@@ -89,7 +94,9 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
         before = found.end()
         if not BESIDE.search(name):
             of = "" if OF_NAME.search(name) else kind
-            yield of + name, float(number.replace(",", "")) / (100 if percent else 1)
+            number = number.rstrip(",")
+            point = "." if DECIMAL_COMMA.fullmatch(number) else ""
+            yield of + name, float(number.replace(",", point)) / (100 if percent else 1)
     for found in SHARE.finditer(line):
         yield kind + found[1], int(found[2]) / max(int(found[3]), 1)
     for found in TOP.finditer(line):

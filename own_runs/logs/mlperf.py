@@ -26,6 +26,7 @@ FACTS = {
     "submission_benchmark": "model",
 }
 MILLISECONDS = 1000.0
+LATEST_MS = datetime(9999, 12, 31, tzinfo=UTC).timestamp() * MILLISECONDS
 MOST_EPOCHS = 10_000  # some benchmarks write the samples seen into epoch_num
 SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
 OFFLINE = "It has evaluations after the run was stopped: they count, without a time."
@@ -47,6 +48,8 @@ def read_mlperf(text: str) -> TrainingLog:
     start = next((entry.time_ms for _, entry in entries if entry.key == "run_start"), None)
     if start is None:
         raise NothingYet("the log of MLPerf has no run_start")
+    if not 0 <= start < LATEST_MS:
+        raise LogRefused(f"the log of MLPerf starts at {start:g}, which is no date in milliseconds")
     stated, notes = with_benchmark(
         _said(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
     )
@@ -102,7 +105,8 @@ def _entry(found: re.Match[str]) -> Entry:
     if not found["key"]:
         return msgspec.json.decode(document, type=Entry)
     said = msgspec.json.decode(document, type=dict[str, Any])
-    return Entry(float(found["seconds"]) * MILLISECONDS, found["key"], said.get("value"), said.get("metadata") or {})
+    metadata = msgspec.convert(said.get("metadata") or {}, dict[str, Any])
+    return Entry(float(found["seconds"]) * MILLISECONDS, found["key"], said.get("value"), metadata)
 
 
 def _point(where: str, entry: Entry, start: float, stop: float | None) -> Point:

@@ -114,3 +114,27 @@ def test_what_stands_beside_is_no_metric():
 def test_prose_is_no_log(text):
     with pytest.raises(LogRefused, match="no line names an epoch or a step, and a value beside it"):
         read_text(text.encode(), "letter.txt")
+
+
+def test_a_decimal_comma_is_no_thousands() -> None:
+    log = read_text(b"Epoch 1: val_acc: 0,71, val_loss: 1,234\nEpoch 2: val_acc: 0,725, val_loss: 71,5\n", "mine.log")
+    assert [tuple(point.values.values()) for point in log.points] == [(0.71, 1234.0), (0.725, 71.5)]
+
+
+@pytest.mark.parametrize("line", ["epoch " + " " * 3900, "1/1 " * 900, "9" * 3900])
+def test_a_line_made_to_be_slow_is_not(line: str) -> None:
+    """Before gaps were bounded, one such line took minutes."""
+    log = read_text(f"{line}\n".encode() * 20 + b"Epoch 1: val_acc=0.1", "slow.log")
+    assert [point.values for point in log.points] == [{"val_acc": 0.1}]
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (':::MLLOG {"time_ms": 1e30, "key": "run_start"}', "no date"),
+        (':::MLL 1.5 run_start: {"value": null, "metadata": [1]}', "line 1: not a line of MLPerf's log"),
+    ],
+)
+def test_a_log_of_mlperf_with_impossible_values_is_refused(lines: str, said: str) -> None:
+    with pytest.raises(LogRefused, match=said):
+        read_text(lines.encode(), "mlperf.log")
