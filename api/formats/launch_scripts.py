@@ -46,7 +46,7 @@ training=$!
 tail --pid=$training -n +1 -F training.log 2> /dev/null &
 {target}status=0
 wait $training || status=$?
-if [ -n "${{reached:-}}" ]; then
+{ended}if [ -n "${{reached:-}}" ]; then
   echo "costcalc: reached $TARGET with $reached"
   exit 0
 fi
@@ -55,7 +55,8 @@ exit $status
 """
 KEPT = """\
 if [ -n "${{CHECKPOINTS:-}}" ]; then
-  OUT=$CHECKPOINTS/$RECIPE
+  OUT=$CHECKPOINTS/$RECIPE run=1
+  while [ -e "$OUT/ended" ]; do run=$((run + 1)); OUT=$CHECKPOINTS/$RECIPE-$run; done
   mkdir -p "$OUT"
   before=$(cat "$OUT/seconds" 2> /dev/null || echo 0)
   ! [ -e "$OUT/{checkpoint}" ] || RESUME="--resume $OUT/{checkpoint}"
@@ -63,7 +64,11 @@ if [ -n "${{CHECKPOINTS:-}}" ]; then
   trap "kill $!" EXIT
 fi
 """
-"""A run that is started again goes on where its last checkpoint was written, and counts the time that it took before."""
+"""A run that is started again goes on where its last checkpoint was written, and counts the time that it took before. One that
+ended by itself is over: the next has a folder of its own."""
+ENDED = """\
+if [ -n "${reached:-}" ] || [ $status -eq 0 ] || [ $status -eq 124 ]; then touch "$OUT/ended"; fi
+"""
 UNTIL_REACHED = """\
 while read -r top1; do
   if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !(top1 / {full} >= target) }}'; then
@@ -103,6 +108,7 @@ def launch_script(start: Start, line: CommandLine, launcher: str, *, stops_at_ta
         commit=start.commit,
         folder=start.folder,
         kept=KEPT.format(checkpoint=start.checkpoint) if start.checkpoint else "",
+        ended=ENDED if start.checkpoint else "",
         install=f"{start.install.strip()}\n" if start.install else "",
         train="\n".join(f"  {each}" for each in line.train.strip().splitlines()),
         target=watched if stops_at_target else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from api.questions.errors import NotFound
+from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.trainings import BY_THE_HOUR
 from api.questions.suggestions import many
 from api.reports.left_out import left_out
@@ -127,5 +127,8 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
     asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
+    kept = values.get("checkpoints", "")
+    if kept and values["to"] == "skypilot" and "://" not in kept and not kept.startswith("/"):
+        raise BadParameters({"checkpoints": [f"write a bucket, such as s3://{kept}, or a path, such as /mnt/{kept}"]})
     how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), values.get("data", "")
-    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how, values.get("checkpoints", ""))
+    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how, kept)

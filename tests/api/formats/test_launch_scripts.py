@@ -156,6 +156,17 @@ def test_a_run_that_was_taken_back_goes_on_from_its_checkpoint(started, tmp_path
     assert ran.returncode == 124, "the time before counts: none is left"
 
 
+def test_the_run_after_one_that_ended_starts_anew(started, tmp_path):
+    kept = tmp_path / "kept" / "torchvision-resnet50-90ep"
+    ran, _ = started("torchvision-resnet50-90ep", "skypilot", (0.85,), CHECKPOINTS=str(tmp_path / "kept"))
+    assert "costcalc: reached 0.757" in ran.stdout
+    assert (kept / "ended").exists()
+    (kept / "checkpoint.pth").touch()
+    _, calls = started("torchvision-resnet50-90ep", "skypilot", (0.85,), CHECKPOINTS=str(tmp_path / "kept"))
+    assert f"--output-dir {kept}-2 " in calls
+    assert "--resume" not in calls
+
+
 def test_without_a_checkpoint_it_starts_anew(started, tmp_path):
     _, calls = started("torchvision-resnet50-90ep", "skypilot", (0.85,), CHECKPOINTS=str(tmp_path / "kept"))
     assert f"--output-dir {tmp_path}/kept/torchvision-resnet50-90ep --model resnet50" in calls
