@@ -172,10 +172,10 @@ class TaskSpeeds:
     def _most(self, clusters: Sequence[Cluster]) -> Floats:
         """ln(samples/s of one accelerator) that 16-bit arithmetic allows [C]; infinite where a part has fewer bits, or where
         nobody counted what a sample takes."""
+        if not self.tflop_per_sample:
+            return np.full(len(clusters), np.inf)
         parts = [part(self.accelerators, one.accelerator) for one in clusters]
         known = [None if one.eight_bit else one.dense_16bit_tflops for one in parts]
-        if not self.tflop_per_sample:
-            return np.full(len(parts), np.inf)
         return np.log([MOST_OF_PEAK * each / self.tflop_per_sample if each else np.inf for each in known])
 
     def _most_at_once(self, one: Accelerator) -> float:

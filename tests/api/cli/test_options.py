@@ -92,6 +92,13 @@ def test_a_question_is_understood_however_its_arguments_are_written(words, monke
     assert asked.endswith(usual)
 
 
+def test_what_an_option_is_given_is_no_argument(monkeypatch):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: packaged_service())
+    answered = CliRunner().invoke(main, ["cost", "resnet50", "0.757", "--label", "model=foo"])
+    assert answered.exit_code == 0
+    assert answered.output.startswith("Rent ")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [("cost resnet50 --target", "--target needs a value"), ("prise refresh", "No such command 'prise'"),
