@@ -12,6 +12,7 @@ from typing import Literal
 from costcalc.answers import BreakEven, Estimate, OwnedMachine
 from costcalc.costing.bills import Bill
 from costcalc.costing.owning import owning_pays_from
+from costcalc.fields import filled
 from costcalc.offers import PurchaseOption
 
 NOT_RENTED = frozenset((PurchaseOption.OWNED, PurchaseOption.FREE))
@@ -107,15 +108,6 @@ def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimat
 
 def _break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
     hours = owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
-    return BreakEven(
-        rank=rental.rank,
-        provider=rental.provider,
-        region=rental.region,
-        instance_type=rental.instance_type,
-        nodes=rental.nodes,
-        purchase_option=rental.purchase_option,
-        term=rental.term,
-        payment=rental.payment,
-        rented_cost=rental.effective_cost,
-        break_even_hours=None if hours is None else float(hours),
+    return filled(
+        BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=None if hours is None else float(hours)
     )

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
+from costcalc.fields import filled
 from costcalc.text import in_lines
 from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import SECONDS_PER_HOUR
@@ -101,17 +102,13 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     curve, notes = _from_the_start(_curve(read, facts.batch_size / samples))
     with read.path.open("rb") as file:
         digest = file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
-    return Run(
-        name=facts.name,
+    return filled(
+        Run,
+        read,
+        facts,
         model=facts.model or facts.name,
-        dataset=facts.dataset,
-        metric=read.metric,
         lower_is_better=_lower_is_better(read, facts, curve),
         curve=_thinned(curve),
-        accelerator=facts.accelerator,
-        accelerators=facts.accelerators,
-        nodes=facts.nodes,
-        batch_size=facts.batch_size,
         samples_per_epoch=samples,
         samples_per_second=_speed(curve, samples, facts),
         ran_on=facts.ran_on or now.date(),
@@ -119,12 +116,6 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
         source=read.path.name,
         digest=digest,
         written_by=read.log.written_by,
-        precision=facts.precision,
-        image_size=facts.image_size,
-        provider=facts.provider,
-        instance_type=facts.instance_type,
-        scheduled_epochs=facts.scheduled_epochs,
-        data_set_gb=facts.data_set_gb,
         notes=(*read.log.notes, *notes),
     )
 

@@ -12,6 +12,7 @@ from hashlib import blake2b
 import msgspec
 
 from costcalc.evidence import Evidence
+from costcalc.fields import filled
 from costcalc.hardware import Accelerator
 from costcalc.small_networks import SmallDevice
 from costcalc.text import in_lines
@@ -72,22 +73,16 @@ class MeasuredSpeed:
 
     def row(self, name: str) -> Throughput:
         """As evidence."""
-        return Throughput(
+        return filled(
+            Throughput,
+            self,
             name=name,
-            model=self.model,
-            image_size=self.image_size,
-            accelerator=self.accelerator,
-            accelerators=self.accelerators,
-            precision=self.precision,
-            framework=self.framework,
             framework_family=FRAMEWORK,
             stack=OWN_CODE,
             global_batch_size=self.batch_size,
-            images_per_second=self.images_per_second,
             data="real",
             organisation=YOU,
             year=self.measured_at.year,
-            source=self.source,
             note=f"spread {self.spread:.1%}",
             published=f"{self.measured_at:%Y-%m-%d}",
             code="own",

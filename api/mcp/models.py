@@ -10,6 +10,7 @@ from api.reports.models import models_document
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
+from costcalc.fields import filled
 from costcalc.training import Metric, Recipe
 
 
@@ -89,17 +90,12 @@ def recipes_report(service: Service, catalogue: Catalogue, values: dict[str, Any
 
 
 def _summary(recipe: Recipe) -> RecipeSummary:
-    return RecipeSummary(
+    return filled(
+        RecipeSummary,
+        recipe,
         recipe=recipe.name,
-        organisation=recipe.organisation,
-        framework=recipe.framework,
-        scheduled_epochs=recipe.scheduled_epochs,
-        global_batch_size=recipe.global_batch_size,
-        precision=recipe.precision,
         best_top1=recipe.best(Metric.TOP1),
         best_top5=recipe.best(Metric.TOP5),
         accelerator=recipe.system.accelerator if recipe.system else None,
         accelerators=recipe.system.accelerators if recipe.system else None,
-        year=recipe.year,
-        source=recipe.source,
     )

@@ -15,6 +15,7 @@ from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
 from costcalc.evidence import normalised
+from costcalc.fields import filled
 from costcalc.hardware import counted
 from costcalc.money import CENT, ExchangeRate, money
 from costcalc.query import EstimateQuery
@@ -89,19 +90,16 @@ class AccuracyReport:
         limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
         accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
         found = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
-        return AccuracyDocument(
+        return filled(
+            AccuracyDocument,
+            found,
             accuracy=accuracy,
             message=self._nothing(least) if accuracy is None else self._something(accuracy, found),
             budget=self.query.max_cost,
             max_hours=self.query.max_hours,
             query=AccuracyQuery.of(with_moment(found.query, found.prices.as_of), accuracy),
-            prices=found.prices,
-            exchange=found.exchange,
-            count=found.count,
             estimates=found.estimates if accuracy is not None else (),
             less=tuple(self._less(accuracy)) if accuracy is not None else (),
-            rejections=found.rejections,
-            best_reached=found.best_reached,
         )
 
     def ladder(self) -> tuple[Estimate, ...]:

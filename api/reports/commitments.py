@@ -17,6 +17,7 @@ from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, owned_choice, purchase_choices
+from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery, OwnMachine
@@ -157,18 +158,10 @@ class CommitmentsReport:
         bills = MachineBills(fixed_bills(bill for _, bill in _on_as_many(fixed, estimate.nodes)), bill)
         rate = bill.effective_hourly(NO_HOURS) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
-        compared = Compared(
-            provider=estimate.provider,
-            region=estimate.region,
-            instance_type=estimate.instance_type,
-            nodes=estimate.nodes,
-            accelerator=estimate.accelerator,
-            accelerators=estimate.accelerators,
-            recipe=estimate.recipe,
+        compared = filled(
+            Compared,
+            estimate,
             hours_per_run=estimate.hours,
-            hours_low=estimate.hours_low,
-            hours_high=estimate.hours_high,
-            currency=estimate.currency,
             on_demand=on_demand,
             ways=purchase_choices(bills.ways, demand, rate),
             owned=self._owned(estimate, demand, rate),
@@ -236,10 +229,9 @@ def _on_as_many(answer: Answer, nodes: int) -> Iterator[tuple[Estimate, Bill]]:
 
 
 def _on_demand(estimate: Estimate, bill: Bill, is_same: bool) -> OnDemand:
-    return OnDemand(
-        provider=estimate.provider,
-        region=estimate.region,
-        instance_type=estimate.instance_type,
+    return filled(
+        OnDemand,
+        estimate,
         hourly_rate=bill.effective_hourly(NO_HOURS),
         same_machine=is_same,
         price=estimate.sources.price,

@@ -16,6 +16,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.comparison import ALL, HALF, Comparison, comparison, owned_machines
 from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PROVIDER as OWN
+from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
@@ -82,17 +83,11 @@ class CompareReport:
         found = comparison(*sides)
         owned = owned_machines([side for side in sides if side[0].provider == OWN], [found.a, found.b])
         hourly, saved = found.break_even_hourly_rate, found.cost_per_hour_saved
-        return CompareDocument(
+        return filled(
+            CompareDocument,
+            found,
+            a,
             query=with_moment(self.query, a.prices.as_of),
-            prices=a.prices,
-            exchange=a.exchange,
-            a=found.a,
-            b=found.b,
-            price_ratio=found.price_ratio,
-            speed_ratio=found.speed_ratio,
-            cheaper=found.cheaper,
-            probability=found.probability,
-            correlation=found.correlation,
             break_even_hourly_rate=float(round(hourly, 6)),
             cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
             owned=owned,

@@ -24,6 +24,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.catalogue.freshness import Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.estimate import Asked
+from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.picks import Requirement
 from costcalc.query import EstimateQuery
@@ -259,27 +260,7 @@ def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) 
 
 def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
     """The answer in the order of the document's keys."""
-    return CostDocument(
-        query=with_moment(answer.query, answer.prices.as_of),
-        prices=answer.prices,
-        picks=answer.picks,
-        missed=answer.missed,
-        count=answer.count,
-        verdict=answer.verdict,
-        unconfirmed=answer.unconfirmed,
-        folded=answer.folded,
-        freshness=answer.freshness,
-        estimates=answer.estimates,
-        free=answer.free,
-        owned=answer.owned,
-        rejections=answer.rejections,
-        rejection_units=answer.rejection_units,
-        best_reached=answer.best_reached,
-        exchange=answer.exchange,
-        quoted_exchange=answer.quoted_exchange,
-        hints=answer.hints,
-        notes=notes,
-    )
+    return filled(CostDocument, answer, query=with_moment(answer.query, answer.prices.as_of), notes=notes)
 
 
 def waiting(free: Estimate) -> str:

@@ -16,6 +16,7 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.largest_batch import Fit, FitQuestion, fits, nearest, networks
+from costcalc.fields import filled
 from costcalc.training import Metric, Model, Recipe, Throughput
 
 
@@ -59,18 +60,15 @@ def summary(evidence: Evidence, model: Model) -> ModelSummary:
     recipes = evidence.recipes_of(model.name)
     measured = [throughput for throughput in evidence.throughputs if throughput.model == model.name]
     used = {recipe.system.accelerator for recipe in recipes if recipe.system} | {each.accelerator for each in measured}
-    return ModelSummary(
+    return filled(
+        ModelSummary,
+        model,
         model=model.name,
-        aliases=model.aliases,
-        parameters_millions=model.parameters_millions,
-        gmacs=model.gmacs,
-        image_size=model.image_size,
         best_top1=_best(recipes, Metric.TOP1),
         best_top5=_best(recipes, Metric.TOP5),
         recipes=tuple(recipe.name for recipe in recipes),
         throughputs=len(measured),
         accelerators=tuple(sorted(used)),
-        source=model.source,
     )
 
 

@@ -18,6 +18,7 @@ from api.questions.suggestions import Guesses, clip, unknown
 from api.reports.cost import cost_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from own_runs.adding import Facts, RunRefused, name_of, read_run
 from own_runs.logs.log import LogRefused
 from own_runs.plausible import implausible
@@ -140,53 +141,18 @@ def own_recipes_report(service: Service, owner: str | None) -> OwnRecipesReport:
 def own_recipe(row: OwnRun) -> OwnRecipe:
     """A stored run as it is listed."""
     run = stored_run(row)
-    return OwnRecipe(
-        id=row.id,
-        name=run.name,
-        model=run.model,
-        dataset=run.dataset,
-        metric=run.metric,
-        lower_is_better=run.lower_is_better,
-        reached=run.reached,
-        epochs=run.epochs,
-        scheduled_epochs=run.scheduled_epochs,
-        hours=run.hours,
-        samples_per_second=run.samples_per_second,
-        samples_per_epoch=run.samples_per_epoch,
-        batch_size=run.batch_size,
-        accelerator=run.accelerator,
-        accelerators=run.accelerators,
-        nodes=run.nodes,
-        provider=run.provider,
-        instance_type=run.instance_type,
-        precision=run.precision,
+    return filled(
+        OwnRecipe,
+        run,
+        row,
         points=len(run.curve),
-        written_by=run.written_by,
-        source=run.source,
-        digest=run.digest,
-        ran_on=run.ran_on,
-        added_at=run.added_at,
         visible_to=_visible_to(row),
-        notes=run.notes,
         ask=f"/cost?{urlencode({'model': run.name, 'target': f'{run.reached:.6g}', 'crossing': 'first'})}",
     )
 
 
 def _own_speed(row: OwnRun, speed: MeasuredSpeed) -> OwnMeasuredSpeed:
-    return OwnMeasuredSpeed(
-        id=row.id,
-        model=speed.model,
-        image_size=speed.image_size,
-        accelerator=speed.accelerator,
-        accelerators=speed.accelerators,
-        precision=speed.precision,
-        batch_size=speed.batch_size,
-        images_per_second=speed.images_per_second,
-        spread=speed.spread,
-        source=speed.source,
-        measured_at=speed.measured_at,
-        visible_to=_visible_to(row),
-    )
+    return filled(OwnMeasuredSpeed, speed, row, visible_to=_visible_to(row))
 
 
 def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices
+from costcalc.fields import filled
 from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -69,14 +70,10 @@ class SmallReport:
     def document(self) -> SmallDocument:
         """The JSON answer."""
         training, network = self.training, self.training.network
-        return SmallDocument(
-            layers=network.layers,
-            parameters=network.parameters,
-            multiply_adds=network.multiply_adds,
-            samples=training.samples,
-            batch_size=training.batch_size,
-            epochs=training.epochs,
-            steps=training.steps,
+        return filled(
+            SmallDocument,
+            training,
+            network,
             reference=self.home.name,
             hourly_rate=self.hourly_rate,
             devices=self.rows(),
@@ -92,18 +89,17 @@ class SmallReport:
         for device in sorted(self.devices, key=lambda one: hours(self.training, one)):
             took, step = hours(self.training, device), step_time(self.training, device)
             factor = turning_factor(self.training, self.home, device) if device is not self.home else None
-            yield SmallTraining(
+            yield filled(
+                SmallTraining,
+                device,
                 device=device.name,
                 step_seconds=step.seconds,
                 limited_by=step.limited_by,
                 train_seconds=took * SECONDS_PER_HOUR,
                 train_seconds_low=took * SECONDS_PER_HOUR / device.factor_80,
                 train_seconds_high=took * SECONDS_PER_HOUR * device.factor_80,
-                factor_80=device.factor_80,
                 worth_up_to_hourly=worth_up_to(float(self.hourly_rate), spent, took),
                 turns_at=None if factor is None else self.training.network.scaled(factor).widths[:-1],
-                evidence=device.evidence,
-                source=device.source,
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.tasks.tables import Task, results, tasks
 from costcalc.training import Metric, Recipe
 
@@ -100,19 +101,10 @@ def _row(task: Task) -> TaskRow:
     known = results()[task.name]
     rounds = list(_rounds(task))
     spreads = sorted((one.minutes_sd or 0.0) / one.minutes for one in known if one.minutes_sd)
-    return TaskRow(
+    return filled(
+        TaskRow,
+        task,
         model=task.name,
-        title=task.title,
-        dataset=task.dataset,
-        metric=task.metric,
-        better=task.better,
-        quality=task.quality,
-        also=task.also,
-        unit=task.unit,
-        sequence_length=task.sequence_length,
-        starts_from=task.starts_from,
-        whole_training=task.whole_training,
-        aliases=task.aliases,
         results=len(known),
         organisations=len({one.organisation for one in known}),
         rounds=f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else rounds[0],
@@ -120,7 +112,6 @@ def _row(task: Task) -> TaskRow:
         fewest_accelerators=min(one.accelerators for one in known),
         most_accelerators=max(one.accelerators for one in known),
         spread=round(spreads[len(spreads) // 2], 4) if spreads else None,
-        source=task.source,
     )
 
 

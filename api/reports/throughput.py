@@ -14,6 +14,7 @@ from api.reports.prices.offers import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
+from costcalc.fields import filled
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.training import Recipe, Throughput
@@ -142,25 +143,12 @@ def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list
 def throughput_row(pair: _Pair, offer: Offer) -> ThroughputRow:
     """The pair with everything that stands behind it."""
     measured = pair.throughput
-    return ThroughputRow(
-        model=measured.model,
-        image_size=measured.image_size,
-        precision=measured.precision,
-        framework=measured.framework,
-        accelerator=measured.accelerator,
-        accelerators=measured.accelerators,
-        nodes=measured.nodes,
-        images_per_second=measured.images_per_second,
-        includes_evaluation=measured.includes_evaluation,
+    return filled(
+        ThroughputRow,
+        offer,
+        measured,
         synthetic_data=measured.is_synthetic,
-        provider=offer.provider,
-        region=offer.region,
-        instance_type=offer.instance_type,
-        purchase_option=offer.purchase_option,
-        term=offer.term,
-        payment=offer.payment,
         hourly_rate=offer.hourly_rate * measured.nodes,
-        currency=offer.currency,
         images_per_second_per_dollar_hour=pair.value,
         throughput_source=measured.source,
         throughput_year=measured.year,

@@ -16,6 +16,7 @@ from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.hardware import counted
 from costcalc.memory import Memory
 from costcalc.money import cents, money
@@ -130,7 +131,7 @@ class TrendReport:
 
     def rows(self) -> tuple[TrendRow, ...]:
         """The points as rows."""
-        return tuple(map(_row, self._whole.points))
+        return tuple(filled(TrendRow, point, point.estimate) for point in self._whole.points)
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -260,26 +261,6 @@ def _what(each: Estimate) -> str:
 
 def _money(point: Point) -> str:
     return money(point.cost, point.estimate.currency)
-
-
-def _row(point: Point) -> TrendRow:
-    each = point.estimate
-    return TrendRow(
-        point.date,
-        point.cost,
-        each.currency,
-        point.hours,
-        each.provider,
-        each.region,
-        each.instance_type,
-        each.nodes,
-        each.accelerator,
-        each.accelerators,
-        each.recipe,
-        each.hourly_rate,
-        point.change,
-        point.happened,
-    )
 
 
 def trend_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> TrendReport:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from costcalc.evidence import Evidence
+from costcalc.fields import filled
 from costcalc.programs import Program
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.samples import SamplesLaw
@@ -146,26 +147,22 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
     """A result as a recipe: its own system takes its official minutes."""
     passes = one.passes or 1.0
     end = MetricEvaluation(passes, one.minutes / MINUTES_PER_HOUR, value=one.target)
-    return ClosedRecipe(
-        name=one.name,
+    return filled(
+        ClosedRecipe,
+        one,
+        task,
         model=task.name,
-        organisation=one.organisation,
         family=task.kind,
-        framework=one.framework,
         framework_family=one.framework,
         stack=_stack(one),
-        global_batch_size=one.global_batch_size,
         system=System(one.accelerator, one.accelerators, one.nodes, one.provider, one.instance_type),
-        runs=one.runs,
         is_log=True,
         clock=EVALUATION_COUNTED,
         images_per_second=passes * task.samples_per_pass / (one.minutes * 60),
         year=one.published.year,
-        source=one.source,
         note=f"round {one.round}",
         phases=(Phase(0, 0.0, passes),),
         evaluations=(end,),
-        reached=one.reached,
         published=one.published.isoformat(),
         tuned_to=one.target,
         division="closed",
@@ -173,13 +170,9 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
         program=_program(one),
         samples_per_epoch=task.samples_per_pass,
         data_set_gb=task.staged_gb or 0.0,
-        metric=task.metric,
         lower_is_better=task.better == "lower",
-        title=task.title,
         rules=tuple(_rules(task)),
-        unit=task.unit,
         untimed_hours=(task.untimed_minutes or 0.0) / MINUTES_PER_HOUR,
-        pass_name=task.pass_name,
         run_spread=learned.spreads.get(task.name, 0.0),
     )
 
@@ -218,26 +211,17 @@ def _program(one: Result) -> Program:
 
 def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput:
     """What its system made, evaluations included."""
-    return Throughput(
-        name=one.name,
+    return filled(
+        Throughput,
+        one,
         model=task.name,
         image_size=0,
-        accelerator=one.accelerator,
-        accelerators=one.accelerators,
-        nodes=one.nodes,
-        framework=one.framework,
         framework_family=one.framework,
         stack=_stack(one),
-        global_batch_size=one.global_batch_size,
         images_per_second=passes_per_minute * task.samples_per_pass / SECONDS_PER_MINUTE,
         includes_evaluation=True,
         data="whole run",
-        organisation=one.organisation,
-        provider=one.provider,
-        instance_type=one.instance_type,
         year=one.published.year,
-        round=one.round,
-        source=one.source,
         published=one.published.isoformat(),
         code=rounds()[one.round].code,
     )

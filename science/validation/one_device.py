@@ -1,4 +1,4 @@
-"""The answers that are shown, beside what `tools/device_speeds.py` measured on one H100: `science.validation.one_device`.
+"""The answers that are shown, beside what was measured on one H100: `science.validation.one_device`.
 
 The rates stand in `device_speeds.csv`: nothing is fitted to them. Each network was timed in many ways, for a range must hold
 whatever way somebody runs it.

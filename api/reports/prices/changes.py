@@ -17,10 +17,13 @@ from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
 USUAL = timedelta(days=30)
+COMPARED = ("hourly_rate", "upfront", "currency", "observed_at", "source")
+"""What a row has of the rate before too."""
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
 
 
@@ -114,30 +117,9 @@ def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple
 
 def change_row(previous: Offer | None, offer: Offer) -> ChangeRow:
     """An offer beside what it was before."""
-    machine = offer.machine
-    return ChangeRow(
-        provider=offer.provider,
-        region=offer.region,
-        instance_type=offer.instance_type,
-        accelerator=machine.accelerator,
-        accelerators=machine.accelerators,
-        purchase_option=offer.purchase_option,
-        term=offer.term,
-        payment=offer.payment,
-        offering_class=offer.offering_class,
-        kind="changed" if previous else "new",
-        previous_hourly_rate=previous.hourly_rate if previous else None,
-        hourly_rate=offer.hourly_rate,
-        change=_change(previous, offer),
-        previous_upfront=previous.upfront if previous else None,
-        upfront=offer.upfront,
-        previous_currency=previous.currency if previous else None,
-        currency=offer.currency,
-        previous_observed_at=previous.observed_at if previous else None,
-        observed_at=offer.observed_at,
-        previous_source=previous.source if previous else None,
-        source=offer.source,
-    )
+    before = {f"previous_{name}": getattr(previous, name, None) for name in COMPARED}
+    kind = "changed" if previous else "new"
+    return filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(previous, offer), **before)
 
 
 def _change(previous: Offer | None, offer: Offer) -> float | None:

@@ -68,7 +68,7 @@ def test_a_rate_measured_otherwise_is_no_measurement(packaged_evidence, deit):
 
 
 def test_a_network_published_in_32_bits_is_faster_in_16(packaged_evidence, speeds):
-    """3.5 times as fast on one H100, as `tools/device_speeds.py` measured ConvNeXt-T."""
+    """3.5 times as fast on one H100, as ConvNeXt-T was measured (`device_speeds.csv`)."""
     one = next(one for one in packaged_evidence.recipes_of("convnext_tiny") if one.precision == "fp32")
     published, otherwise = rates(speeds(one, one.run_so(AMP)))[:, 0]
     assert 1.5 < otherwise / published < 5
