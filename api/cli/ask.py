@@ -17,7 +17,7 @@ LONGEST_COMMAND = 300
 def ask_lines(report: AskReport, view: View) -> Iterator[str]:
     """The answer as lines; where the sentence is no question, what to type."""
     meant, cost = report.understanding, report.cost
-    exactly = command(meant.parameters)
+    exactly = command(meant.answered)
     for line in (*meant.lines, *([f"Exactly: {exactly}"] if cost and len(exactly) <= LONGEST_COMMAND else [])):
         yield from paragraph(line, view.width, 4)
     if cost:

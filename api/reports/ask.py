@@ -11,6 +11,7 @@ from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.layout import Layout
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
+from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 
@@ -19,8 +20,8 @@ from costcalc.catalogue.catalogue import Catalogue
 class AskDocument:
     """The JSON answer. `understood` are the parameters of `/cost`, several values with commas between them; `ignored` are words
     without a meaning of their own; `corrected` has misspelt words with those they were read as. `asked` names everything else
-    that was written, or is missing, with what to type instead; the answer leaves it out. `link` asks exactly what was
-    understood. `answer` is that of `/cost`, null where no network or no target is understood."""
+    that was written, or is missing, with what to type instead, which the answer leaves out; where no network is named, it says
+    which one is answered. `link` asks exactly what is answered. `answer` is that of `/cost`, null where there is none."""
 
     sentence: str
     understood: dict[str, str]
@@ -60,10 +61,12 @@ class AskReport:
     @cached_property
     def _checked(self) -> tuple[Understanding, CostReport | None, Layout]:
         meant = self.service.understand(self.sentence, self.catalogue)
-        if not meant.is_question:
-            return meant, None, Layout()
         try:
-            query, layout = self.service.question(meant.parameters, self.catalogue)
+            if meant.lacks_only_network:
+                meant = with_a_network(self.service, self.catalogue, meant)
+            if not meant.is_question:
+                return meant, None, Layout()
+            query, layout = self.service.question(meant.answered, self.catalogue)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
             return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()
@@ -71,8 +74,8 @@ class AskReport:
 
     @property
     def link(self) -> str:
-        """The parameters that ask exactly what is understood, as a query string."""
-        given = {name: ",".join(values) for name, values in self.understanding.parameters.items()}
+        """The parameters that ask exactly what is answered, as a query string."""
+        given = {name: ",".join(values) for name, values in self.understanding.answered.items()}
         return urlencode(given, safe=",:*")
 
     def document(self) -> AskDocument:
@@ -83,7 +86,7 @@ class AskReport:
             understood={name: ",".join(values) for name, values in meant.parameters.items()},
             ignored=meant.ignored,
             corrected=dict(meant.corrected),
-            asked=meant.asked,
+            asked=(*meant.choice, *meant.asked),
             link=f"/cost?{self.link}",
             answer=self.cost.document() if self.cost else None,
         )

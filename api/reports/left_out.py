@@ -21,7 +21,7 @@ from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric, Recipe
 
 FEW = 3
-MOST_TRIES = 12
+MOST_TRIES, TOGETHER = 12, 4
 MOST_HINTS = 4
 MOST_REASONS = 2  # for which nothing was found, in one sentence
 NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
@@ -166,7 +166,7 @@ class Hints:
         that keep every filter, then the others, each kind by how much it brings back.
 
         Asks at most twelve questions, and none where enough was found. Where a few were found, only changes that bring back what
-        was left out are tried. Where none were and no one change helps, dropping all filters is tried, then all changes together.
+        was left out are tried. Where none were and no one change helps, several are tried together.
         """
         without_accelerators = _is_without_accelerators(found)
         if not without_accelerators and (found.count >= FEW or (found.count and found.query.frontier)):
@@ -175,7 +175,10 @@ class Hints:
         if found.count and not without_accelerators:
             wanted = {BROUGHT_BACK_BY.get(reason) for reason in found.rejections}
             changes = [change for change in changes if wanted & set(change.values)]
-        hints = self._helpful(found, changes[: MOST_TRIES - 2]) or self._helpful(found, _together(found, changes))[:1]
+        hints = (
+            self._helpful(found, changes[: MOST_TRIES - TOGETHER])
+            or self._helpful(found, _together(found, changes))[:1]
+        )
         ordered = sorted(hints, key=lambda hint: ("without" in hint.change, -hint.count))
         return replace(found, hints=tuple(ordered[:MOST_HINTS]))
 
@@ -266,13 +269,14 @@ def _highest(recipes: Iterable[Recipe], metric: str) -> float:
 
 
 def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
-    """All filters dropped at once; then with them every other change but that of the date: older prices are in already."""
+    """Several changes at once, those that a person would rather make first: an older rate and a lower target; no filters; both;
+    then less sureness too. None changes the date as well: older prices are in already."""
     if found.count:
         return
-    values = {name: value for change in changes for name, value in change.values.items()}
+    values = {name: value for change in changes for name, value in change.values.items() if name != "as_of"}
+    kept = {name: value for name, value in values.items() if name in ("target", "max_price_age")}
     dropped = {name: value for name, value in values.items() if name in FILTERS and value == DEFAULTS[name]}
-    yield Change(dropped)
-    yield Change({name: value for name, value in values.items() if name != "as_of"} | dropped)
+    yield from map(Change, (kept, dropped, {**kept, **dropped}, {**values, **dropped}))
 
 
 def _hint(found: Answer, change: Change, answer: Answer) -> Hint:

@@ -36,6 +36,7 @@ _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselve
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
 _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
+_LIKE_A_NAME = re.compile(r"\w[_-]\w")
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
 
 
@@ -259,7 +260,7 @@ class Scan:
         elif not self.negated and not self.words.family(word) and (recipes := self.words.recipes_of(word)):
             self.reading.put("recipe", recipes)
             self.place, self.mine = found.end(), False
-        elif known := self._corrected(word):
+        elif known := self._corrected(word) or self._only_one(word):
             self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
             self.reading.corrected.append((word, known))
         else:
@@ -271,6 +272,11 @@ class Scan:
         """The known word that is meant; none for a word that another was read as, and after much that is not understood."""
         done = len(self.reading.asked) >= MOST_ASKED or any(word == known for _, known in self.reading.corrected)
         return None if done else self.words.corrected(word)
+
+    def _only_one(self, word: str) -> str | None:
+        """The only network whose name begins so, of a word that is hardly English: `convnext-xl`."""
+        family = self.words.family(word) if _LIKE_A_NAME.search(word) else []
+        return family[0] if len(family) == 1 else None
 
     def _hint(self, word: str) -> str:
         if len(self.reading.asked) >= MOST_ASKED:

@@ -111,7 +111,7 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
-    (rf"{N}(?=\s+[\w.-]+\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
+    (rf"{N}(?=\s+[a-z][\w.-]*\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 
@@ -18,6 +18,7 @@ from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
 from api.questions.words.rules import rules
 from api.questions.words.scan import MOST_ASKED, Scan
+from api.questions.words.tables import COVERED, other_network
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.offers import PurchaseOption
@@ -36,9 +37,9 @@ FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 @dataclass(frozen=True, slots=True)
 class Understanding:
     """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
-    words
-    without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of everything
-    else that was written, or is missing, what to type. `is_question` is true where there is what can be asked."""
+    words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
+    everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.
+    `chosen` are parameters that the answer chooses, as the sentence names no network; `choice` says which, and why."""
 
     parameters: Mapping[str, list[str]]
     told: tuple[str, ...]
@@ -47,6 +48,14 @@ class Understanding:
     asked: tuple[str, ...]
     is_question: bool
     shared: bool = False
+    lacks_only_network: bool = False
+    chosen: Mapping[str, list[str]] = field(default_factory=dict)
+    choice: tuple[str, ...] = ()
+
+    @property
+    def answered(self) -> Mapping[str, list[str]]:
+        """The parameters that are answered."""
+        return {**self.parameters, **self.chosen}
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -55,6 +64,7 @@ class Understanding:
         left_out = "Not in the answer: " if self.is_question else ""
         return (
             f"Understood: {' '.join(self.told) or 'nothing'}{read}",
+            *self.choice,
             *(f"{left_out}{each}" for each in self.asked),
         )
 
@@ -76,6 +86,7 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         parameters, tuple(told), _once(reading.ignored), dict(reading.corrected),
         (*elsewhere(text, parameters), *_asked(reading, parameters, words)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
+        lacks_only_network="model" not in parameters and not reading.asked,
     )  # fmt: skip
 
 
@@ -104,6 +115,7 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
 
 def _settle(reading: Reading, words: Vocabulary) -> None:
     """What the whole sentence decides: places by the provider, counts by machine, and that one parameter has one value."""
+    _kinds(reading, words)
     _targets(reading, words)
     _data_sets(reading)
     _reserved(reading)
@@ -115,6 +127,17 @@ def _settle(reading: Reading, words: Vocabulary) -> None:
         reading.values["own"] = [f"{count}x {name}" for name in reading.values.pop("accelerator")]
     if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
         reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
+
+
+def _kinds(reading: Reading, words: Vocabulary) -> None:
+    """The kind of a task's network says nothing more: `graph neural network rgat`."""
+    models = reading.values.get("model", [])
+    if reading.other_task and any(map(words.is_task, models)):
+        kinds = [name for name in models if not words.is_task(name) and other_network(name)]
+        reading.values["model"] = [name for name in models if name not in kinds]
+        reading.asked[:] = [each for each in reading.asked if COVERED not in each]
+        reading.ignored += kinds
+        reading.other_task = False
 
 
 def _targets(reading: Reading, words: Vocabulary) -> None:

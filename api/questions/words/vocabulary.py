@@ -162,7 +162,9 @@ class Vocabulary:
         return bool(values) and values[0].parameter in MARKS
 
     def _model(self, words: str) -> str | None:
-        publisher = words.partition("/")[0].casefold() if "/" in words else ""
+        publisher, sign, patch = words.casefold().partition("/")
+        if not sign or patch.isdigit():  # `vit-b/16` has no publisher
+            publisher = ""
         if publisher in self.names.provider or normalised(publisher) in self._models:
             return None
         for form in network_forms(words):

@@ -108,7 +108,7 @@ def page() -> Response:
         catalogue = service.catalogue()
         if sentence:
             meant = AskReport(service, catalogue, sentence)
-            at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.parameters.items()})
+            at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.answered.items()})
             asked = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
             if meant.cost is None:
                 return Response(_drawn(at, asked))

@@ -47,6 +47,28 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
     assert escape(says) in page.text
 
 
+@pytest.mark.parametrize(
+    ("sentence", "says", "model", "targets"),
+    [
+        ("76% on 8 h100", "resnet50 takes the least computing", "resnet50", (0.76, 0.76)),
+        ("best accuracy for $20", "is the most within these limits, and of", None, (0.76, 0.83)),
+        ("fastest imagenet training", "resnet50, which most people", "resnet50", (0.75, 0.78)),
+        ("99% on imagenet", "none is known to reach 99 % top-1; ", None, (0.84, 0.9)),
+    ],
+)
+def test_without_a_network_the_one_that_takes_the_least_computing_is_answered(client, sentence, says, model, targets):
+    document = client.get("/ask", query_string={"q": sentence}).json
+    query = document["answer"]["query"]
+    assert document["asked"][0].startswith("No network is named: ")
+    assert says in document["asked"][0]
+    assert query["model"] == (model or query["model"])
+    assert targets[0] <= query["target"] <= targets[1]
+    assert "model" not in document["understood"]
+    assert document["answer"] == client.get(document["link"]).json
+    if query["max_cost"]:
+        assert all(float(pick["estimate"]["billed_cost"]) <= 20 for pick in document["answer"]["picks"])
+
+
 def test_a_browser_gets_the_page_with_the_sentence_in_its_box(client):
     page = client.get("/ask", query_string={"q": SENTENCE}, headers={"Accept": "text/html"}).text
     assert f'value="{SENTENCE}"' in page

@@ -151,6 +151,12 @@ def test_at_most_twelve_questions_are_asked():
     assert found.hints
 
 
+def test_of_several_changes_together_those_that_cost_least_come_first():
+    hint = asked(SERVICE, model="vit_l16", target="0.85", accelerator="TPU v4").hints[0]
+    assert "accelerator" not in hint.change
+    assert "confidence" not in hint.change
+
+
 @pytest.mark.parametrize("years", [1, 3, 10])
 def test_prices_that_have_all_grown_old_are_still_found(years):
     later = replace(SERVICE, clock=lambda: SERVICE.clock() + timedelta(days=366 * years))

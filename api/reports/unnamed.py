@@ -1,0 +1,119 @@
+"""The network that is answered where a sentence names none: the one that takes the least computing to its accuracy, or to the
+highest accuracy that its limits allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC
+from functools import cached_property
+from weakref import ref
+
+from api.questions.words.understanding import Understanding
+from api.reports.accuracy import last_that
+from api.service import Service
+from costcalc.answers import Answer
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.networks import Networks
+from costcalc.query import EstimateQuery
+from costcalc.tasks.goals import metric_name
+
+USUAL = "resnet50"
+"""What most people train who compare machines."""
+LIMITS = {"max_cost", "max_hours"}
+TARGETS = tuple(thousandths / 1000 for thousandths in range(500, 900, 5))
+FITS: tuple[Callable[[Answer], bool], ...] = (
+    lambda answer: bool(answer.picks) and not answer.missed,
+    lambda answer: answer.count > 0,
+)
+"""When a training is within the limits: at a rate that picks come from, or else at any."""
+
+
+def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
+    """A sentence that lacks only its network with one; as it is where nothing else is said that could choose it. Raises
+    BadParameters for a value that no question takes."""
+    given = meant.parameters
+    if not given.keys() & {"target", "dataset", *LIMITS} or (len(given) == 1 and not meant.ignored):
+        return meant  # nothing to choose by; a number alone lacks its network by mistake
+    query, _ = service.question({"target": ["0.5"], **given, "model": [USUAL]}, catalogue)
+    unnamed = _Unnamed(service, catalogue, query)
+    if "target" in given:
+        return _reaching(unnamed, meant, query.target)
+    best = unnamed.affordable() if given.keys() & LIMITS else None
+    if best is None:
+        told = f"No network is named: this is {USUAL}, which most people compare machines with."
+        return replace(meant, chosen={"model": [USUAL]}, choice=(told,), is_question=True, asked=())
+    return _answered(unnamed, meant, best, f"{_in_words(query, best)} is the most within these limits, and ")
+
+
+def _reaching(unnamed: _Unnamed, meant: Understanding, target: float) -> Understanding:
+    if unnamed.reaching(target):
+        return _answered(unnamed, meant, target)
+    most = unnamed.most(lambda each: bool(unnamed.reaching(each)))
+    wanted, best = (_in_words(unnamed.query, each) for each in (target, most or 0.0))
+    return (
+        _answered(unnamed, meant, most, f"none is known to reach {wanted}; {best} is the most, and ") if most else meant
+    )
+
+
+def _answered(unnamed: _Unnamed, meant: Understanding, target: float, before: str = "") -> Understanding:
+    first, *others = networks = unnamed.reaching(target)
+    reached = "it" if before else _in_words(unnamed.query, target)
+    told = (
+        f"of {len(networks)} that reach {reached}, {first} takes the least computing, then {' and '.join(others[:2])}"
+    )
+    told = told if others else f"{first} alone reaches {reached}"
+    chosen = {"model": [first], "target": [f"{target:g}"]}
+    choice = (f"No network is named: {before}{told}.",)
+    return replace(meant, chosen=chosen, choice=choice, is_question=True, asked=())
+
+
+def _in_words(query: EstimateQuery, target: float) -> str:
+    return f"{target * 100:g} % {metric_name(query.metric)}"
+
+
+@dataclass(frozen=True)
+class _Unnamed:
+    """The networks that a query may be about, whose own network and target count for nothing."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+
+    @cached_property
+    def _networks(self) -> Networks:
+        evidence, moment = self.service.evidence, self.query.as_of or self.service.clock()
+        day = evidence.last_publication(moment.astimezone(UTC).date())
+        shelf = self.service.memory.shelf(evidence.of_own_run)
+        return shelf.recall((ref(evidence), day, "networks"), lambda: Networks.of(evidence.known_on(day)))
+
+    def reaching(self, target: float) -> tuple[str, ...]:
+        """Those that reach it, the least computing first."""
+        asked = self.query
+        return self._networks.by_computing(
+            EstimateQuery(
+                USUAL,
+                target,
+                asked.metric,
+                confidence=asked.confidence,
+                training=asked.training,
+                crossing=asked.crossing,
+                recipe=asked.recipe,
+            )
+        )
+
+    def affordable(self) -> float | None:
+        """The highest target within the query's limits; None where not even the lowest is."""
+        found = (self.most(lambda target, fits=fits: self._allows(target, fits)) for fits in FITS)  # type: ignore[misc]
+        return next(filter(None, found), None)
+
+    def _allows(self, target: float, fits: Callable[[Answer], bool]) -> bool:
+        first = self.reaching(target)[:1]
+        return any(
+            fits(self.service.answer(replace(self.query, model=one, target=target), self.catalogue)) for one in first
+        )
+
+    @staticmethod
+    def most(fits: Callable[[float], bool]) -> float | None:
+        """The highest target that fits."""
+        return last_that(fits, TARGETS)

@@ -1,0 +1,66 @@
+"""Networks by the computing that an accuracy takes with each, for questions that name none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
+from costcalc.duration.ways import USUAL_WAY
+from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
+from costcalc.memory import Few
+from costcalc.query import EstimateQuery
+from costcalc.training import Recipe
+from costcalc.units import Floats
+
+REFERENCE = Cluster("A100-80GB", 1)
+"""The computing is counted in hours of it: most recipes have a measured speed on it, or on a near relative."""
+TARGETS_KEPT, NAMES_BYTES = 200, 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Networks:
+    """By name the recipes of every network that somebody trained, and the seconds that an epoch of each takes on the reference
+    [R]; infinite where it doesn't run there."""
+
+    recipes: Mapping[str, ModelRecipes]
+    seconds_per_epoch: Mapping[str, Floats]
+    _ordered: Few[EstimateQuery, tuple[str, ...]] = field(default_factory=lambda: Few(TARGETS_KEPT, NAMES_BYTES))
+    about_bytes: ClassVar = 2_000_000 + TARGETS_KEPT * NAMES_BYTES
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Networks:
+        """Those of ImageNet. Takes half a second."""
+        names = sorted({recipe.model for recipe in evidence.recipes})
+        ran = {
+            name: tuple(USUAL_WAY.run(evidence.with_curve(one)) for one in evidence.recipes_of(name)) for name in names
+        }
+        return cls(
+            {name: ModelRecipes(recipes, evidence.fitted.widths["length"].ln) for name, recipes in ran.items()},
+            {name: _seconds_per_epoch(evidence, name, recipes) for name, recipes in ran.items()},
+        )
+
+    def by_computing(self, query: EstimateQuery) -> tuple[str, ...]:
+        """The names of those that reach the query's target with its confidence, whatever its model: the one that takes the
+        least computing first."""
+        return self._ordered.recall(query, self._by_computing, query)
+
+    def _by_computing(self, query: EstimateQuery) -> tuple[str, ...]:
+        hours = {name: self._hours(name, replace(query, model=name)) for name in self.recipes}
+        return tuple(sorted((name for name, each in hours.items() if each < np.inf), key=hours.__getitem__))
+
+    def _hours(self, name: str, query: EstimateQuery) -> float:
+        eligible = eligible_recipes(self.recipes[name], query)
+        hours = eligible.to_target.epochs * self.seconds_per_epoch[name]
+        return float(np.nanmin(np.where(eligible.eligible, hours, np.inf), initial=np.inf))
+
+
+def _seconds_per_epoch(evidence: Evidence, name: str, recipes: tuple[Recipe, ...]) -> Floats:
+    speeds = evidence.speed_model.speeds(recipes, (REFERENCE,), evidence.recipes_of_larger(name))
+    phases = speeds.seconds_per_epoch[:, 0]
+    mean = np.nansum(phases, axis=1) / np.fmax(np.isfinite(phases).sum(axis=1), 1)
+    return np.where(speeds.refusal[:, 0] != 0, np.inf, mean)
