@@ -57,7 +57,8 @@ def task_evidence(
         if not (one.repeats or one.outlier)
     }
 
-    network_gib = (task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
+    in_adam = (task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
+    network_gib = task.network_gib or in_adam
 
     def speeds(evidence: Evidence) -> TaskSpeeds:
         told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)

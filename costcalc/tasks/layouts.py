@@ -21,8 +21,14 @@ from costcalc.training import Recipe, Throughput
 from costcalc.units import Flags, Indices
 
 ANY = ""  # of all accelerators
-OTHERS = 100.0  # beyond any ln(count): a batch that others alone trained comes after all of the accelerator's own
+OTHERS = math.log(
+    4
+)  # a batch that others trained on this number comes after the accelerator's own on a quarter or four times as many
 ROOM = 0.9  # of the least memory that anybody used: cards of one size state it in different units
+WORKING_GIB = 12.0
+"""What an accelerator needs beside its part of the network: activations of one sequence, recomputed layer by layer, and the
+layer that is gathered from the others; by arithmetic for a language model of 70 billion parameters and 8,192 tokens. A smaller
+network needs no more than for itself again, on an accelerator as large as somebody used."""
 EQUAL = 1e-9
 
 
@@ -37,7 +43,7 @@ class Work(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Layouts:
     """Those of a task's `recipes` and of its published `rows`, one at least. `network_gib` is what its network takes with the
-    state of its optimizer, infinite where nobody said; an accelerator that holds it needs no others beside it."""
+    state of its optimizer, infinite where nobody said; it may be split among the accelerators."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
@@ -46,7 +52,8 @@ class Layouts:
 
     def allowed(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
         """Which batches may be trained to their target on which clusters [works, clusters]: those that were on so many of the
-        accelerator, or where none was those on the numbers nearest to it; on an accelerator that nobody used as on any."""
+        accelerator, or where none was those on the numbers nearest to it, or on so many others; on an accelerator that nobody
+        used as on any."""
         systems = list(dict.fromkeys((one.accelerator, max(one.total_accelerators, 1)) for one in clusters))
         apart = np.array([[self._apart(work, *system) for system in systems] for work in works])
         targets = np.array([work.target or 0.0 for work in works])
@@ -65,12 +72,13 @@ class Layouts:
         least, together = self._least_memory
         refusal = np.zeros(len(clusters), np.int8)
         refusal[total > max(row.accelerators for row in self.rows)] = REFUSALS.index("beyond_any_cluster")
-        apart = memory * USABLE_SHARE >= self.network_gib
-        refusal[(memory < least) | ~apart & (memory * np.maximum(total, 1) < together)] = REFUSALS.index(
-            "does_not_fit_memory"
-        )
-        many = np.array([one.nodes > 1 and one.accelerators < self._least_in_a_machine for one in clusters], bool)
-        refusal[many] = REFUSALS.index("no_network")
+        each, many = memory >= least, np.maximum(total, 1)
+        room = np.where(each, min(WORKING_GIB, self.network_gib), WORKING_GIB)
+        split = (memory * USABLE_SHARE - room) * many >= self.network_gib
+        as_published = each & (memory * many >= together)
+        refusal[~split & ~as_published] = REFUSALS.index("does_not_fit_memory")
+        spread = np.array([one.nodes > 1 and one.accelerators < self._least_in_a_machine for one in clusters], bool)
+        refusal[spread] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")
         return refusal
 
@@ -133,7 +141,7 @@ class Layouts:
         """How far in ln a number of accelerators lies from those that a batch was trained on."""
         used = self._trained_on.get((work.batch, work.target, accelerator), set())
         known = used or self._trained_on.get((work.batch, work.target, ANY), set())
-        nearest = min((abs(math.log(each / total)) for each in known), default=OTHERS)
+        nearest = min((abs(math.log(each / total)) for each in known), default=math.inf)
         return nearest if used else OTHERS + nearest
 
     @cached_property

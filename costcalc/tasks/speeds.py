@@ -137,8 +137,11 @@ class TaskSpeeds:
         beyond = layouts.refusals(clusters)
         may = layouts.allowed(works, clusters) & (beyond == 0)
         work, cluster = np.nonzero(may)
-        asked = self.systems([clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()])
+        here, tried = [clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()]
+        asked = self.systems(here, tried)
         mean, deviation = self.predicted(asked)
+        better = [replace(one, accelerator=self._better_part(one.accelerator)) for one in here]
+        mean = np.minimum(mean, self.predicted(self.systems(better, tried))[0])
         log_rate, width = np.full(may.shape, np.nan), np.full(may.shape, np.nan)
         log_rate[work, cluster] = (
             np.minimum(mean, self._most(clusters)[cluster]) + asked.log_count + math.log(FULL_NODE)
@@ -147,6 +150,14 @@ class TaskSpeeds:
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
         return {one: Answer(*column) for one, column in zip(works, columns, strict=True)}
+
+    def _better_part(self, name: str) -> str:
+        """Of a part that nobody trained on, one of the same chip that somebody did and that is no worse, and so no slower."""
+        one, known = part(self.accelerators, name), {row.accelerator for row in self.rows}
+        parts = () if name in known else map(self.accelerators.get, sorted(known))
+        return next(
+            (each.name for each in parts if each and each.chip == one.chip and each.is_no_worse_than(one)), name
+        )
 
     @cached_property
     def layouts(self) -> Layouts:

@@ -24,9 +24,10 @@ class Task:
     """A network, the data set that it is trained on, and how far: to `quality` in `metric`, and to what `also` says.
 
     Work is counted in passes, of `samples_per_pass` of a `unit` each. `kind` is the sort of network whose speeds follow chips
-    alike. `staged_gb` are brought to the machine, None where nobody said how much. `sequence_length` is in tokens.
-    `whole_training` is what the network took that people know by its name, where the task is only a part of that. Results
-    leave out `untimed_minutes` of each run, of compilation.
+    alike. `network_gib` is what weights, gradients and optimizer take, None for 16 bytes a parameter. `staged_gb` are brought to
+    the machine, None where nobody said how much. `sequence_length` is in tokens. `whole_training` is what the network took that
+    people know by its name, where the task is only a part of that. Results leave out `untimed_minutes` of each run, of
+    compilation.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Task:
     sequence_length: int | None
     starts_from: str | None
     parameters_millions: float | None
+    network_gib: float | None
     tflop_per_sample: float | None
     whole_training: str | None
     untimed_minutes: float | None

@@ -88,6 +88,32 @@ def test_speeds_follow_results_and_no_layout_goes_beyond_what_somebody_had():
     assert np.nanmax(speeds.width_80) < 2
 
 
+@pytest.mark.parametrize(
+    ("name", "fits", "does_not_fit"),
+    [
+        ("llama3.1-8b", [("H100", 8), ("A100-80GB", 8), ("H100", 2)], [("H100", 1), ("L4", 8)]),
+        ("llama2-70b-lora", [("B200", 1), ("H100", 4)], [("H100", 1), ("H200", 1)]),
+        ("flux1", [("H100", 8), ("H200", 8)], [("H100", 2)]),
+        ("bert-large", [("T4", 1)], []),
+    ],
+)
+def test_a_network_is_split_among_accelerators_that_nobody_published_as_far_as_memory_goes(name, fits, does_not_fit):
+    evidence = evidence_of(name)
+    clusters = [Cluster(*each) for each in (*fits, *does_not_fit)]
+    table = evidence.speed_model.speeds(evidence.recipes, clusters)
+    answered = (table.refusal == 0).any(axis=0).tolist()
+    assert answered == [True] * len(fits) + [False] * len(does_not_fit)
+
+
+def test_a_part_that_nobody_trained_on_is_no_faster_than_a_better_one_of_its_chip():
+    evidence = evidence_of("llama2-70b-lora")
+    table = evidence.speed_model.speeds(evidence.recipes, [Cluster("A100-40GB", 8), Cluster("A100-80GB", 8)])
+    smaller, larger = np.nan_to_num(table.seconds_per_epoch[:, :, 0], nan=np.inf).T
+    both = np.isfinite(smaller) & np.isfinite(larger)
+    assert both.any()
+    assert (smaller[both] >= larger[both] * (1 - 1e-9)).all()
+
+
 def test_a_chip_without_memory_beside_it_trains_what_somebody_trained_on_it():
     refused = {}
     for name in ("bert-large", "llama2-70b-lora"):
