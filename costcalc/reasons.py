@@ -43,9 +43,10 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
 
 def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
     logged = "Its code was logged on this accelerator, so that its cost is known most closely"
-    if each is cheapest:
+    within, of_cheapest = within_percent(each, basis), within_percent(cheapest, basis)
+    if each is cheapest or not within:
         return f"{logged}."
-    return f"{logged}: within {within_percent(each, basis)} %, that of the cheapest within {within_percent(cheapest, basis)} %."
+    return f"{logged}: within {within} %, that of the cheapest within {of_cheapest} %."
 
 
 def within_percent(each: Estimate, basis: Basis) -> int:

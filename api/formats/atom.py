@@ -14,10 +14,12 @@ NAMESPACE = "http://www.w3.org/2005/Atom"
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The answer that is watched, the addresses of its page and of the feed, and whether it is to be told."""
+    """The answer that is watched, the addresses of its page, of the page as it is at this moment, and of the feed, and whether it
+    is to be told."""
 
     answer: Answer
     page: str
+    kept: str
     address: str
     is_told: bool
 
@@ -36,7 +38,7 @@ def written(feed: Feed) -> bytes:
         entry = SubElement(root, "entry")
         identity = f"{feed.page}#{blake2b(parts, digest_size=8).hexdigest()}"
         _add(entry, title=first, id=identity, updated=updated, summary=" ".join(further))
-        SubElement(entry, "link", rel="alternate", type="text/html", href=feed.page)
+        SubElement(entry, "link", rel="alternate", type="text/html", href=feed.kept)
     return bytes(tostring(root, encoding="utf-8", xml_declaration=True))
 
 

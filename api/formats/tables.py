@@ -63,7 +63,8 @@ class Table:
 
     `noun` is what a row is called, `rows` takes them out of the report, and `when` says of the JSON document which prices it is
     of. A page shows the `filters`, and leads to the questions `beside`, by title and name. Of a list that comes whole,
-    `find` is the text by which a page finds a row, as by `example`. A list without a type of `row` comes in no sheet.
+    `find` is the text by which a page finds a row, as by `example`, and `first` the order in which it shows them. A list without
+    a type of `row` comes in no sheet.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Table:
     rows: Callable[[Any], Iterable[Any]] = lambda report: report.rows()
     find: Text | None = None
     example: str = ""
+    first: Callable[[Any], Any] | None = None
     beside: tuple[tuple[str, str], ...] = ()
 
 
@@ -264,7 +266,8 @@ TREND = Table(
 )
 ROUNDS = Table(
     "MLPerf in dollars",
-    "The least that this task's training cost on demand on the day of each round, and the least minutes that one could rent.",
+    "The least that this task's training cost on demand on the day of each round, and the least minutes that one could rent. "
+    "Only rates that were seen and confirmed by then count.",
     "round",
     RoundRow,
     (
@@ -293,7 +296,7 @@ EVERY_ROUND = replace(
 )
 MODELS = Table(
     "Models",
-    "Every model with a measurement, and the highest accuracy of any recipe.",
+    "Every model that is known, and the highest accuracy of any recipe. An accuracy leads to what it costs.",
     "model",
     ModelSummary,
     (
@@ -309,6 +312,7 @@ MODELS = Table(
     ),
     find=lambda row: " ".join((row.model, *row.aliases)),
     example="efficientnet",
+    first=lambda row: (-len(row.recipes), -row.throughputs),
 )  # fmt: skip
 TASKS = Table(
     "Tasks",

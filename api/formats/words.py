@@ -20,6 +20,7 @@ from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, valu
 from costcalc.training import Metric
 
 CLOSE, FAIR = 25, 50  # percent
+YOURS = "yours"
 REGIONS = {"unspecified": "", "any": ", any region"}
 OLD, SECOND_HAND, NONE_FREE = "†", "‡", "∅"
 MEANINGS = {
@@ -156,7 +157,7 @@ def hand(each: Estimate) -> str:
 def names_of(each: Estimate, answer: Answer) -> str:
     """The names of the picks that an estimate is: `cheapest, surest`, or `all four`; `yours` if you own it; else empty."""
     if any(each == mine.estimate for mine in answer.owned):
-        return "yours"
+        return YOURS
     names = [pick.name for pick in answer.picks if pick.estimate == each]
     return "all four" if len(names) == len(get_args(PickName)) else ", ".join(names)
 
@@ -182,9 +183,12 @@ class Sureness(NamedTuple):
 
 
 def sureness(each: Estimate, basis: Basis) -> Sureness:
-    """How far the farther end of the 80 % range of its cost is from the cost."""
+    """How far the farther end of the 80 % range of its cost is from the cost; of its time, where its cost is certain."""
     percent = within_percent(each, basis)
-    return Sureness(1 + (percent <= FAIR) + (percent <= CLOSE), f"within {percent} %")
+    if percent:
+        return Sureness(1 + (percent <= FAIR) + (percent <= CLOSE), f"within {percent}\N{NO-BREAK SPACE}%")
+    percent = round(max(each.hours_high - each.hours, each.hours - each.hours_low) / each.hours * 100)
+    return Sureness(1 + (percent <= FAIR) + (percent <= CLOSE), f"time within {percent}\N{NO-BREAK SPACE}%")
 
 
 def bought(each: Purchase) -> str:

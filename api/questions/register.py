@@ -236,7 +236,7 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="Rent, commit or own",
-        example={**EXAMPLE, "provider": "aws,gcp,azure", "runs_per_month": "30"},
+        example={**EXAMPLE, "runs_per_month": "30"},
         drawn={"limit": 8},
     ),
     Question(
@@ -285,7 +285,7 @@ QUESTIONS = (
         "api.reports.every_round:every_round_report",
         "api.reports.every_round:EveryRoundDocument",
         chart=Chart(
-            "The least cost of every task of MLPerf at each round", "api.formats.charts.rounds:figure", (400, 1024)
+            "The least cost of every task of MLPerf at each round", "api.formats.charts.rounds:figure", (860, 544)
         ),
         topic="What it cost before",
         table=f"{_TABLES}EVERY_ROUND",

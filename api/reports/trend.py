@@ -233,7 +233,8 @@ def changed(before: Estimate, after: Estimate) -> tuple[Change | None, str]:
     if after.hourly_rate != before.hourly_rate:
         return "prices", f"{_hourly(after)} an hour instead of {_hourly(before)}"
     if round(after.hours, 2) != round(before.hours, 2):
-        return "speeds", f"{in_words(after.hours)} instead of {in_words(before.hours)}, by newer measurements"
+        now, then = in_words(after.hours), in_words(before.hours)
+        return "speeds", f"{now} instead of {then}, by newer measurements" if now != then else "newer measurements"
     return None, ""
 
 

@@ -10,7 +10,7 @@ from api.questions.errors import NotReady, Refused
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
 from api.reports.ask import AskReport
-from api.service import Service
+from api.service import Service, with_moment
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
 from api.slack.blocks import Links
@@ -90,9 +90,11 @@ class Replier:
         return Replies(told, slack_blocks.picture(cost.answer, links, meant.shared))
 
     def _links(self, answer: Answer, layout: Layout, base: str) -> Links:
+        """Pages keep the answer, since a message is read long after it was written; sheets are of the question."""
         query, excel = answer.query, {"excel": "1"} if layout.excel else {}
-        page, csv, xlsx = to_url(query, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
-        why = base + to_url(narrowed(query, answer.lead), "/estimate") if answer.picks or answer.owned else None
+        kept = with_moment(query, answer.prices.as_of)
+        page, csv, xlsx = to_url(kept, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
+        why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         return Links(base + page, base + csv, base + xlsx, why, picture)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
@@ -34,10 +37,13 @@ LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
 MOST_BODY_BYTES = 1024 * 1024
 MEMORY = "costcalc.memory"
+THEME = Path(__file__).with_name("static").joinpath("theme.js").read_text()
+"""The script that every page has within it, so that nothing is fetched before the page is drawn."""
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # with no-referrer, browsers call the origin of our own forms null
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; "
+    f"script-src 'self' 'sha256-{b64encode(sha256(THEME.encode()).digest()).decode()}'; connect-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
 
@@ -66,7 +72,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
-    app.jinja_env.globals["symbols"] = Markup(SYMBOLS)
+    app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME))
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs

@@ -10,6 +10,7 @@ from api.formats.atom import Feed, written
 from api.questions.links import to_url
 from api.questions.schemas.trainings import FeedSchema
 from api.reports.cost import cost_report
+from api.service import with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.query import EstimateQuery
 
@@ -38,6 +39,7 @@ def feed() -> Response:
         is_told = bool(answer.picks) and (below is None or answer.lead.cost(answer.query.basis).cost < below)
         asked = {} if below is None else {"below": f"{below:f}"}
         page, itself = to_url(report.query, url_for("pages.page")), to_url(report.query, url_for("feed.feed"), **asked)
-        return written(Feed(answer, root + page, root + itself, is_told))
+        kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
+        return written(Feed(answer, root + page, root + kept, root + itself, is_told))
 
     return cached(parts, "atom", body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Protocol, cast
@@ -67,8 +67,14 @@ def arguments() -> dict[str, list[str]]:
 
 
 def asked_of(question: Question) -> dict[str, list[str]]:
-    """The parameters that were given; the question's example where a browser gives none."""
-    return arguments() or {name: [text] for name, text in question.example.items() if wants_page()}
+    """The parameters that were given; the question's example where a browser gives none, or the currency that it remembers."""
+    given = arguments()
+    return with_example(given, {name: [text] for name, text in question.example.items()}) if wants_page() else given
+
+
+def with_example(given: dict[str, list[str]], example: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """What was given; beside an example where that is the currency at most."""
+    return {**example, **given} if given.keys() <= {"currency"} else given
 
 
 def answered(question: Question) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, line, nothing, sign, text
+from api.questions.suggestions import many
 from api.reports.cost import EstimateReport
 
 ROOM = 0.05
@@ -29,7 +30,7 @@ def figure(report: EstimateReport) -> Figure:
     measure = words.measure(estimate.metric)
     return Figure(
         f"{recipe.name}: {measure} by epoch",
-        f"{len(recipe.evaluations)} points, {recipe.organisation}, {recipe.year}",
+        f"{many(len(recipe.evaluations), 'point')}, {recipe.organisation}, {recipe.year}",
         [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in x.ticks()],
         [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.ticks()],
         "epochs",

@@ -140,8 +140,14 @@ def plot(answer: Answer, points: Points) -> Plot:
         free=list(_free(frame, answer, points.at(np.flatnonzero(figures.pickable & (figures.cost == 0))))),
         legend=_legend(frame, chosen),
         shapes=_shapes(points),
-        signs={pick.name: _sign(frame, pick.estimate) for pick in answer.picks},
+        signs=dict(_signs(frame, answer)),
     )
+
+
+def _signs(frame: Frame, answer: Answer) -> Iterator[tuple[str, tuple[str, int]]]:
+    """The sign of each pick by its name, and of what the asker owns."""
+    yield from ((pick.name, _sign(frame, pick.estimate)) for pick in answer.picks)
+    yield from ((words.YOURS, _sign(frame, mine.estimate)) for mine in answer.owned)
 
 
 def _sign(frame: Frame, each: Estimate) -> tuple[str, int]:

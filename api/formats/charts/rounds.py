@@ -1,5 +1,4 @@
-"""The least cost of every task of MLPerf by round: a small picture for each task, all on the same scales of time and of change,
-narrow enough for a telephone and for paper."""
+"""The least cost of every task of MLPerf by round: a small picture of each, all on the same scales of time and of change."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from api.reports.every_round import EveryRoundReport
 from api.reports.rounds import RoundRow
 from costcalc.money import money
 
-WIDTH, ACROSS, HEIGHT = 400, 2, 46
+WIDTH, ACROSS, HEIGHT = 860, 4, 46
 GAP, TOP, TITLE = 18, 58, 32
 ROOM = 1.6
 """How many times as high a small picture is as the largest change of any task."""

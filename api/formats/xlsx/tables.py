@@ -7,10 +7,15 @@ from datetime import date, datetime, time
 from typing import Any
 
 from api.formats import csv_export
-from api.formats.xlsx.book import NUMBERS, Book, Column, joined
+from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, joined
 from api.formats.xlsx.front import Front, write_front
 
-RATES = frozenset(("hourly_rate", "upfront", "recurring_hourly", "monthly"))
+RATES = frozenset(
+    ("hourly_rate", "previous_hourly_rate", "upfront", "recurring_hourly", "monthly", "worth_up_to_hourly")
+)
+SHARES = frozenset(("change", "spread", "probability", "success_probability"))
+TIMES = {"hours", "minutes"}
+LARGE = 1000
 WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
 MIDNIGHTS = (time(), time(23, 59, 59))
 
@@ -52,13 +57,26 @@ def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> 
     if name in RATES or "cost" in parts:
         return Column(name, "rate" if name in RATES else "money", max(narrow, 11), "", is_detail)
     if known and not texts:
-        return Column(name, None, narrow, "", is_detail)
+        return Column(name, _form(name, known), narrow, "", is_detail)
     form = "long_text" if longest > WIDE and not is_detail else "text"
     return Column(name, form, min(max(longest + 2, narrow), WIDE), "", is_detail)
+
+
+def _form(name: str, values: Sequence[Any]) -> str | None:
+    """How measured or estimated numbers are written; None for counts, and for what is small and needs all its digits."""
+    if name in SHARES:
+        return "share"
+    if not any(isinstance(value, float) for value in values):
+        return None
+    if TIMES & set(name.split("_")):
+        return "hours"
+    return "large" if max(values) >= LARGE else None
 
 
 def _short(value: Any, look: Column) -> Any:
     """Six significant digits of what was measured or estimated, as CSV has them."""
     return (
-        float(f"{value:.6g}") if type(value) is float and look.form is None and abs(value) < csv_export.WHOLE else value
+        float(f"{value:.6g}")
+        if type(value) is float and look.form not in AMOUNTS and abs(value) < csv_export.WHOLE
+        else value
     )

@@ -14,14 +14,14 @@ from api.questions.register import Question
 from api.reports.comparison import CompareDocument, asked_of, compare_report
 from api.web.pages.address import Address
 from api.web.pages.question import explained
-from api.web.responses import answered, arguments, current_service, wants_page
+from api.web.responses import answered, arguments, current_service, wants_page, with_example
 from costcalc.assumptions import in_words
 from costcalc.query import Basis
 
-EXAMPLE = {"model": ["resnet50"], "target": ["0.757"], "a": ["aws:p3.8xlarge"], "b": ["aws:p3.8xlarge:2"]}
+EXAMPLE = {"model": ["resnet50"], "target": ["0.757"], "a": ["aws:p5.4xlarge"], "b": ["aws:p4d.24xlarge"]}
 EXAMPLES = (
-    ("a V100 or an A10G", {"a": "aws:p3.2xlarge", "b": "aws:g5.xlarge"}),
-    ("one machine or four", {"a": "aws:p3.16xlarge", "b": "aws:p3.16xlarge:4"}),
+    ("a GH200 or a B200", {"a": "lambda:gpu_1x_gh200", "b": "lambda:gpu_1x_b200_sxm6"}),
+    ("one machine or four", {"a": "aws:p5.48xlarge", "b": "aws:p5.48xlarge:4"}),
     ("on demand or spot", {"a": "gcp:a2-highgpu-1g", "b": "gcp:a2-highgpu-1g:spot"}),
     ("rent or own", {"a": "lambda:gpu_1x_a10", "b": "own:1x RTX 4090"}),
 )
@@ -41,7 +41,7 @@ def compare_view(question: Question) -> Response:
     """A page for browsers, which without parameters has an example; else the answer."""
     if not wants_page():
         return answered(question)
-    given = _ticked(arguments()) or EXAMPLE
+    given = with_example(_ticked(arguments()), EXAMPLE)
     shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES, "words": words}
     try:
         service = current_service()
@@ -71,6 +71,7 @@ def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
     )
     return {
         "document": document,
+        "notes": _notes(document),
         "in_words": in_words,
         "sides": [
             (name, each, each.cost(BASIS), card(frame, each, BASIS), explained(query, each))
@@ -79,6 +80,12 @@ def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
         "turn": _turn(document),
         "chance_of_a": document.probability if document.cheaper == "a" else 1 - document.probability,
     }
+
+
+def _notes(document: CompareDocument) -> tuple[str, ...]:
+    """Of the verdict what nothing else shows: both ratios, whether errors are shared, from when on one's own machine pays."""
+    said = document.verdict
+    return (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :])
 
 
 def _turn(document: CompareDocument) -> Turn | None:

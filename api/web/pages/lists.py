@@ -67,11 +67,16 @@ def list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
     wanted, offset = request.args.get("_find", ""), int(request.args.get("offset") or 0)
     rows = [row for row in table.rows(report) if not table.find or squeeze(wanted) in squeeze(table.find(row))]
     shown = len(rows) if wanted or not table.find or "_all" in request.args else MOST_SHOWN
+    if table.first and not wanted:
+        rows.sort(key=table.first)
+    columns = [cell for cell in table.columns if any(cell.text(row) or cell.source(row) for row in rows[:shown])]
     bars = {cell.heading: max((cell.bar(row) or 0 for row in rows), default=0) for cell in table.columns if cell.bar}
     return _drawn(
         question,
         title=report.name if question.path.endswith("}") else table.title,
         rows=rows[:shown],
+        columns=columns,
+        verdict=getattr(document, "verdict", ()),
         bars=bars,
         wanted=wanted,
         first=offset + 1,

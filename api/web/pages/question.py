@@ -21,17 +21,18 @@ from api.questions.suggestions import many
 from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
-from api.service import COST, with_moment
+from api.service import COST, Service, with_moment
 from api.web.feed import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
-from api.web.responses import arguments, cached, current_service
+from api.web.responses import arguments, cached, current_service, with_example
 from costcalc.answers import Answer, Estimate
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.reasons import against
 from costcalc.tasks.tables import MLPERF, benchmark_of
 
 blueprint = Blueprint("pages", __name__)
@@ -101,13 +102,13 @@ class Preview(NamedTuple):
 @blueprint.get(PATH)
 def page() -> Response:
     """The form, with the answer to what it asks; without parameters, to an example."""
-    given, service = arguments() or EXAMPLE, current_service()
+    given, service = with_example(arguments(), EXAMPLE), current_service()
     sentence = " ".join(given.get(SENTENCE, []))
     at, asked = Address(PATH, given), {}
     try:
         catalogue = service.catalogue()
         if sentence:
-            meant = AskReport(service, catalogue, sentence)
+            meant = _understood(service, catalogue, sentence, " ".join(given.get("currency", [])))
             at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.answered.items()})
             asked = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
             if meant.cost is None:
@@ -116,6 +117,14 @@ def page() -> Response:
         return cached(parts, "html", lambda: _drawn(at, asked | _answered(catalogue, at)))
     except Refused as refused:
         return Response(_drawn(at, asked | {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
+
+
+def _understood(service: Service, catalogue: Catalogue, sentence: str, currency: str) -> AskReport:
+    """What a sentence asks, in the currency that a browser remembers where it names none."""
+    meant = AskReport(service, catalogue, sentence)
+    if not currency or "currency" in meant.understanding.parameters:
+        return meant
+    return AskReport(service, catalogue, f"{sentence} currency={currency}")
 
 
 def _drawn(at: Address, found: dict[str, Any]) -> bytes:
@@ -140,6 +149,9 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     rows = (
         [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown()]
     )
+    answer = replace(
+        answer, best_shown=tuple
+    )  # all that was worked out hangs on it, and templates live on until a full collection
     return {
         "answer": answer,
         "is_list": is_list,
@@ -150,7 +162,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "waiting": waiting,
         "taking": partial(taking, query, answer=answer),
         "explained": lambda estimate: explained(query, estimate),
-        "headline": Headline.of(answer.verdict, whose_target(query)),
+        "headline": _headline(answer, query),
         "picks": list(_named(answer)),
         "today": _today(report),
         "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
@@ -175,10 +187,19 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     }
 
 
+def _headline(answer: Answer, query: EstimateQuery) -> Headline:
+    """The verdict without what the page has a link for."""
+    lines = [line for line in answer.verdict if answer.picks or not line.startswith("Instead: ")]
+    return Headline.of(lines, whose_target(query))
+
+
 def _named(answer: Answer) -> Iterator[NamedPick]:
-    """Each picked estimate once."""
+    """The machines that one owns, then each picked estimate once."""
+    for mine in answer.owned:
+        apart = "".join(against(mine.estimate, each.estimate, "effective", "the cheapest") for each in answer.picks[:1])
+        yield NamedPick(words.YOURS, words.YOURS, apart and f"{apart[0].upper()}{apart[1:]}.", mine.estimate)
     for pick in answer.picks:
-        if not words.same_as(pick, answer):
+        if not words.same_as(pick, answer) and words.names_of(pick.estimate, answer) != words.YOURS:
             yield NamedPick(pick.name, words.names_of(pick.estimate, answer), pick.reason, pick.estimate)
 
 
@@ -210,7 +231,8 @@ def _confirmed(query: EstimateQuery) -> EstimateQuery:
 def compared(each: Estimate) -> str:
     """The machine of an estimate as `/compare` asks for it."""
     nodes = f":{each.nodes}" if each.nodes > 1 else ""
-    bought = "" if each.purchase_option is PurchaseOption.ON_DEMAND else f":{each.purchase_option.value}"
+    is_usual = each.purchase_option in (PurchaseOption.ON_DEMAND, PurchaseOption.OWNED)
+    bought = "" if is_usual else f":{each.purchase_option.value}"
     return f"{each.provider}:{each.instance_type}{nodes}{bought}"
 
 

@@ -68,8 +68,10 @@ try {
   const named = new URLSearchParams(location.search).get("currency");
   if (named !== null) localStorage.setItem("costcalc.currency", named);
   const value = localStorage.getItem("costcalc.currency");
-  for (const form of value && named === null ? document.querySelectorAll("form.question") : [])
+  for (const form of value && named === null ? document.querySelectorAll("form.question, form.sentence") : [])
     form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "currency", value }));
+  for (const link of value ? document.querySelectorAll(".top a.paid") : [])
+    if (!new URL(link.href).searchParams.has("currency")) link.search += `${link.search ? "&" : "?"}currency=${encodeURIComponent(value)}`;
 } catch { /* storage is switched off */ }
 
 const panels = "details.take[open], details.choose[open]";
@@ -173,9 +175,9 @@ if (points.length) {
       "aria-orientation": upright ? "horizontal" : "vertical", "aria-valuemin": axes[name][0], "aria-valuemax": axes[name][1] });
     const drawn = make("line", upright ? { y2: "100%" } : { x2: "100%" });
     const wide = make("rect", upright ? { width: 22, height: "100%" } : { width: "100%", height: 22 });
-    const text = make("text", upright ? { y: "100%", dy: -6 } : { x: "100%", class: "end", dx: -8 });
+    const text = make("text", upright ? { y: 62 } : { x: "100%", class: "end", dx: -8 });
     line.append(drawn, wide, text);
-    chart.prepend(line);
+    chart.querySelector(".behind").before(line);
     const put = (number) => {
       const at = number ? place(name, number) : 1, share = `${(upright ? at : 1 - at) * 100}%`;
       for (const end of upright ? ["x1", "x2"] : ["y1", "y2"]) drawn.setAttribute(end, share);

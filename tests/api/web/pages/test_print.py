@@ -32,7 +32,7 @@ def test_paper_has_no_controls_no_dark_ground_and_nothing_cut_off(look, path):
 
 
 def test_a_chart_on_top_is_printed_as_soon_as_the_page_is_loaded(look):
-    assert look("/mlperf/all").locator(".chart img").evaluate("image => image.complete && image.naturalWidth") == 400
+    assert look("/mlperf/all").locator(".chart img").evaluate("image => image.complete && image.naturalWidth") == 860
 
 
 def test_a_chart_that_nobody_scrolled_to_is_printed_too(look):

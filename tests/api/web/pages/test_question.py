@@ -1,5 +1,6 @@
 """The first screen as the server writes it: form, picks, picture and table, and nothing that was typed as markup."""
 
+import gc
 import html
 import re
 from html.parser import HTMLParser
@@ -14,6 +15,7 @@ from api.stored import FixedPrices
 from api.web.app import create_app
 from api.web.pages.question import Headline
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.estimate import Asked
 
 
 def text_of(response):
@@ -202,3 +204,29 @@ def test_of_very_many_estimates_some_are_drawn_and_the_page_says_so(client):
     assert re.search(r"Of so many estimates one in \d+ is drawn, and the whole line\.", many)
     assert 1000 < drawn < 10_000
     assert len(many) < 1_000_000
+
+
+def test_a_page_leaves_nothing_large_behind(client):
+    gc.collect()
+    gc.disable()
+    try:
+        assert client.get("/?model=resnet50&target=0.757&limit=50").status_code == 200
+        assert not any(isinstance(each, Asked) for each in gc.get_objects())
+    finally:
+        gc.enable()
+
+
+def test_what_one_owns_is_the_first_row_and_can_be_compared(client):
+    page = text_of(client.get("/?model=resnet50&target=0.757&own=1x+RTX+4090"))
+    first = page.partition('<table class="strip">')[2].split("</tr>")[1]
+    mine = client.get("/cost?model=resnet50&target=0.757&own=1x+RTX+4090&provider=own").json["estimates"][0]
+    assert f"<b>${mine['effective_cost']:,.2f}</b>" in first
+    assert all(each in first for each in ("Yours", 'value="own:1x RTX 4090"'))
+
+
+def test_a_sentence_is_answered_in_the_currency_that_a_browser_remembers(client):
+    assert "€" in text_of(client.get("/?q=resnet50+76%25&currency=EUR")).partition("<h1>")[2].partition("</h1>")[0]
+    assert (
+        "£" in text_of(client.get("/?q=resnet50+76%25+in+GBP&currency=EUR")).partition("<h1>")[2].partition("</h1>")[0]
+    )
+    assert "€" in text_of(client.get("/?currency=EUR")).partition("<h1>")[2].partition("</h1>")[0]
