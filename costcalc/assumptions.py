@@ -253,9 +253,10 @@ def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: Grid
     return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."
 
 
-def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
-    """How far the rate is taken to move until the end of the run."""
-    moved = spot_rates.width(offer, (as_of - offer.observed_at).days, time.hours)
+def spot_rate_moves(offer: Offer, moved: spot_rates.Width) -> Iterator[str]:
+    """How far a spot rate is taken to move until the end of the run."""
+    if offer.purchase_option is not PurchaseOption.SPOT:
+        return
     of = spot_rates.generation(offer.provider, offer.machine.accelerator)
     basis = (
         f"8 in 10 of Google's rates of {of} do no more in such a time."
@@ -263,7 +264,7 @@ def spot_rate_moves(offer: Offer, time: TrainingTime, as_of: datetime) -> str:
         else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
         f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
     )
-    return (
+    yield (
         f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
         f"{offer.observed_at.date()} by the end of the run: {basis}"
     )

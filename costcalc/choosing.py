@@ -111,13 +111,12 @@ class Choice:
 
     def _in_order(self, flags: Flags, most: int, by: Literal["cost", "time"] = "cost") -> Indices:
         """The positions of the best flagged candidates, in order."""
-        positions = np.flatnonzero(flags)
-        return positions[first(tuple(key[positions] for key in self._order(by)), most)]
+        return first(self._order(by), np.flatnonzero(flags), most)
 
     def _least(self, positions: Indices, figures: Floats) -> int:
         """The one of these positions with the least figure."""
         least = positions[figures == figures.min()]
-        return int(least[first(tuple(key[least] for key in self._order("cost")), 1)[0]])
+        return int(least[0] if len(least) == 1 else first(self._order("cost"), least, 1)[0])
 
     def _latest(self, position: int) -> float:
         """The high end of the range of its hours on the calendar."""

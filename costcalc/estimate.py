@@ -196,6 +196,7 @@ class Asked:
             recall.interruptions(found.as_of),
             self.evidence.energy,
             recall.sayings,
+            recall.rented(self.query, self.market, found.as_of),
             self._cheapest_rental(),
         )
 
@@ -227,7 +228,7 @@ class Asked:
         """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take."""
         found = self._found
         order = found.candidates.order(self.query.sort, self.catalogue)
-        candidates = found.candidates.take(np.lexsort(tuple(reversed(order))))
+        candidates = found.candidates.take(order.all())
         return Overview(
             row=candidates.row,
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],

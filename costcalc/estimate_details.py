@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from costcalc import spot_rates
-from costcalc.answers import Estimate, Shown, Sources
+from costcalc.answers import CostRange, Estimate, Shown, Sources
 from costcalc.assumptions import (
     INTERRUPTIONS_LEFT_OUT,
     NETWORK_OF_TASK,
@@ -39,7 +39,7 @@ from costcalc.grounds import Grounds, Power, grounds, power
 from costcalc.hardware import EnergyTables
 from costcalc.interruptions import ObservedInterruptions, Place
 from costcalc.memory import Few
-from costcalc.money import cents
+from costcalc.money import Component, cents
 from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts
 from costcalc.query import Basis, EstimateQuery
 from costcalc.throughput import WIDE_BY_RULE
@@ -53,10 +53,11 @@ JUST_BELOW, FAR_FEWER = 0.01, 0.5
 class RankedCandidate(NamedTuple):
     """One offer with one training time on it, and where it stands in the whole answer.
 
-    `calendar_hours` are those of the training time with the waiting that the offer imposes. `on_demand` is the same machine on
-    demand, in the same region and currency, None where it can't be had.
+    `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
+    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
     """
 
+    row: int
     offer: Offer
     time: TrainingTime
     calendar_hours: float
@@ -67,11 +68,29 @@ class RankedCandidate(NamedTuple):
     runs_here: bool | None
 
 
+class Rented(NamedTuple):
+    """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
+
+    `kilowatts` are those of all of them. Of what is said, `price` is about the rate, `interruptions` about those of spot
+    machines, `count` about the number of machines, and `exchange` about currencies, storage and egress.
+    """
+
+    bill: Bill
+    source: PriceSource
+    power: Power
+    kilowatts: float | None
+    price: tuple[str, ...]
+    interruptions: tuple[str, ...]
+    count: tuple[str, ...]
+    exchange: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class EstimateDetails:
     """Turns ranked candidates into exact estimates of one question.
 
-    `cheapest_rental` finds what the training costs where it costs least on demand, to compare owned machines with.
+    `rented` are by row, number of machines and age of the rate in days what questions of equal terms share. `cheapest_rental`
+    finds what the training costs where it costs least on demand, to compare owned machines with.
     """
 
     query: EstimateQuery
@@ -81,37 +100,49 @@ class EstimateDetails:
     interruptions: Mapping[Place, ObservedInterruptions]
     energy: EnergyTables
     sayings: Few[Any, Any]
+    rented: Few[tuple[int, int, int], Rented]
     cheapest_rental: Callable[[], Decimal | None]
 
     def shown(self, candidate: RankedCandidate) -> Shown:
         """A candidate made exact."""
-        offer = candidate.offer
-        terms = self._terms(offer, self.matrix.clusters[candidate.time.cluster].nodes)
-        bill = Bill(offer, terms, self.market.storage_and_egress(self.query, offer.provider))
-        return Shown(self._estimate(candidate, bill), bill, candidate.on_demand)
-
-    def _estimate(self, candidate: RankedCandidate, bill: Bill) -> Estimate:
-        offer, time, query = candidate.offer, candidate.time, self.query
-        recipe, cluster = self.matrix.recipes.recipes[time.recipe], self.matrix.clusters[time.cluster]
-        point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
-        components = bill.components(point)
+        offer, nodes = candidate.offer, self.matrix.clusters[candidate.time.cluster].nodes
         age = (self.as_of - offer.observed_at).days
-        cheaper, dearer = spot_rates.factors(spot_rates.width(offer, age, time.hours), low, point, high)
-        of = time.recipe, time.cluster, time.logged
-        known: Grounds = self.sayings.recall((self._matrix, *of), grounds, self.matrix, *of)
-        usual = _usual(known.usual, time, bill, query.basis)
-        whose = whose_code(known.code, usual.hours_low, usual.hours_high)
-        power = self._power(offer)
-        energy = power.kilowatts and power.kilowatts * cluster.nodes * time.hours
+        rented = self.rented.recall((candidate.row, nodes, age), self._rented, offer, nodes)
+        return Shown(self._estimate(candidate, rented, age), rented.bill, candidate.on_demand)
+
+    def _rented(self, offer: Offer, nodes: int) -> Rented:
+        market, query, power = self.market, self.query, self._power(offer)
+        return Rented(
+            bill=Bill(offer, self._terms(offer, nodes), market.storage_and_egress(query, offer.provider)),
+            source=PriceSource(offer.source, offer.observed_at),
+            power=power,
+            kilowatts=power.kilowatts and power.kilowatts * nodes,
+            price=tuple(of_price(query, offer, self.as_of)),
+            interruptions=tuple(self._interruptions(offer)),
+            count=tuple(self._why_so_many(offer, nodes)),
+            exchange=(
+                *converted(query.currency, offer, market.exchange),
+                *market.rates.notes(query, offer.provider),
+            ),
+        )
+
+    def _estimate(self, candidate: RankedCandidate, rented: Rented, age: int) -> Estimate:
+        offer, time, query = candidate.offer, candidate.time, self.query
+        recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
+        moved = spot_rates.width(offer, age, time.hours)
+        known = self._grounds(time)
+        paid = _paid(rented.bill, time, moved)
+        usual = _usual(known.usual, time, rented.bill, query.basis)
+        energy = rented.kilowatts and rented.kilowatts * time.hours
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
             provider=offer.provider,
             region=offer.region,
             instance_type=offer.instance_type,
-            nodes=cluster.nodes,
+            nodes=nodes,
             accelerator=offer.machine.accelerator,
-            accelerators=offer.machine.accelerators * cluster.nodes,
+            accelerators=offer.machine.accelerators * nodes,
             accelerator_memory_gib=offer.machine.accelerator_memory_gib,
             purchase_option=offer.purchase_option,
             term=offer.term,
@@ -136,20 +167,20 @@ class EstimateDetails:
             retry_hours=time.retry_hours,
             calendar_hours=candidate.calendar_hours,
             success_probability=None if self.matrix.recipes.is_by_word else time.success_probability,
-            hourly_rate=bill.effective_hourly(point),
-            effective_cost=cents(bill.effective(point)),
-            effective_cost_low=cents(bill.effective(low, cheaper)),
-            effective_cost_high=cents(bill.effective(high, dearer)),
-            billed_cost=sum((line.amount for line in components), ZERO),
-            billed_cost_low=cents(bill.billed(low, cheaper)),
-            billed_cost_high=cents(bill.billed(high, dearer)),
-            break_even_hours=self._break_even_hours(candidate, bill),
+            hourly_rate=paid.hourly,
+            effective_cost=paid.effective.cost,
+            effective_cost_low=paid.effective.low,
+            effective_cost_high=paid.effective.high,
+            billed_cost=paid.billed.cost,
+            billed_cost_low=paid.billed.low,
+            billed_cost_high=paid.billed.high,
+            break_even_hours=self._break_even_hours(candidate, rented.bill),
             currency=query.currency,
             evidence=known.tiers,
-            components=components,
-            sources=Sources(PriceSource(offer.source, offer.observed_at), known.throughput, known.convergence),
-            assumptions=self._assumptions(candidate, recipe, known, (*whose, power.said)),
-            vcpus=offer.machine.vcpus and offer.machine.vcpus * cluster.nodes,
+            components=paid.components,
+            sources=Sources(rented.source, known.throughput, known.convergence),
+            assumptions=self._assumptions(candidate, known, rented, (usual, moved)),
+            vcpus=offer.machine.vcpus and offer.machine.vcpus * nodes,
             limited_by=known.limited_by,
             price_age_days=age,
             price_first_hand=offer.first_hand,
@@ -162,7 +193,7 @@ class EstimateDetails:
             usual_cost_low=usual.cost_low,
             usual_cost_high=usual.cost_high,
             energy_kwh=energy,
-            carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
+            carbon_kg=energy and rented.power.kg_per_kwh and energy * rented.power.kg_per_kwh,
             recipe_kind=recipe.kind,
             recipe_command=known.command,
             runs_here=candidate.runs_here,
@@ -171,6 +202,11 @@ class EstimateDetails:
             better="lower" if recipe.lower_is_better else "higher",
             epochs_are=recipe.pass_name,
         )
+
+    def _grounds(self, time: TrainingTime) -> Grounds:
+        of = time.recipe, time.cluster, time.logged
+        known: Grounds = self.sayings.recall((self._matrix, *of), grounds, self.matrix, *of)
+        return known
 
     @cached_property
     def _matrix(self) -> ref[TrainingMatrix]:
@@ -201,24 +237,26 @@ class EstimateDetails:
         return _exactly(self.query.utilization)
 
     def _assumptions(
-        self, candidate: RankedCandidate, recipe: Recipe, known: Grounds, beside: tuple[str, ...]
+        self, candidate: RankedCandidate, known: Grounds, rented: Rented, ranges: tuple[UsualRange, spot_rates.Width]
     ) -> tuple[str, ...]:
-        query, offer, time = self.query, candidate.offer, candidate.time
+        offer, time, (usual, moved) = candidate.offer, candidate.time, ranges
+        recipe = self.matrix.recipes.recipes[time.recipe]
         said = (
             *known.assumptions,
-            *beside,
+            *whose_code(known.code, usual.hours_low, usual.hours_high),
+            rented.power.said,
             *self._of_recipe(recipe, time, known.overhead),
-            *of_price(query, offer, self.as_of),
-            *self._spot(offer, time),
+            *rented.price,
+            *rented.interruptions,
+            *spot_rate_moves(offer, moved),
             *self._network(offer, time),
-            *self._why_so_many(offer, self.matrix.clusters[time.cluster].nodes),
+            *rented.count,
             *self._fed(offer, time),
             *self._own_noise(time),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
             *free_tier(offer, time.hours, candidate.calendar_hours),
-            *converted(query.currency, offer, self.market.exchange),
-            *self.market.rates.notes(query, offer.provider),
+            *rented.exchange,
         )
         return tuple(dict.fromkeys(said))
 
@@ -234,11 +272,10 @@ class EstimateDetails:
     def _said_of_recipes(self) -> dict[int, tuple[str, ...]]:
         return {}
 
-    def _spot(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
+    def _interruptions(self, offer: Offer) -> Iterator[str]:
         if offer.purchase_option is PurchaseOption.SPOT:
             known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
-            yield spot_rate_moves(offer, time, self.as_of)
 
     def _network(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
         """Over what several machines work together, of a run that was not logged on them."""
@@ -315,6 +352,29 @@ class EstimateDetails:
         widths = self.matrix.widths
         wide = (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule)
         return (WIDE_BY_RULE,) if wide else ()
+
+
+class Paid(NamedTuple):
+    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill."""
+
+    effective: CostRange
+    billed: CostRange
+    hourly: Decimal
+    components: tuple[Component, ...]
+
+
+def _paid(bill: Bill, time: TrainingTime, moved: spot_rates.Width) -> Paid:
+    """What is paid for a training whose rate moves so until it ends."""
+    point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
+    cheaper, dearer = spot_rates.factors(moved, low, point, high)
+    components = bill.components(point)
+    effective = bill.effective(point), bill.effective(low, cheaper), bill.effective(high, dearer)
+    billed = (
+        sum((line.amount for line in components), ZERO),
+        cents(bill.billed(low, cheaper)),
+        cents(bill.billed(high, dearer)),
+    )
+    return Paid(CostRange._make(map(cents, effective)), CostRange(*billed), bill.effective_hourly(point), components)
 
 
 class UsualRange(NamedTuple):

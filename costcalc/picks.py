@@ -36,7 +36,9 @@ def pickable(meets: Sequence[Flags]) -> Pickable:
     """The estimates that meet every requirement; `meets` has flags for each of REQUIREMENTS. Where none does, the least important
     are given up first."""
     for kept in product((True, False), repeat=len(REQUIREMENTS)):
-        flags = np.logical_and.reduce([np.ones_like(meets[0]), *compress(meets, kept)])
+        flags = np.ones_like(meets[0])
+        for each in compress(meets, kept):
+            flags &= each
         if flags.any():
             return Pickable(flags, tuple(compress(REQUIREMENTS, np.logical_not(kept))))
     return Pickable(np.zeros_like(meets[0]), ())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 from weakref import ref
 
@@ -16,12 +17,13 @@ from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
+from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked
 from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
-from costcalc.estimate_details import RankedCandidate
+from costcalc.estimate_details import RankedCandidate, Rented
 from costcalc.evidence import Evidence
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
@@ -33,6 +35,8 @@ from costcalc.units import Flags, Indices
 
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
 SAYINGS_KEPT, SAYING_BYTES = 4096, 2000
+RENTED_KEPT, RENTED_BYTES = 512, 2500
+OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads", "nodes", "accelerators")
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,9 @@ class Recall:
         columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
         hours, front, confirmed, codes = (column.tolist() for column in columns)
         runs_here = [None if code == UNKNOWN else code == YES for code in codes]
-        offers, known = map(self._offer, of.row.tolist()), times.at(of.time)
-        on_demand = self._on_demand(current, of.row)
-        return tuple(map(RankedCandidate, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
+        rows, known = of.row.tolist(), times.at(of.time)
+        offers, on_demand = map(self._offer, rows), self._on_demand(current, of.row)
+        return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
         """The same machines on demand, in the same region and currency."""
@@ -130,6 +134,15 @@ class Recall:
 
     def _offer(self, row: int) -> Offer:
         return self._offers.recall(row, self.catalogue.offer, row)
+
+    def rented(self, query: EstimateQuery, market: Market, as_of: datetime) -> Few[tuple[int, int, int], Rented]:
+        """What questions of equal terms on one day share of the offers that they show; nothing where they ask for storage or
+        egress."""
+        if any(requested(query)):
+            return Few(RENTED_KEPT, RENTED_BYTES)
+        terms = *OF_TERMS(query), *market.exchange.values(), as_of.date(), *self._stated(as_of)
+        name = ref(self.evidence), ref(self.catalogue), "rented", terms
+        return self._shelf.recall(name, lambda: Few(RENTED_KEPT, RENTED_BYTES))
 
     @property
     def sayings(self) -> Few[Any, Any]:

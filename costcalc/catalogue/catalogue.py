@@ -126,6 +126,7 @@ class Catalogue:
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         said = _Said(self.first_hand, self.ended, self.own)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
+        self._by_year: dict[int, tuple[int, ...] | None] = {}
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, said, self._moments))
         since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
         self._enough_since = lru_cache(maxsize=MOMENTS_KEPT)(since)
@@ -286,8 +287,10 @@ class Catalogue:
 
     def instances_by(self, year: int) -> tuple[int, ...] | None:
         """The codes of the instance types that were offered by the end of a year, and of the asker's own; None for all."""
-        known = self._first_years <= year
-        return None if known.all() else tuple(np.flatnonzero(known).tolist())
+        if year not in self._by_year:
+            known = self._first_years <= year
+            self._by_year[year] = None if known.all() else tuple(np.flatnonzero(known).tolist())
+        return self._by_year[year]
 
     @cached_property
     def machine_types(self) -> bytes:

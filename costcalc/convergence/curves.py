@@ -87,7 +87,8 @@ class Curves:
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
-        below = np.concatenate(([0], np.cumsum(self._monotone[crossing] < wanted)))
+        below = np.zeros(len(self._owner) + 1, np.int64)
+        np.cumsum(self._monotone[crossing] < wanted, out=below[1:])
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]
         missing = index == ends

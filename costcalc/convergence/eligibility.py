@@ -28,6 +28,7 @@ EVALUATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00
 STOPPED_RUNS, STOPPED_REACHED = 1419, 1355
 """Logged runs of MLPerf's that were to stop at their target, and how many of them reached it (`seed_noise.csv`)."""
 NO_RECIPES = np.zeros(0)
+NEVER, ALWAYS = -30.0, 6.0  # margins in sqrt(2) standard deviations at which a chance is 0, and 1, in floats
 SAME_TARGET = 1e-5  # as far as a target may be rounded where it is typed
 RUNS_IN_COMMON = 100
 """How many runs of its own tell as much of a recipe as the share of all: the shares of organisations scatter so, hardly more
@@ -144,6 +145,17 @@ class ModelRecipes:
         """Standard deviation of each recipe's end accuracy from run to run [R]."""
         return own_noise.seed_sigma(self._own_sigma) if self.has_own_metric else self._sigma.get(metric, NO_RECIPES)
 
+    def target_shift(self, metric: str) -> Floats:
+        """That of the function of this name for each recipe [R], at INTERVAL."""
+        if metric not in self._target_shifts:
+            noise = self.evaluation_sigma(metric), self.sigma(metric)
+            self._target_shifts[metric] = target_shift(*noise, self.published_runs, INTERVAL)
+        return self._target_shifts[metric]
+
+    @cached_property
+    def _target_shifts(self) -> dict[str, Floats]:
+        return {}
+
     @cached_property
     def _sigma(self) -> dict[str, Floats]:
         return {m: np.hypot(SEED_SIGMA[m], self.is_interpolated * INTERPOLATION_SIGMA[m]) for m in Metric}
@@ -222,7 +234,10 @@ def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Flo
     P = Phi((A_end - t) / (sigma sqrt(1 + 1/runs))). A NaN end accuracy gives 0.
     """
     margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / published_runs) * math.sqrt(2))
-    return np.fromiter(map(math.erfc, np.nan_to_num(-margins, nan=np.inf).tolist()), float, len(margins)) / 2
+    chance = (margins > 0).astype(float)
+    near = np.flatnonzero((NEVER < margins) & (margins < ALWAYS))
+    chance[near] = np.fromiter(map(math.erfc, (-margins[near]).tolist()), float, len(near)) / 2
+    return chance
 
 
 def target_shift(evaluation_sigma: Floats | float, sigma: Floats, published_runs: Floats, level: float) -> Floats:
@@ -292,8 +307,7 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     the less sure the further from its end it crosses the target; none takes longer than to its end.
     """
     curves, target = recipes.curves(query.metric), recipes.oriented(query.target)
-    noise = recipes.evaluation_sigma(query.metric), recipes.sigma(query.metric)
-    shift = target_shift(*noise, recipes.published_runs, INTERVAL)
+    shift = recipes.target_shift(query.metric)
     early = curves.epochs_to(target - shift, query.crossing).epochs
     late = curves.epochs_to(target + shift, query.crossing).epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)

@@ -7,12 +7,12 @@ from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from costcalc.catalogue.columns import Columns
 from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.money import Component, cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
-from costcalc.units import SECONDS_PER_HOUR, Floats
+from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
@@ -59,7 +59,8 @@ class Bill:
     """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
     `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, and `factor`
-    machines x own price factor x exchange: what such amounts are multiplied with.
+    machines x own price factor x exchange: what such amounts are multiplied with. `charges` are the offer's list rates, in its
+    own currency, that make up the tariff.
     """
 
     offer: Offer
@@ -67,11 +68,15 @@ class Bill:
     storage_and_egress: tuple[StorageOrEgress, ...] = ()
     tariff: Tariff = field(init=False)
     factor: Decimal = field(init=False)
+    charges: tuple[Charge, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         terms = self.terms
         object.__setattr__(self, "tariff", tariff(self.offer))
         object.__setattr__(self, "factor", terms.nodes * terms.price_factor * terms.exchange)
+        fees = self._fees() if self.tariff.fee else []
+        metered = self._metered() if self.tariff.metered_hourly or not fees else []
+        object.__setattr__(self, "charges", (*fees, *metered))
 
     @property
     def committed_cost(self) -> Decimal:
@@ -108,13 +113,6 @@ class Bill:
         if self.terms.utilization == 1 or not hours:
             return self.tariff.effective_hourly * self.factor
         return self._share(hours) / hours
-
-    @property
-    def charges(self) -> tuple[Charge, ...]:
-        """The offer's list rates, in its own currency, that make up the tariff."""
-        fees = self._fees() if self.tariff.fee else []
-        metered = self._metered() if self.tariff.metered_hourly or not fees else []
-        return (*fees, *metered)
 
     def paid_hours(self, hours: Decimal) -> int:
         """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
@@ -204,32 +202,48 @@ def paid_off_hours(tariff: Tariff, rented_hourly: Decimal | None, factor: Decima
 
 @dataclass(frozen=True, slots=True)
 class Tariffs:
-    """Tariffs of many offers as arrays of equal length; fees and rates in currency units, already times nodes, discount and
-    exchange. In floats, for ranking: `Bill` says the same exactly."""
+    """Tariffs of the offers in these rows of a catalogue, as arrays of equal length. `unit` is what their list amounts are
+    multiplied with: nodes, discount and exchange. In floats, for ranking: `Bill` says the same exactly."""
 
-    fee: Floats
-    period_hours: NDArray[np.int32]
-    minimum_periods: NDArray[np.int32]
-    sold_singly: NDArray[np.int8]
-    metered_hourly: Floats
-    increment_seconds: NDArray[np.int32]
-    minimum_seconds: NDArray[np.int32]
+    columns: Columns
+    row: Indices
+    unit: Floats
 
-    def billed(self, hours: Floats) -> Floats:
+    def billed(self, hours: Floats, times: Floats | float = 1.0) -> Floats:
         """The array form of `Bill.billed`."""
-        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / self.increment_seconds) * self.increment_seconds
-        metered = np.maximum(seconds, self.minimum_seconds) / SECONDS_PER_HOUR * self.metered_hourly
-        return metered + self.fee * self._periods(hours)
+        increment = self.columns.increment_seconds.take(self.row)
+        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / increment) * increment
+        seconds = np.maximum(seconds, self.columns.minimum_seconds.take(self.row))
+        cost = seconds / SECONDS_PER_HOUR * self._metered_hourly(times)
+        at, fee = self._fees()
+        cost[at] += fee * self._periods(at, hours[at])
+        return cost
 
-    def effective(self, hours: Floats, utilization: float) -> Floats:
+    def effective(self, hours: Floats, utilization: float, times: Floats | float = 1.0) -> Floats:
         """The array form of `Bill.effective`."""
-        paid = self._periods(hours)
-        left = paid * self.period_hours - hours
-        return self.fee * paid * hours / (hours + utilization * left) + self.metered_hourly * hours
+        cost = self._metered_hourly(times) * hours
+        at, fee = self._fees()
+        hours = hours[at]
+        paid = self._periods(at, hours)
+        left = paid * self.columns.period_hours[self.row[at]] - hours
+        cost[at] += fee * paid * hours / (hours + utilization * left)
+        return cost
 
-    def _periods(self, hours: Floats) -> Floats:
-        started: Floats = np.ceil(np.round(hours / self.period_hours, 6))
-        if self.sold_singly.any():
-            together = (self.sold_singly > 0) & (self.sold_singly < started)
+    def _metered_hourly(self, times: Floats | float) -> Floats:
+        return np.asarray(self.columns.metered.take(self.row) * self.unit * times)
+
+    def _fees(self) -> tuple[Indices, Floats]:
+        """Where there is a fee, and how much."""
+        fee = self.columns.fee.take(self.row)
+        at = np.flatnonzero(fee)
+        return at, fee[at] * self.unit[at]
+
+    def _periods(self, at: Indices, hours: Floats) -> Floats:
+        """How many are paid at these positions, for so many hours each."""
+        row, columns = self.row[at], self.columns
+        started: Floats = np.ceil(np.round(hours / columns.period_hours[row], 6))
+        singly = columns.sold_singly[row]
+        if singly.any():
+            together = (singly > 0) & (singly < started)
             started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
-        return np.maximum(started, self.minimum_periods)
+        return np.maximum(started, columns.minimum_periods[row])

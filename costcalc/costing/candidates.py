@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,27 @@ from costcalc.units import Flags, Floats, Indices
 
 MOST_FREE = 3
 
-Order = tuple[NDArray[Any], ...]  # keys, the first decides
+
+class Order(NamedTuple):
+    """What sorts candidates: cost, then time, or the other way round; of equal ones those come first that the provider said to be
+    free. Further ties go by the offer's name, in whose order the catalogue's rows are, and the recipe's. The `scarcity` is that
+    of the catalogue's rows, the others are columns of the candidates."""
+
+    primary: Floats
+    secondary: Floats
+    scarcity: NDArray[np.int8]
+    row: Indices
+    time: Indices
+
+    def sorted(self, positions: Indices) -> Indices:
+        """These positions, which rise, in order."""
+        row = self.row[positions]
+        keys = self.time[positions], row, self.scarcity[row], self.secondary[positions], self.primary[positions]
+        return positions[np.lexsort(keys)]
+
+    def all(self) -> Indices:
+        """The positions of all in order."""
+        return self.sorted(np.arange(len(self.row)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +62,9 @@ class Candidates:
         return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
-        """What sorts them: cost, then time, or the other way round; of equal ones those come first that the provider said to be
-        free. Further ties go by the offer's name, in whose order the catalogue's rows are, and the recipe's."""
+        """What sorts them."""
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
-        return first, second, catalogue.scarcity.take(self.row), self.row, self.time
+        return Order(first, second, catalogue.scarcity, self.row, self.time)
 
 
 def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, Candidates, dict[str, int]]:
@@ -53,8 +72,9 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
     beyond a limit are counted by the first they break."""
     passing, beside, rejections = ~rented.beside, rented.beside, {}
     for reason, within in _limits(query, rented, cost):
-        rejections[reason] = int(np.count_nonzero(passing & ~within))
-        passing, beside = passing & within, beside & within
+        if not within.all():
+            rejections[reason] = int(np.count_nonzero(passing & ~within))
+            passing, beside = passing & within, beside & within
     return _those(rented, cost, np.flatnonzero(passing)), _those(rented, cost, np.flatnonzero(beside)), rejections
 
 
@@ -73,7 +93,8 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
     yield "interrupted_too_often", rented.hours < ENDLESS_HOURS
     yield "no_exchange_rate", ~np.isnan(cost)
     yield "over_max_hours", rented.calendar_hours <= (np.inf if query.max_hours is None else query.max_hours)
-    yield "over_max_cost", cost <= (np.inf if query.max_cost is None else float(query.max_cost))
+    if query.max_cost is not None:
+        yield "over_max_cost", cost <= float(query.max_cost)
 
 
 def _those(rented: Rentals, cost: Floats, which: Indices) -> Candidates:
@@ -109,33 +130,30 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
 
 def page(order: Order, query: EstimateQuery) -> Indices:
     """The positions of the page asked for, in order."""
-    return first(order, query.offset + query.limit)[query.offset :]
+    return first(order, np.arange(len(order.row)), query.offset + query.limit)[query.offset :]
 
 
 def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
-    in_order = first(free.order("time", catalogue), len(free.row))
+    in_order = free.order("time", catalogue).all()
     _, each = np.unique(free.row[in_order], return_index=True)
     return in_order[np.sort(each)[:MOST_FREE]]
 
 
 def rank(order: Order, position: int) -> int:
     """Where a position stands among all, counted from 1."""
-    primary = order[0]
-    tied = np.flatnonzero(primary == primary[position])
-    before = np.lexsort(tuple(key[tied] for key in reversed(order)))
-    return int(np.count_nonzero(primary < primary[position])) + int(np.flatnonzero(tied[before] == position)[0]) + 1
+    before = int(np.count_nonzero(order.primary < order.primary[position]))
+    tied = np.flatnonzero(order.primary == order.primary[position])
+    return before + (int(np.flatnonzero(order.sorted(tied) == position)[0]) if len(tied) > 1 else 0) + 1
 
 
-def first(sort_by: Order, count: int) -> Indices:
-    """The positions of the `count` smallest in order, ties settled by the later keys, then by position."""
-    primary = sort_by[0]
-    candidates = np.arange(len(primary))
-    if count < len(primary):
+def first(order: Order, positions: Indices, count: int) -> Indices:
+    """The first `count` of these positions, which rise, in order."""
+    if count < len(positions):
+        primary = order.primary[positions]
         limit = primary.min() if count == 1 else np.partition(primary, count - 1)[count - 1]
-        candidates = np.flatnonzero(primary <= limit)
-    order = np.lexsort(tuple(key[candidates] for key in reversed(sort_by)))
-    return candidates[order[:count]]
+        positions = positions[primary <= limit]
+    return order.sorted(positions)[:count]
 
 
 def frontier(cost: Floats, hours: Floats) -> Flags:

@@ -15,7 +15,7 @@ import numpy as np
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.bills import Bill, paid_off_hours
-from costcalc.costing.candidates import Candidates, first
+from costcalc.costing.candidates import Candidates
 from costcalc.hardware import Machine
 from costcalc.offers import OWN, WATTS, Offer, PurchaseOption, RatePart
 from costcalc.query import EstimateQuery, OwnMachine
@@ -83,7 +83,7 @@ def cheapest_rental(catalogue: Catalogue, candidates: Candidates) -> Decimal | N
 def own_candidates(catalogue: Catalogue, candidates: Candidates) -> list[int]:
     """The position of the cheapest candidate on each of the asker's own machines."""
     mine = np.flatnonzero(catalogue.own[candidates.row])
-    order = mine[first(candidates.take(mine).order("cost", catalogue), len(mine))]
+    order = candidates.order("cost", catalogue).sorted(mine)
     _, each = np.unique(candidates.row[order], return_index=True)
     found: list[int] = order[np.sort(each)].tolist()
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -119,15 +119,8 @@ def rentals(
     Spot machines train as long with interruptions at their `risks`; those times are appended. The hours are those of all
     repetitions.
     """
-    order = np.argsort(times.cluster, kind="stable")
-    starts = np.searchsorted(times.cluster[order], np.arange(len(matrix.clusters) + 1))
-    counts = np.diff(starts)[offers.cluster]
-    entry = np.repeat(np.arange(len(counts)), counts)
+    entry, time = _each_on_its_cluster(offers.cluster, times.cluster, len(matrix.clusters))
     row, cluster = offers.row.take(entry), offers.cluster.take(entry)
-    first_time = starts.take(cluster)
-    if counts.max(initial=0) > 1:
-        first_time += np.arange(len(entry)) - (np.cumsum(counts) - counts)[entry]
-    time = order.take(first_time)
     option = catalogue.columns.option.take(row)
     if query.runs > 1:
         times = repeated(matrix, times, query)
@@ -135,7 +128,7 @@ def rentals(
         spot = np.flatnonzero(option == SPOT)
         if len(spot):
             risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]
-            pairs, pair = np.unique(time[spot] * len(RISKS) + risk, return_inverse=True)
+            pairs, pair = _distinct(time[spot] * len(RISKS) + risk, len(times.cluster) * len(RISKS))
             steady = times.take(pairs // len(RISKS))
             time[spot] = len(times.cluster) + pair
             times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
@@ -144,6 +137,32 @@ def rentals(
     return times, Rentals(
         row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside
     )
+
+
+def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices, Indices]:
+    """Every pair of an offer and a training time on the same of so many clusters: the positions of both. The offers rise, and
+    for each of them its times."""
+    counted = np.bincount(trained, minlength=clusters)
+    if counted.max(initial=0) <= 1:  # as where the best recipe of each is asked for
+        there = np.full(clusters, NOWHERE)
+        there[trained] = np.arange(len(trained))
+        time = there.take(offered)
+        entry = np.flatnonzero(time != NOWHERE)
+        return entry, time.take(entry)
+    counts = counted.take(offered)
+    entry = np.repeat(np.arange(len(counts)), counts)
+    nth = np.arange(len(entry)) - (np.cumsum(counts) - counts).take(entry)
+    starts = np.cumsum(counted) - counted
+    return entry, np.argsort(trained, kind="stable").take(starts.take(offered.take(entry)) + nth)
+
+
+def _distinct(codes: Indices, most: int) -> tuple[Indices, Indices]:
+    """`np.unique` with the inverse, of codes from 0 and below `most`, without sorting them."""
+    number = np.zeros(most, np.int64)
+    number[codes] = 1
+    known = np.flatnonzero(number)
+    number[known] = np.arange(len(known))
+    return known, number.take(codes)
 
 
 def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) -> Risks:
@@ -183,31 +202,38 @@ def without_training_time(
     answered[offers.row[trains_there]] = True
     left_out = nowhere[~answered[offers.row[nowhere]]]
     _, first_entry = np.unique(offers.row[left_out], return_index=True)
-    return dict(Counter(_refusals(matrix, query, eligible, offers.cluster[left_out[first_entry]])))
+    return _refusals(matrix, query, eligible, offers.cluster[left_out[first_entry]])
 
 
 def _refusals(
     matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, clusters: Indices
-) -> Iterable[str]:
-    """Why none of the eligible recipes runs on each of these clusters."""
+) -> dict[str, int]:
+    """Why none of the eligible recipes runs on these clusters, and on how many of them."""
     anywhere = np.flatnonzero(eligible.eligible & ~matrix.own_system_only)
     if query.evidence == "measured" or not len(anywhere):
-        return ["not_measured" if query.evidence == "measured" else "own_system_only"] * len(clusters)
-    rows = np.zeros(len(matrix.speeds.refusal), bool)
-    rows[matrix.speed_row[anywhere]] = True
-    refusal = matrix.speeds.refusal[rows].max(axis=0)
-    return map(REFUSALS.__getitem__, refusal[clusters].tolist())
+        return {"not_measured" if query.evidence == "measured" else "own_system_only": len(clusters)}
+    rows, _ = _distinct(matrix.speed_row[anywhere], len(matrix.speeds.refusal))
+    here, which = _distinct(clusters, len(matrix.clusters))
+    refusal = matrix.speeds.refusal[np.ix_(rows, here)].max(axis=0)
+    return {REFUSALS[code]: count for code, count in Counter(refusal[which].tolist()).items()}
 
 
 def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
     """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
     rate."""
-    return _costs(catalogue, query, rented, market, _tariffs(catalogue, query, rented, market))
+    return _costs(catalogue, query, rented, market)
 
 
-def _costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, tariffs: Tariffs) -> Floats:
+def _costs(
+    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | float = 1.0
+) -> Floats:
+    """The same, the metered rates being `times` as high."""
+    factor = _price_factors(catalogue, query, rented.row, market.exchange)
+    tariffs = Tariffs(catalogue.columns, rented.row, rented.nodes * factor / NANOS_PER_UNIT)
     billed = query.basis == "billed"
-    machines = tariffs.billed(rented.hours) if billed else tariffs.effective(rented.hours, query.utilization)
+    machines = (
+        tariffs.billed(rented.hours, times) if billed else tariffs.effective(rented.hours, query.utilization, times)
+    )
     return machines + _storage_and_egress(catalogue, query, rented, market)
 
 
@@ -223,13 +249,11 @@ def cost_ranges(
     says of one."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
-    tariffs = _tariffs(catalogue, query, rented, market)
 
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
         own = np.abs(np.log(hours / times.hours))
         beyond = np.exp(sign * (np.hypot(own, width) - own))
-        moved = replace(tariffs, metered_hourly=tariffs.metered_hourly * beyond)
-        return _costs(catalogue, query, replace(rented, hours=hours), market, moved)
+        return _costs(catalogue, query, replace(rented, hours=hours), market, beyond)
 
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
@@ -256,21 +280,6 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
         return Decimal(0)
     by_provider = {discount.provider: discount.fraction for discount in query.discount}
     return by_provider.get(provider, by_provider.get(None, Decimal(0)))
-
-
-def _tariffs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Tariffs:
-    """How all machines of each rental are billed, at the asker's own rates."""
-    columns, row = catalogue.columns, rented.row
-    unit = rented.nodes * _price_factors(catalogue, query, row, market.exchange) / NANOS_PER_UNIT
-    return Tariffs(
-        fee=columns.fee.take(row) * unit,
-        period_hours=columns.period_hours.take(row),
-        minimum_periods=columns.minimum_periods.take(row),
-        sold_singly=columns.sold_singly.take(row),
-        metered_hourly=columns.metered.take(row) * unit,
-        increment_seconds=columns.increment_seconds.take(row),
-        minimum_seconds=columns.minimum_seconds.take(row),
-    )
 
 
 def _price_factors(
