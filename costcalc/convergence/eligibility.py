@@ -235,7 +235,7 @@ def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Flo
     """
     margins = (end_accuracy - target) / (sigma * np.sqrt(1 + 1 / published_runs) * math.sqrt(2))
     chance = (margins > 0).astype(float)
-    near = np.flatnonzero((NEVER < margins) & (margins < ALWAYS))
+    near = np.flatnonzero((margins > NEVER) & (margins < ALWAYS))
     chance[near] = np.fromiter(map(math.erfc, (-margins[near]).tolist()), float, len(near)) / 2
     return chance
 

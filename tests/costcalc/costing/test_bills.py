@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -38,17 +39,18 @@ def doubled(one: Offer) -> Offer:
     )
 
 
-def columns(one: Offer, factor: Decimal) -> Tariffs:
+def arrays_of(one: Offer, factor: Decimal) -> Tariffs:
     paid = tariff(one)
-    return Tariffs(
-        fee=np.array([float(paid.fee * factor)]),
+    columns = SimpleNamespace(
+        fee=np.array([float(paid.fee)]),
         period_hours=np.array([paid.period_hours], np.int32),
         minimum_periods=np.array([paid.minimum_periods], np.int32),
         sold_singly=np.array([paid.sold_singly], np.int8),
-        metered_hourly=np.array([float(paid.metered_hourly * factor)]),
+        metered=np.array([float(paid.metered_hourly)]),
         increment_seconds=np.array([paid.increment_seconds], np.int32),
         minimum_seconds=np.array([paid.minimum_seconds], np.int32),
     )
+    return Tariffs(columns, np.array([0]), np.array([float(factor)]))
 
 
 @given(all_offers, times, terms)
@@ -124,7 +126,7 @@ def test_no_hours_cost_the_full_rate_each():
 def test_arrays_agree_to_the_cent(one, hours, own):
     bill = Bill(one, own)
     factor = own.nodes * own.price_factor * own.exchange
-    arrays, time = columns(one, factor), np.array([float(hours)])
+    arrays, time = arrays_of(one, factor), np.array([float(hours)])
     assert arrays.billed(time)[0] == pytest.approx(float(bill.billed(hours)), rel=1e-12, abs=0.005)
     share = arrays.effective(time, float(own.utilization))[0]
     assert share == pytest.approx(float(bill.effective(hours)), rel=1e-9, abs=0.005)
