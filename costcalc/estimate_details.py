@@ -72,7 +72,7 @@ class Rented(NamedTuple):
     """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
 
     `kilowatts` are those of all of them. Of what is said, `price` is about the rate, `interruptions` about those of spot
-    machines, `count` about the number of machines, and `exchange` about currencies, storage and egress.
+    machines, `number` about how many there are, and `exchange` about currencies, storage and egress.
     """
 
     bill: Bill
@@ -81,7 +81,7 @@ class Rented(NamedTuple):
     kilowatts: float | None
     price: tuple[str, ...]
     interruptions: tuple[str, ...]
-    count: tuple[str, ...]
+    number: tuple[str, ...]
     exchange: tuple[str, ...]
 
 
@@ -119,7 +119,7 @@ class EstimateDetails:
             kilowatts=power.kilowatts and power.kilowatts * nodes,
             price=tuple(of_price(query, offer, self.as_of)),
             interruptions=tuple(self._interruptions(offer)),
-            count=tuple(self._why_so_many(offer, nodes)),
+            number=tuple(self._why_so_many(offer, nodes)),
             exchange=(
                 *converted(query.currency, offer, market.exchange),
                 *market.rates.notes(query, offer.provider),
@@ -250,7 +250,7 @@ class EstimateDetails:
             *rented.interruptions,
             *spot_rate_moves(offer, moved),
             *self._network(offer, time),
-            *rented.count,
+            *rented.number,
             *self._fed(offer, time),
             *self._own_noise(time),
             *self._ends_below(time),

@@ -35,8 +35,8 @@ from costcalc.units import Flags, Indices
 
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
 SAYINGS_KEPT, SAYING_BYTES = 4096, 2000
-RENTED_KEPT, RENTED_BYTES = 512, 2500
-OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads", "nodes", "accelerators")
+RENTED_KEPT, RENTED_BYTES = 256, 2500
+OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,8 @@ class Recall:
         egress."""
         if any(requested(query)):
             return Few(RENTED_KEPT, RENTED_BYTES)
-        terms = *OF_TERMS(query), *market.exchange.values(), as_of.date(), *self._stated(as_of)
+        asks_for_a_number = bool(query.nodes or query.accelerators)
+        terms = *OF_TERMS(query), asks_for_a_number, *market.exchange.values(), as_of.date(), *self._stated(as_of)
         name = ref(self.evidence), ref(self.catalogue), "rented", terms
         return self._shelf.recall(name, lambda: Few(RENTED_KEPT, RENTED_BYTES))
 

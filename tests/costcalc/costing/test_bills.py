@@ -135,7 +135,7 @@ def test_arrays_agree_to_the_cent(one, hours, own):
 @given(metered_offers(), st.floats(0.0001, 1.5))
 def test_arrays_know_increments_and_minima(one, hours):
     exact = Bill(one, Terms()).billed(Decimal(repr(hours)))
-    assert columns(one, Decimal(1)).billed(np.array([hours]))[0] == pytest.approx(float(exact), rel=1e-9)
+    assert arrays_of(one, Decimal(1)).billed(np.array([hours]))[0] == pytest.approx(float(exact), rel=1e-9)
 
 
 @given(all_offers, times, st.integers(2, 16))

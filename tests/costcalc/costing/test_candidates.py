@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.candidates import Candidates, first, frontier, page, with_frontier, within_limits
+from costcalc.costing.candidates import Candidates, Order, first, frontier, page, with_frontier, within_limits
 from costcalc.duration import overheads
 from costcalc.query import EstimateQuery
 
@@ -23,6 +23,12 @@ def pair(listed):
     return tuple(np.array([point[axis] for point in listed], float) for axis in (0, 1))
 
 
+def order(listed):
+    """That of these points, none of which has another name than its place."""
+    place = np.arange(len(listed))
+    return Order(*pair(listed), np.zeros(len(listed), np.int8), place, place)
+
+
 def beats(one, other):
     return one[0] <= other[0] and one[1] <= other[1] and one != other
 
@@ -30,7 +36,7 @@ def beats(one, other):
 @given(points.filter(bool), st.integers(1, 30))
 def test_the_first_are_those_of_a_full_sort(listed, count):
     in_order = sorted(range(len(listed)), key=lambda position: (*listed[position], position))
-    assert first(pair(listed), count).tolist() == in_order[:count]
+    assert first(order(listed), np.arange(len(listed)), count).tolist() == in_order[:count]
 
 
 @given(points)
@@ -54,8 +60,8 @@ def test_the_order_of_points_does_not_matter(listed, random):
     shuffled = random.sample(listed, len(listed))
     chosen = {point for point, kept in zip(listed, frontier(*pair(listed)), strict=True) if kept}
     assert chosen == {point for point, kept in zip(shuffled, frontier(*pair(shuffled)), strict=True) if kept}
-    ordered = [listed[position] for position in first(pair(listed), len(listed))]
-    assert ordered == [shuffled[position] for position in first(pair(shuffled), len(listed))]
+    ordered = [listed[position] for position in order(listed).all()]
+    assert ordered == [shuffled[position] for position in order(shuffled).all()]
 
 
 def flagged(kept, hours):
