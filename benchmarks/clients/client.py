@@ -1,7 +1,9 @@
 """Clients in a process of their own: python -m benchmarks.clients.client PORT CONNECTIONS SECONDS RATE SEED MIX.
 
 Requests come at random moments, RATE a second on average, whether or not earlier ones were answered; with RATE 0 each connection
-asks again as soon as it was answered. Writes the answers to standard output.
+asks again as soon as it was answered. The clients have addresses of their own, as visitors do. The server ends a connection that
+waited for HEADER_SECONDS, perhaps just as a request is sent: as every browser does, a client then asks on another (RFC 9110,
+9.2.2: all these requests may be repeated). Writes the answers to standard output.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import asyncio
 import sys
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
@@ -20,18 +23,24 @@ import uvloop
 from benchmarks.clients.questions import MIXES, Question
 
 PATIENCE_SECONDS = 30
+WAITED_SECONDS = 5  # from which on it may have been ended for that
+ADDRESSES = 50  # of the loopback network, on which Linux answers to each
 REFUSED_SECONDS = 0.1  # before a client asks again that found nobody
 MOST_CONNECTIONS = 4000  # opened only where all others wait for an answer
 
 
 class Answered(msgspec.Struct, array_like=True):
-    """`due` counts from the start, `seconds` from the moment at which the request was due; status 0 is a broken connection."""
+    """`due` counts from the start, `seconds` from the moment at which the request was due. Status BROKEN is a broken connection,
+    LEFT one that the client closed when its patience ended."""
 
     kind: str
     is_new: bool
     status: int
     due: float
     seconds: float
+
+
+BROKEN, LEFT = 0, 1
 
 
 @dataclass
@@ -66,36 +75,50 @@ class Clients:
             await self._once(monotonic())
 
     async def _once(self, due: float) -> None:
-        question, status, connection = next(self.asked), 0, None
+        question = next(self.asked)
         try:
-            connection = await self._free()
-            status = await asyncio.wait_for(connection.ask(question.wire), PATIENCE_SECONDS)
-        except (OSError, EOFError, TimeoutError, ValueError):
-            if connection:
-                connection.writer.close()
-                self.opened -= 1
-            else:
-                await asyncio.sleep(REFUSED_SECONDS)
-        else:
-            self.idle.append(connection)
+            status = await asyncio.wait_for(self._ask(question.wire), PATIENCE_SECONDS)
+        except TimeoutError:
+            status = LEFT
+        except (OSError, EOFError, ValueError):
+            status = BROKEN
         self.answers.append(Answered(question.kind, question.is_new, status, due - self.started, monotonic() - due))
 
-    async def _free(self) -> Connection:
-        """The connection that waited longest; servers close those that are not used."""
+    async def _ask(self, wire: bytes) -> int:
+        """The status of an answer. Servers end connections that wait: then it is asked on another."""
         while self.idle:
             connection = self.idle.popleft()
-            if not connection.reader.at_eof():
-                return connection
+            with suppress(Ended):
+                return await self._on(connection, wire)
+        try:
+            connection = await self._open()
+        except OSError:
+            await asyncio.sleep(REFUSED_SECONDS)
+            raise
+        return await self._on(connection, wire)
+
+    async def _on(self, connection: Connection, wire: bytes) -> int:
+        try:
+            status = await connection.ask(wire)
+        except BaseException:  # also one that the client left
             connection.writer.close()
             self.opened -= 1
-        return await self._open()
+            raise
+        connection.used = monotonic()
+        self.idle.append(connection)
+        return status
 
     async def _open(self) -> Connection:
         if self.opened >= MOST_CONNECTIONS:
             raise OSError("too many connections wait for an answer")
-        streams = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20)
+        address = f"127.0.1.{self.opened % ADDRESSES + 1}"
+        streams = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20, local_addr=(address, 0))
         self.opened += 1
         return Connection(*streams)
+
+
+class Ended(ConnectionError):
+    """The server ended a connection that had waited, before it said anything."""
 
 
 @dataclass
@@ -104,11 +127,19 @@ class Connection:
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    used: float = field(default_factory=monotonic)
 
     async def ask(self, wire: bytes) -> int:
         """The status of an answer that was read to its end. Raises ValueError for one that is no HTTP."""
+        if self.reader.at_eof():
+            raise Ended
+        has_waited = monotonic() - self.used > WAITED_SECONDS
         self.writer.write(wire)
-        head = (await self.reader.readuntil(b"\r\n\r\n")).lower()
+        try:
+            first = await self.reader.readexactly(1)
+        except (ConnectionError, EOFError):
+            raise Ended if has_waited else BrokenPipeError from None
+        head = (first + await self.reader.readuntil(b"\r\n\r\n")).lower()
         if b"transfer-encoding: chunked" in head:
             while size := int(await self.reader.readline(), 16):
                 await self.reader.readexactly(size + 2)
