@@ -74,10 +74,11 @@ def _electricity(watts: Decimal, electricity: Electricity) -> Iterator[RatePart]
 
 
 def cheapest_rental(catalogue: Catalogue, candidates: Candidates) -> Decimal | None:
-    """What the same training costs where it costs least on demand; None where nothing can be rented so."""
+    """What the same training costs where it costs least on demand, among what picks may come from where there is any; None where
+    nothing can be rented so."""
     on_demand = catalogue.columns.option.take(candidates.row) == ON_DEMAND
-    costs = candidates.cost[on_demand]
-    return Decimal(repr(float(costs.min()))) if len(costs) else None
+    costs = next(filter(len, (candidates.cost[some] for some in (on_demand & candidates.pickable, on_demand))), ())
+    return Decimal(repr(float(min(costs)))) if len(costs) else None
 
 
 def own_candidates(catalogue: Catalogue, candidates: Candidates) -> list[int]:
