@@ -43,7 +43,8 @@ CLUSTER_PORT ?= 8080
 cluster: setup
 	$(BIN)/python -m tools.cluster --port $(CLUSTER_PORT)
 
-test: setup build/launchers/installed build/training_libraries/installed
+# TESTS=whole, as at night: no sample, more examples, measurements that take minutes, and libraries that train anew
+test: setup build/launchers/installed $(if $(filter whole,$(TESTS)),build/training_libraries/installed)
 	$(PYTEST) --durations 20
 
 # without servers, and without the dearest files of these rooms

@@ -13,6 +13,7 @@ from support.clocks import move_this_process
 from support.left_out import last_line
 from support.memory import GivesMemoryBack
 from support.processor import ProcessorSeconds
+from support.sampled import WHOLE
 from support.services import commands_share_what_was_worked_out
 from support.stores import filled_store, packaged_prices_are_read_once
 
@@ -26,8 +27,9 @@ busy = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow],
 }  # on a busy machine an example takes what it takes
-settings.register_profile("tests", settings(), derandomize=ALL, **busy)
-settings.load_profile("tests")
+settings.register_profile("tests", max_examples=25, derandomize=ALL, **busy)
+settings.register_profile("whole", max_examples=200, **busy)
+settings.load_profile("whole" if WHOLE else "tests")
 
 gc.set_threshold(100_000, 20, 20)  # looking for garbage took a tenth of the time
 
@@ -37,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "nightly: measures for minutes; `TESTS=whole` has it run")
     config.pluginmanager.register(GivesMemoryBack())
     if config.getoption("processor"):
         config.pluginmanager.register(ProcessorSeconds())
@@ -49,6 +52,8 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests with a time limit of their own are long: they come first, so that no process waits for one at the end."""
+    if not WHOLE:
+        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
 
 

@@ -31,7 +31,10 @@ NAMED_OTHERWISE = {
 ANY_NETWORK = {"model": "any", "epochs": 90, "parameters": 25.6, "gmacs": 4.1}
 FEW_RECIPES = {"every": {"model": "llama2-70b-lora"}}  # each quarter of ResNet-50 takes 11 s of processor
 OF_ANY_NETWORK = ("parameters", "gmacs", "samples_per_epoch")
-NARROWED_AS = dict.fromkeys(("/compare", "/launch", "/mlperf", "/plan", "/trend"), "/cost")  # whose estimates they show
+NARROWED_AS = dict.fromkeys(
+    ("/accuracy", "/compare", "/launch", "/mlperf", "/plan", "/trend"), "/cost"
+)  # whose estimates they show
+OF_EVERY_LIST = ("limit", "offset", "sep", "decimal", "excel", "format")  # the same code for all
 FOUND_NOTHING = ("no estimate matches", "no offer matches")
 ON_PURPOSE = (
     "model=resnet5O",  # how a mistake is answered
@@ -160,7 +163,8 @@ def test_examples_in_the_pages_form_find_something(client):
 def questions_of(document):
     """Every path of the OpenAPI document with its required parameters' examples, and with each further example alone.
 
-    What a sheet shares with the path that it is a form of is asked once, and what others take from `/cost` there.
+    What a sheet shares with the path that it is a form of is asked once, what others take from `/cost` there, and what every
+    list takes of one of them.
     """
     seen = set()
     for path, methods in document["paths"].items():
@@ -172,7 +176,8 @@ def questions_of(document):
         required = few | {each["name"]: first(each["example"]) for each in needed}
         yield path, required
         for each in told:
-            if (asked := (NARROWED_AS.get(root := path.partition(".")[0], root), each["name"])) not in seen:
+            root = "any list" if each["name"] in OF_EVERY_LIST else path.partition(".")[0]
+            if (asked := (NARROWED_AS.get(root, root), each["name"])) not in seen:
                 seen.add(asked)
                 beside = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
                 named = few | ANY_NETWORK if each["name"] in OF_ANY_NETWORK else required

@@ -1,6 +1,5 @@
 """Picks: on made-up prices by hand, and on drawn questions against the plainest way to find them in the list."""
 
-import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ import pytest
 from fakes.offers import DAY, offer
 from msgspec import structs
 from support.engine import answer
+from support.sampled import WHOLE
 
 from api.reports.verdict import verdict
 from costcalc.answers import Folded
@@ -31,7 +31,7 @@ TARGETS = {
 }  # fmt: skip
 PURCHASES = [(), (), (ON_DEMAND,), (SPOT,), (ON_DEMAND, FREE), (FREE,),
              tuple(option for option in PurchaseOption if option not in (FREE, SPOT))]  # fmt: skip
-DRAWN = int(os.environ.get("COSTCALC_DRAWN", "40"))
+DRAWN = 200 if WHOLE else 12
 
 
 def cost(query, one):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from own_runs.following import FollowedLog
@@ -84,7 +84,6 @@ def test_a_file_that_is_not_there_is_named(path):
         FollowedLog(path).look()
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_however_a_log_grows_it_ends_as_a_whole(tmp_path_factory, steps):
     path = tmp_path_factory.mktemp("grows") / "log.csv"

@@ -1,6 +1,5 @@
 """LibreOffice without a screen: opens files as a person's double click would, and says what their cells hold then."""
 
-import csv
 import shutil
 import subprocess
 from functools import cache
@@ -129,18 +128,6 @@ def recalculated_all(paths):
     """The same of many workbooks in one folder, which takes hardly longer than one."""
     out = _converted(paths, "xlsx")
     return [load_workbook(out / path.name, data_only=True) for path in paths]
-
-
-def recalculated_rows(paths, sheet, number):
-    """The rows of one sheet of many workbooks in one folder, the same way: half the time of whole workbooks.
-
-    `number` is the place of the sheet, 1 for the first.
-    """
-    out = _converted(
-        paths, f"csv:Text - txt - csv (StarCalc):44,34,{UTF_8},1,,0,false,false,false,false,false,{number}"
-    )
-    texts = ((out / f"{path.stem}-{sheet}.csv").read_text("utf-8") for path in paths)
-    return [rows_of(csv.reader(text.splitlines())) for text in texts]
 
 
 def name_of(heading):

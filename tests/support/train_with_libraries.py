@@ -1,7 +1,7 @@
 """Trains a tiny network with each library, which writes its log: a program for the environment build/training_libraries.
 
-The argument is the folder of the logs. Standard output gets a JSON object: for each library its log, and the metrics that the
-library itself told after each epoch.
+The argument is the folder of the logs. Standard output gets a JSON object: for each library its log in that folder, and the
+metrics that the library itself told after each epoch. In tests/own_runs/logs/written is what it wrote once.
 """
 
 import json
@@ -177,7 +177,8 @@ def mlflow_model(folder):
 if __name__ == "__main__":
     wrote = {}
     with_torchvision()
+    folder = Path(sys.argv[1]).absolute()
     for train in (keras, lightning, transformers, timm, tensorboard, mlflow, mlflow_model):
-        log, told = train(Path(sys.argv[1]).absolute())
-        wrote[train.__name__] = {"log": str(log), "told": told}
+        log, told = train(folder)
+        wrote[train.__name__] = {"log": str(log.relative_to(folder)), "told": told}
     print(json.dumps(wrote))

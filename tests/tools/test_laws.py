@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.sampled import sampled
 
 from costcalc import load_evidence
 from costcalc.hardware import Accelerator
@@ -25,7 +26,7 @@ def packaged_evidence():
 def networks_with_several_recipes_and_some_others(evidence):
     """`python -m tools.laws` asks about all."""
     several = [each for each in evidence.models.values() if len(evidence.recipes_of(each.name)) > 2]
-    return {each.name: each for each in [*several, *list(evidence.models.values())[::8]]}.values()
+    return {each.name: each for each in [*sampled(several, 3), *sampled(evidence.models.values(), 24)]}.values()
 
 
 @pytest.mark.timeout(600)

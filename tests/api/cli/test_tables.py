@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.prices import offer
+from support.sampled import sampled
 from support.services import packaged_service, service_of
 
 from api.cli.grid import Column, table
@@ -63,8 +64,7 @@ def printed_wide(run, command):
     return WIDE[command]
 
 
-@pytest.mark.parametrize("width", [60, 72, 80, 100, 120])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "width"), sampled(itertools.product(COMMANDS, (60, 72, 80, 100, 120)), one_in=3))
 def test_no_line_is_wider_than_the_terminal_and_no_figure_is_split(run, command, width):
     narrow, wide = run(command, width), printed_wide(run, command)
     assert [line for line in narrow.splitlines() if len(line) > width and len(line.split()) > 1] == []

@@ -1,4 +1,4 @@
-"""Fifty questions asked everywhere: JSON, CSV, FOCUS, command line, Slack, plans and recomputed workbooks agree to the cent."""
+"""Questions asked everywhere: JSON, CSV, FOCUS, command line, Slack and plans agree to the cent."""
 
 import csv
 import io
@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from click.testing import CliRunner
-from openpyxl import load_workbook
-from support.office import needs_office, recalculated_rows
+from support.sampled import sampled
 from support.services import packaged_service
 from support.slack import answered, table_of
 
@@ -37,10 +36,8 @@ TERMS = (
     "frontier=true&overheads=none&crossing=first&recipes=all",
     "as_of=2018-10-01&sort=time&crossing=first&max_hours=400",
 )
-QUESTIONS = tuple(
-    f"model={model}&target={target}&limit=5&{terms}".rstrip("&") for model, target in GOALS for terms in TERMS
-)
-OF_EACH_TERMS = QUESTIONS[:: len(TERMS) + 1] + QUESTIONS[len(TERMS) // 2 :: len(TERMS) + 1]
+FIFTY = [f"model={model}&target={target}&limit=5&{terms}".rstrip("&") for model, target in GOALS for terms in TERMS]
+QUESTIONS = sampled(FIFTY, one_in=3)  # of each of the terms, and of each goal
 COSTS = tuple(f"{kind}_cost{end}" for kind in ("billed", "effective") for end in ("", "_low", "_high"))
 HOURS = ("hours", "hours_low", "hours_high")
 CENT = Decimal("0.01")
@@ -71,10 +68,10 @@ def as_read(rows):
     return [figures(row) for row in rows]
 
 
-def test_there_are_fifty_questions_and_nearly_all_have_an_answer(asked):
-    assert len(asked) == 50
-    assert sum(bool(estimates) for estimates in asked.values()) >= 45
-    assert sum(map(len, asked.values())) > 200
+def test_nearly_all_questions_have_an_answer(asked):
+    assert len(FIFTY) == 50
+    assert sum(bool(estimates) for estimates in asked.values()) >= 0.9 * len(asked)
+    assert sum(map(len, asked.values())) > 4 * len(asked)
 
 
 @pytest.mark.parametrize("query", QUESTIONS)
@@ -148,18 +145,3 @@ def test_plan(client, asked):
             picks = json.loads(client.get(f"/cost?{query}").data, parse_float=Decimal)["picks"]
             lead = "fastest" if "sort=time" in query else "cheapest"
             assert figures(row["estimate"]) in [figures(pick["estimate"]) for pick in picks if pick["name"] == lead]
-
-
-@needs_office
-def test_workbook_recomputed_by_libreoffice(client, asked, tmp_path):
-    """Each of the terms once: what a workbook computes depends on them alone."""
-    paths = [tmp_path / f"{number}.xlsx" for number in range(len(TERMS))]
-    for path, query in zip(paths, OF_EACH_TERMS, strict=True):
-        workbook = client.get(f"/cost.xlsx?{query}").data
-        path.write_bytes(workbook)
-        sheet = load_workbook(io.BytesIO(workbook), read_only=True)["Estimates"]
-        assert any("=" in str(value) for row in sheet.values for value in row) == bool(asked[query])
-    for rows, query in zip(recalculated_rows(paths, "Estimates", 2), OF_EACH_TERMS, strict=True):
-        estimates = asked[query]
-        ranks = {str(each["rank"]) for each in estimates}
-        assert as_read(row for row in rows if row["rank"] in ranks) == as_read(estimates)

@@ -13,6 +13,7 @@ from zipfile import ZipFile
 import pytest
 from openpyxl import load_workbook
 from support.office import convert, name_of, needs_office, recalculated_all, rows_of, sorted_again_and_again
+from support.sampled import WHOLE, sampled
 from support.services import packaged_service, service_of, words
 from support.stores import packaged_edition
 
@@ -45,6 +46,7 @@ ORDERS = (
     ("recipe", "own_rate", "own_discount", "instance_type", "instance_type", "region"),
     ("price_observed_at", "rate_of", "provider", "region", "saving_per_month", "on_demand_so_far"),
 )
+SOME_ORDERS = sampled(ORDERS, one_in=3)
 MONEY = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
 PLACE = words("provider region instance_type nodes purchase_option term payment recipe")
 CHOICE = words("provider region instance_type nodes purchase_option term payment offering_class")
@@ -53,7 +55,7 @@ FOLLOWING = words(
     break_even_runs_per_month hours_per_month runs_per_month machine_sets on_demand_per_month cost_per_month saving_per_month
     saving_per_term pays_back_in_month on_demand_hourly_rate"""
 )
-SEED, ROUNDS = 20261122, 3
+SEED, ROUNDS = 20261122, 3 if WHOLE else 1
 
 
 @pytest.fixture(scope="module")
@@ -101,14 +103,14 @@ def test_sorted_by_any_column_and_filtered_every_figure_stays(fetched, tmp_path)
     columns = {sheet: places(delivered[sheet]) for sheet in KEYS}
     orders = [
         {sheet: (columns[sheet][name], number % 2 == 0) for sheet, name in zip(KEYS, names, strict=True)}
-        for number, names in enumerate(ORDERS)
+        for number, names in enumerate(SOME_ORDERS)
     ]
     orders.append(
         {"Estimates": (columns["Estimates"]["provider"], "aws"), "Rates": (columns["Rates"]["provider"], "gcp")}
     )
     books = sorted_again_and_again(path, orders)
     ranks = {tuple(row["rank"] for row in rows_of(book["Estimates"].values)) for book in books}
-    assert len(ranks) == len(ORDERS)
+    assert len(ranks) == len(SOME_ORDERS)
     for book in books:
         for sheet in KEYS:
             wanted, found = by_key(delivered, sheet), by_key(book, sheet)
@@ -198,7 +200,7 @@ def with_rate(offer, line, rate):
 
 @pytest.fixture(scope="module")
 def edited(fetched, tmp_path_factory):
-    """Three workbooks with four edits each, and their values as LibreOffice calculates them."""
+    """Workbooks with four edits each, and their values as LibreOffice calculates them."""
     random = Random(SEED)
     all_edits = [Edited(fetched(CHANGEABLE), random) for _ in range(ROUNDS)]
     folder = tmp_path_factory.mktemp("edited")
@@ -217,7 +219,7 @@ def cents(value):
 
 
 @needs_office
-def test_twelve_edits_change_estimates_as_the_service_answers(edited):
+def test_edits_change_estimates_as_the_service_answers(edited):
     for edit, book in edited:
         answer = edit.answer(edit.service())
         pairs = zip(answer.estimates, answer.bills, strict=True)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.services import packaged_service
 
@@ -75,7 +75,6 @@ QUERIES = st.builds(
 
 
 @given(QUERIES)
-@settings(max_examples=150, deadline=None)
 def test_query_to_address_and_back_is_identity(query):
     arguments = parse_qs(urlsplit(to_url(query)).query, keep_blank_values=True)
     assert SERVICE.question(arguments, CATALOGUE)[0] == query

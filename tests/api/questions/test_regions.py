@@ -67,10 +67,11 @@ def test_the_nearest_is_the_nearest():
     assert plain_name("  The  N\u00f6rth-east ") == "north east"
 
 
-@pytest.mark.parametrize("region", [one.code for one in places().regions])
-def test_no_region_that_a_cloud_has_is_unknown(service, region):
-    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], "region": [region]}, service.catalogue())
-    assert query.region == (region,)
+def test_no_region_that_a_cloud_has_is_unknown(service):
+    catalogue = service.catalogue()
+    for region in dict.fromkeys(one.code for one in places().regions):
+        query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], "region": [region]}, catalogue)
+        assert query.region == (region,)
 
 
 def test_of_a_region_without_rates_the_nearest_answers_and_says_so(client):

@@ -70,14 +70,9 @@ def _has(given, name, value):
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
-def test_a_sentence_means_what_a_person_takes_it_to_mean(words, sentence):
+def test_a_sentence_means_what_a_person_takes_it_to_mean_and_is_answered(service, words, sentence):
     understanding = understand(sentence, words, TODAY)
     assert not list(differences(SENTENCES[sentence], understanding, words)), understanding.lines
-
-
-@pytest.mark.parametrize("sentence", SENTENCES)
-def test_what_is_understood_is_a_question_that_is_answered(service, words, sentence):
-    understanding = understand(sentence, words, TODAY)
     if understanding.is_question:
         service.question(understanding.parameters, service.catalogue())
 

@@ -1,6 +1,7 @@
 """Slack and HTTP train the model that was named, by each of its names and to each target."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 from support.own_training_runs import own_run
@@ -10,7 +11,8 @@ from api.reports.ask import AskReport
 from api.slack.reply import Replier
 
 SERVICE = packaged_service()
-NAMES = [(model.name, name) for model in SERVICE.evidence.models.values() for name in (model.name, *model.aliases)]
+MODELS = SERVICE.evidence.models
+SPELT = (str.upper, str, lambda name: name.replace("_", "-"), str.title)
 
 
 def targets(model):
@@ -22,16 +24,16 @@ def targets(model):
     return {round(ordered[index], 3) for index in (0, len(ordered) // 2, -1)} | {0.5}
 
 
-@pytest.mark.parametrize(("model", "name"), NAMES)
-def test_the_model_named_is_the_model_answered(model, name):
+@pytest.mark.parametrize("model", MODELS)
+def test_the_model_named_is_the_model_answered(model):
+    """By each of its names, each to one of the targets in one of the spellings."""
     catalogue = SERVICE.catalogue()
-    for target in targets(model):
-        arguments = {"model": [name], "target": [str(target)]}
-        over_http, _ = SERVICE.question(arguments, catalogue)
-        for spelt in (name, name.replace("_", "-"), name.upper()):
-            in_slack = AskReport(SERVICE, catalogue, f"train {spelt} to {target}").cost.query
-            assert in_slack == over_http
-            assert (in_slack.model, in_slack.target) == (model, target)
+    ways = zip(cycle(sorted(targets(model))), cycle(SPELT))
+    for name, (target, spell) in zip((model, *MODELS[model].aliases), ways, strict=False):
+        over_http, _ = SERVICE.question({"model": [name], "target": [str(target)]}, catalogue)
+        in_slack = AskReport(SERVICE, catalogue, f"train {spell(name)} to {target}").cost.query
+        assert in_slack == over_http
+        assert (in_slack.model, in_slack.target) == (model, target)
 
 
 def test_a_run_that_everybody_sees_is_asked_about_by_its_name_at_once():

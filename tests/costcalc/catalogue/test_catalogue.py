@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 from fakes.offers import DAY, MACHINES, METERED, all_offers, amounts, monthly, offer, reserved
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from costcalc.catalogue import encoding
@@ -69,7 +69,6 @@ def test_combinations_of_more_words_than_one_number_tells_apart_are_numbered_ali
 
 
 @given(distinct, st.randoms(use_true_random=False))
-@settings(max_examples=40)
 def test_the_order_of_offers_does_not_matter(offers, random):
     shuffled = random.sample(offers, len(offers))
     one, other = catalogue(*offers), catalogue(*shuffled)
@@ -79,7 +78,6 @@ def test_the_order_of_offers_does_not_matter(offers, random):
 
 
 @given(distinct)
-@settings(max_examples=30)
 def test_bytes_hold_the_whole_catalogue(offers):
     gaps = (Gap("acme", "silent"),)
     held = catalogue(*offers)

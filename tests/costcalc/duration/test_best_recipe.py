@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from fakes.offers import DAY, offer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.engine import MEMORY, answer
 
@@ -115,7 +115,6 @@ class TestRetries:
 MODELS = ("resnet50", "resnet18", "resnet101", "vit_b16", "resnet152", "amoebanet_d", "efficientnet_b0")
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     model=st.sampled_from(MODELS),
     target=st.floats(0.65, 0.80),

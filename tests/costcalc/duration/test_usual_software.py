@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from fakes.offers import DAY, offer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.engine import answer
 
@@ -61,7 +61,6 @@ def test_larger_steps_than_usual_are_no_reason_to_choose_a_recipe(hours, package
     assert by_name[hours("mlperf-*").recipe].global_batch_size <= 3264
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.floats(0.73, 0.7829), st.floats(0, 0.01), st.sampled_from(["mlperf-*", "ffcv-rn50-*", "*"]))
 def test_a_stricter_target_takes_no_less_time(hours, target, more, pattern):
     easy, strict = hours(pattern, target=target), hours(pattern, target=target + more)
@@ -77,7 +76,6 @@ def weighed_hours(estimate):
     return factor * (estimate.hours + estimate.retry_hours)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.floats(0.70, 0.7829), st.sampled_from(["typical", "none"]), st.sampled_from(["mlperf-*", "ffcv-*", "*"]))
 def test_no_interval_excludes_its_own_point(hours, target, overheads, pattern):
     found = hours(pattern, target=target, overheads=overheads)

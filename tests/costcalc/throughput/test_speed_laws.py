@@ -33,7 +33,6 @@ def table(model, *clusters):
     return found, np.log(IMAGES_PER_EPOCH / found.seconds_per_epoch / count[:, None])
 
 
-@settings(max_examples=60, deadline=None)
 @given(models, accelerators, per_node, nodes, times, st.booleans())
 def test_no_accelerator_is_faster_among_more(model, accelerator, count, machines, more, in_one):
     fewer = Cluster(accelerator, count, machines)
@@ -54,7 +53,6 @@ def test_a_cluster_is_as_fast_and_as_well_known_whatever_else_is_asked_about(row
         np.testing.assert_allclose(found, expected, rtol=1e-6, err_msg=f"{column} of {asked[-1]}")
 
 
-@settings(max_examples=60, deadline=None)
 @given(models, accelerators, per_node, nodes)
 def test_no_accelerator_is_faster_than_its_arithmetic_allows(model, accelerator, count, machines):
     recipes, network = EVIDENCE.recipes_of(model), EVIDENCE.models[model]
@@ -68,7 +66,6 @@ def test_no_accelerator_is_faster_than_its_arithmetic_allows(model, accelerator,
             assert not rate * operations > peak * 1e12 * (1 + EQUAL)
 
 
-@settings(max_examples=60, deadline=None)
 @given(models, accelerators, per_node, nodes, st.booleans())
 def test_ranges_of_a_count_and_of_twice_as_many_overlap(model, accelerator, count, machines, in_one):
     one = Cluster(accelerator, count, machines)
@@ -98,7 +95,6 @@ def test_a_chip_with_more_memory_is_not_slower(less, more, model, count, machine
 SMALLER = sorted({model for model in MODELS if EVIDENCE.recipes_of_larger(model)})
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(SMALLER), accelerators, per_node, nodes)
 def test_no_network_is_slower_than_a_larger_one_of_its_series_with_the_same_code(model, accelerator, count, machines):
     cluster = Cluster(accelerator, count, machines)

@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from conftest import PostgresServer
 from sqlalchemy import text
 from support.histories import history
@@ -20,6 +21,7 @@ from support.live_server import clean_environment
 from support.old_stores import engine_at
 from support.prices import LATER, NOW, listed, many, offer
 
+from api.cli.main import main
 from pricing.store import HEAD, backups
 from pricing.store.connection import Database, StoreDamaged, StoreError, StoreGone, fault
 from pricing.store.store import Store
@@ -291,7 +293,7 @@ def test_a_whole_store_is_not_rebuilt(url: str) -> None:
 def test_a_changed_byte_anywhere_is_noticed_or_changes_nothing(url: str, path: Path, tmp_path: Path) -> None:
     before, whole, drawn = known(published(url)), path.read_bytes(), random.Random(14)
     noticed = 0
-    for number in range(40):
+    for number in range(12):
         place, other = drawn.randrange(len(whole)), tmp_path / f"{number}.sqlite3"
         other.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << drawn.randrange(8))]) + whole[place + 1 :])
         try:
@@ -354,22 +356,22 @@ def test_a_command_says_which_tools_postgresql_has() -> None:
         backups.store_path("postgresql://h/d")
 
 
-def test_a_command_on_a_damaged_store_says_what_to_do(url: str, path: Path, tmp_path: Path) -> None:
+def test_a_command_on_a_damaged_store_says_what_to_do(
+    url: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     published(url)
     os.truncate(path, 5000)
-    command = [sys.executable, "-c", "from api.cli.main import main; main()"]
-    environment = clean_environment(tmp_path, COSTCALC_DATABASE_URL=url)
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", url)
+    monkeypatch.setenv("HOME", str(tmp_path))
     for arguments, told in (
         (["cost", "resnet50", "0.7"], "is damaged"),
         (["prices", "refresh", "aws"], "`costcalc prices rebuild` sets it aside"),
         (["prices", "rebuild"], "lost: "),
         (["cost", "resnet50", "0.7"], "Rent "),
     ):
-        done = subprocess.run(
-            [*command, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        assert told in done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
+        done = CliRunner().invoke(main, arguments)
+        assert told in done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit)
 
 
 def test_several_may_create_the_store_at_once(url: str) -> None:

@@ -28,7 +28,12 @@ def servers(tmp_path):
     def start(name, source_url, **variables):
         home = tmp_path / name
         home.mkdir()
-        quick = {"COSTCALC_REFRESH": "1h", "COSTCALC_REFRESH_SECONDS": "240", "COSTCALC_POLL_SECONDS": "0.2"}
+        quick = {
+            "COSTCALC_WORKERS": "1",
+            "COSTCALC_REFRESH": "1h",
+            "COSTCALC_REFRESH_SECONDS": "240",
+            "COSTCALC_POLL_SECONDS": "0.2",
+        }
         addresses = {**dict.fromkeys(ADDRESSES, source_url), "AWS_EC2_METADATA_DISABLED": "true"}
         started.append(start_server(home, **{**quick, **addresses, **variables}))
         return started[-1]
@@ -66,7 +71,7 @@ def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers
         RECORDED[name].serve(httpserver, f"/{name}")
         addresses |= RECORDED[name].environment(f"{url}/{name}")
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
-    server, started = servers("one", url, COSTCALC_WORKERS="1", **addresses), datetime.now(UTC)
+    server, started = servers("one", url, **addresses), datetime.now(UTC)
     wait_for_line(server, "prices refreshed from")
     wait_for(lambda: fresh(server) >= PAGES)  # until its worker looks
     answer = server.get(COST).json()
@@ -76,7 +81,7 @@ def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers
 
 
 def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
-    server = servers("offline", "http://127.0.0.1:9", COSTCALC_WORKERS="1", COSTCALC_REFRESH_SECONDS="5")
+    server = servers("offline", "http://127.0.0.1:9", COSTCALC_REFRESH_SECONDS="5")
     before = server.get(COST).json()
     wait_for_line(server, "prices not refreshed")
     wait_for(lambda: server.get(COST).json()["prices"]["gaps"])
@@ -89,7 +94,7 @@ def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
 
 
 @pytest.mark.timeout(600)
-def test_two_servers_and_four_workers_refresh_once(servers, httpserver, postgres_url):
+def test_two_servers_refresh_once(servers, httpserver, postgres_url):
     RECORDED["vultr"].serve(httpserver)
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
     both = [

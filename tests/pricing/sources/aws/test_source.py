@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
+from itertools import cycle
 
 import pytest
 from botocore.loaders import create_loader
@@ -339,8 +340,7 @@ def test_no_spot_prices_at_all_are_a_gap(cloud):
     ]
 
 
-@pytest.mark.parametrize("fault", list(Fault))
-@pytest.mark.parametrize("action", ["DescribeSpotPriceHistory", "DescribeSavingsPlansOfferingRates"])
+@pytest.mark.parametrize(("fault", "action"), [*zip(Fault, cycle(PARTS[:2]), strict=False)])
 def test_a_part_that_is_broken_costs_the_others_nothing(cloud, action, fault):
     cloud.fail(action, fault)
     collected = collect(cloud)
