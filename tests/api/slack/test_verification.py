@@ -10,6 +10,7 @@ import requests
 from fakes.slack import SECRET, form, signed
 from prometheus_client import REGISTRY
 from support.live_server import start_server
+from support.stores import filled_store
 
 from api.settings import Settings
 from api.slack.verification import REST_SECONDS, Proof, RedisMemory, Replays, check, shared_memory, sign
@@ -18,7 +19,7 @@ from tools.cluster.cluster import wait_for
 from tools.cluster.program import installed
 
 ALONE = "costcalc_slack_replay_memory_alone_total"
-WORKERS, TIMES = 3, 24
+WORKERS, TIMES = 2, 16
 
 
 class Memory:
@@ -139,7 +140,7 @@ def test_a_megabyte_and_a_wrong_signature_over_real_http(live_slack):
 
 
 def test_with_the_store_taken_away_a_running_server_still_answers(tmp_path):
-    url = f"sqlite:///{tmp_path}/s/p.db"
+    url = filled_store(tmp_path / "s")
     server = start_server(
         tmp_path, COSTCALC_WORKERS="1", COSTCALC_SLACK_SIGNING_SECRET=SECRET, COSTCALC_DATABASE_URL=url
     )
