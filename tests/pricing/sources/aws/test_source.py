@@ -196,14 +196,13 @@ def test_regions_can_be_chosen(cloud):
     assert {each.region for each in collected.offers} == {"us-west-2"}
 
 
-@pytest.mark.parametrize("action", PARTS)
 @pytest.mark.parametrize(
-    ("code", "broken"),
+    ("action", "code", "broken"),
     [
-        ("AccessDeniedException", False),
-        ("UnauthorizedOperation", False),
-        ("UnknownOperationException", False),
-        ("ExpiredTokenException", True),
+        (PARTS[0], "AccessDeniedException", False),
+        (PARTS[1], "UnauthorizedOperation", False),
+        (PARTS[2], "UnknownOperationException", False),
+        (PARTS[1], "ExpiredTokenException", True),
     ],
 )
 def test_a_part_that_is_refused_is_a_gap_of_its_own(cloud, action, code, broken):
