@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
+from support.sampled import sampled
 from support.services import packaged_service
 
 from api.cli.main import main
@@ -195,6 +196,6 @@ def test_examples_of_the_openapi_document_find_something():
     document = json.loads(client.get("/openapi.json").data)
     asked = [each for each in questions_of(document) if not re.search(r"\{|\.png|\.svg", each[0])]
     assert len(asked) > 100
-    addresses = [f"{path}?{urlencode(parameters)}" for path, parameters in asked]
+    addresses = [f"{path}?{urlencode(parameters)}" for path, parameters in sampled(asked, one_in=2)]
     addresses = [address for address in addresses if not any(part in address for part in ON_PURPOSE)]
     assert [address for address in addresses if not found(client.get(address))] == []

@@ -6,13 +6,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 from fakes.offers import offer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.sampled import sampled
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import Asked
@@ -568,8 +569,7 @@ def test_a_run_published_later_in_the_year_is_not_known(ask, packaged_evidence, 
 DAYS = [datetime(2016, 3, 1, tzinfo=UTC) + timedelta(days=327) * step for step in range(12)]
 
 
-@pytest.mark.parametrize("day", DAYS, ids=str)
-@pytest.mark.parametrize("recipes", ["best", "all"])
+@pytest.mark.parametrize(("day", "recipes"), sampled(product(DAYS, ("best", "all")), one_in=3))
 def test_no_answer_knows_the_future(ask, packaged_evidence, day, recipes):
     """No recipe, measurement or rate of a later date."""
     models = ("resnet50", "vit_b16") if recipes == "best" else ("resnet50", "mobilenet")

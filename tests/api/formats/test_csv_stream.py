@@ -21,7 +21,7 @@ from api.web.responses import whole_or_streamed
 from costcalc.catalogue.catalogue import Catalogue
 
 NAMES = tuple(OfferRow.__dataclass_fields__)
-MANY = 40_000
+MANY = 60_000
 
 
 def report_of(catalogue, rows):

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from openpyxl import load_workbook
-from support.office import name_of, needs_office, recalculated, recalculated_all, rows_of
+from support.office import name_of, needs_office, recalculated_all, rows_of
 from support.sampled import sampled
 from support.services import words
 
@@ -145,31 +145,35 @@ def test_an_answer_without_estimates_is_a_workbook_too(client):
     assert "no estimate answers this question" in [row[0] for row in book["Summary"].values]
 
 
-@needs_office
-def test_recalculation_overrules_what_was_cached(tmp_path):
-    book = Book("wrong", datetime(2026, 11, 20, tzinfo=UTC))
-    book.sheet("Sums").put(0, 0, Formula("=1+1", 3))
-    path = tmp_path / "wrong.xlsx"
-    path.write_bytes(book.finish())
-    assert load_workbook(path, data_only=True)["Sums"]["A1"].value == 3
-    assert recalculated(path)["Sums"]["A1"].value == 2
+WRONG, EMPTIED = "a wrong cached value", "no cached values"
 
 
 @pytest.fixture(scope="module")
 def calculated(app, tmp_path_factory):
-    """The estimates of each question's workbook as LibreOffice calculates them; it starts once."""
-    folder = tmp_path_factory.mktemp("calculated")
-    paths = [folder / f"{number}.xlsx" for number in range(len(SOME))]
-    for path, question in zip(paths, SOME, strict=True):
-        path.write_bytes(ask(app.test_client(), "/cost.xlsx", question).data)
-    return dict(zip(SOME, (table(book["Estimates"]) for book in recalculated_all(paths)), strict=True))
+    """The workbook of each question, and two others, as LibreOffice calculates them; it starts once."""
+    client, folder = app.test_client(), tmp_path_factory.mktemp("calculated")
+    paths = {name: folder / f"{number}.xlsx" for number, name in enumerate((*SOME, WRONG, EMPTIED))}
+    for question in SOME:
+        paths[question].write_bytes(ask(client, "/cost.xlsx", question).data)
+    book = Book("wrong", datetime(2026, 11, 20, tzinfo=UTC))
+    book.sheet("Sums").put(0, 0, Formula("=1+1", 3))
+    paths[WRONG].write_bytes(book.finish())
+    assert load_workbook(paths[WRONG], data_only=True)["Sums"]["A1"].value == 3
+    workbook(client, "limit=5").save(paths[EMPTIED])  # openpyxl writes formulas alone
+    assert table(load_workbook(paths[EMPTIED], data_only=True)["Estimates"])[0]["billed_cost"] is None
+    return dict(zip(paths, recalculated_all(list(paths.values())), strict=True))
+
+
+@needs_office
+def test_recalculation_overrules_what_was_cached(calculated):
+    assert calculated[WRONG]["Sums"]["A1"].value == 2
 
 
 @needs_office
 @pytest.mark.parametrize("question", SOME)
 def test_recalculated_it_equals_json_to_the_cent(client, calculated, question):
     wanted = client.get(f"/cost?{ASKED}&{question}").json["estimates"]
-    found = calculated[question][: len(wanted)]  # after them come the picks
+    found = table(calculated[question]["Estimates"])[: len(wanted)]  # after them come the picks
     assert len(found) == len(wanted) >= 20
     for row, estimate in zip(found, wanted, strict=True):
         for key in LIVE:
@@ -183,10 +187,6 @@ def test_recalculated_it_equals_json_to_the_cent(client, calculated, question):
 
 
 @needs_office
-def test_without_its_cached_values_it_is_computed_all_the_same(client, tmp_path):
-    book = workbook(client, "limit=5")
-    path = tmp_path / "emptied.xlsx"
-    book.save(path)  # openpyxl writes formulas alone
-    assert table(load_workbook(path, data_only=True)["Estimates"])[0]["billed_cost"] is None
-    [first, *_] = table(recalculated(path)["Estimates"])
+def test_without_its_cached_values_it_is_computed_all_the_same(client, calculated):
+    [first, *_] = table(calculated[EMPTIED]["Estimates"])
     assert cents(first["billed_cost"]) == cents(ask(client, "/cost", "limit=1").json["estimates"][0]["billed_cost"])

@@ -454,7 +454,7 @@ def test_a_rate_that_is_old_or_second_hand_is_marked(opened):
 
 
 @needs_office
-@pytest.mark.parametrize("limit", [5, 20])
+@pytest.mark.parametrize("limit", sampled([20, 5], one_in=2))
 def test_the_workbook_becomes_a_pdf(fetched, tmp_path, limit):
     path = tmp_path / "cost.xlsx"
     path.write_bytes(fetched(f"{ASKED}&limit={limit}"))

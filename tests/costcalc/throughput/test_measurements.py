@@ -4,6 +4,7 @@ from statistics import median
 
 import numpy as np
 import pytest
+from support.sampled import WHOLE, sampled
 from support.speeds import REFERENCE, TRANSFER, rate, recipe
 
 from costcalc.hardware import Cluster
@@ -46,7 +47,7 @@ def implementations_seen(evidence):
 def test_no_measured_speed_is_far_from_its_answer_and_outside_its_interval(packaged_evidence):
     speeds = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
     seen, by_model, checked, wrong = implementations_seen(packaged_evidence), recipes_by_model(packaged_evidence), 0, []
-    for (model, width, size, chip, count), rows in cells(packaged_evidence).items():
+    for (model, width, size, chip, count), rows in sampled(cells(packaged_evidence).items(), one_in=4):
         foreign = [recipe for recipe in by_model.get(model, []) if (recipe.stack, chip) not in seen]
         alike = [recipe for recipe in foreign if bits(recipe.precision) == width]
         table = speeds.speeds(alike, [Cluster(rows[0][0], count)])
@@ -56,7 +57,7 @@ def test_no_measured_speed_is_far_from_its_answer_and_outside_its_interval(packa
                 apart = abs(math.log(IMAGES_PER_EPOCH / table.seconds_per_epoch[r, 0, p]) - truth)
                 checked += 1
                 wrong += [(alike[r].name, chip, count, apart)] * int(apart > max(FAR, table.width_80[r, 0]))
-    assert checked > 1000
+    assert checked > (1000 if WHOLE else 250)
     assert not wrong
 
 

@@ -24,8 +24,9 @@ SERVICE = packaged_service()
 APP = create_app(SERVICE, Settings(slack_signing_secret="a secret"))
 PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second for each drawing
 FORMS = r"\.(csv|xlsx|vl|png|svg)$|^/(estimate)?$"  # the same questions in other forms: asked less often
+SOME_FORMS = FORMS if WHOLE else r"\.xlsx$|^/(estimate)?$"
 DEAR = r"^/trend"  # it answers as of every year, each from what was known then
-SOME = r"^/(cost|offers|ask|small)$" if not WHOLE else "^/"  # each kind of wrong value takes tenths of a second
+SOME = r"^/(offers|ask|small)$" if not WHOLE else "^/"  # each kind of wrong value takes tenths of a second
 MAY_REFUSE = ("/cost.csv", "/offers/changes", "/offers/changes.csv", "/compare", "/compare.csv")
 KEEPING = {"path_regex": "^/recipes", "method": ["POST", "DELETE"]}  # a service on fixed prices keeps no runs
 FEW = 10
@@ -85,7 +86,7 @@ def narrow_down(schema, name):
 
 KNOWN_WORDS = with_known_words(operations(generation={"mode": "positive"}, phases=DRAWN))
 ASKED_WELL = KNOWN_WORDS.exclude(path_regex=f"{PICTURES}|{FORMS}|{DEAR}").exclude(**KEEPING)
-IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=FORMS).exclude(path_regex=f"{PICTURES}|{DEAR}")
+IN_OTHER_FORMS = KNOWN_WORDS.include(path_regex=SOME_FORMS).exclude(path_regex=f"{PICTURES}|{DEAR}")
 ASKED_ONCE = KNOWN_WORDS.include(path_regex=f"{DEAR}$")  # its other forms are drawn elsewhere
 
 
