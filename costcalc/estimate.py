@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Shown
-from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.catalogue import SCARCITY, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
@@ -277,7 +277,8 @@ class Asked:
             replace(some, runs_here=runs_here[some.time], confirmed=vouched.of(some.row)) for some in (candidates, free)
         )
         rentable = are_rentable(catalogue, candidates.row, query)
-        chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed))
+        in_stock = catalogue.scarcity[candidates.row] != SCARCITY[False]
+        chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
         candidates = replace(candidates, pickable=chosen.flags)
         candidates = with_frontier(candidates, times.hours[candidates.time])
         if query.frontier:

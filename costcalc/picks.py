@@ -19,10 +19,10 @@ AS_CHEAP = 1.02
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
-Requirement = Literal["runs_here", "rentable", "confirmed"]
+Requirement = Literal["runs_here", "rentable", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
-"""What picks should meet, the most important first: public code runs there, anybody can rent it for this run alone, and somebody
-vouches for its rate."""
+"""What picks should meet, the most important first: public code runs there, anybody can rent it for this run alone, somebody
+vouches for its rate, and its provider did not say that none is left."""
 
 
 class Pickable(NamedTuple):

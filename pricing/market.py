@@ -12,8 +12,9 @@ from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OFF_MARKET, Offer, PurchaseOption
 
 FAR_BELOW, FAR_ABOVE = 5, 20  # times the market's rate: machines with many processors cost much more
+FAR_BELOW_OF_SPOT = 20  # spot of AWS ends at a tenth of on demand; one accelerator's rate for all eight is below this
 FEWEST = 3  # providers that make a market
-NOT_COMPARED = (PurchaseOption.SPOT, PurchaseOption.OWNED, PurchaseOption.FREE)
+NOT_COMPARED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 CURRENCIES = ("USD", "EUR", "GBP", "CHF")  # worth about the same beside these
 
 
@@ -37,7 +38,8 @@ class Market:
         asked = self.medians.get(offer.machine.accelerator)
         if asked is None or not _is_compared(offer):
             return False
-        return not asked / FAR_BELOW <= _of_one(offer) <= asked * FAR_ABOVE
+        below = FAR_BELOW_OF_SPOT if offer.purchase_option is PurchaseOption.SPOT else FAR_BELOW
+        return not asked / below <= _of_one(offer) <= asked * FAR_ABOVE
 
 
 def market(catalogue: Catalogue, now: datetime) -> Market:

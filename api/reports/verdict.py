@@ -51,6 +51,7 @@ LACKING = {
         "confirmed",
     ): "Nothing here is rented on demand or has a confirmed rate: check the rate before you buy.",
 }
+NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = (
     "No public code is known to run on any of these machines, so this is what the best published result took."
 )
@@ -93,9 +94,9 @@ def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
 
 def _chosen(answer: Answer) -> Iterator[str]:
     """What to rent, for how much and how long; with whose code; what else that was named takes."""
-    missed = tuple(name for name in answer.missed if name != "runs_here")
-    warning = f"{LACKING[missed]} " if missed else ""
-    yield f"{warning}{_what_to_do(answer, answer.lead)}"
+    missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
+    warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else ""]
+    yield " ".join(filter(None, [*warnings, _what_to_do(answer, answer.lead)]))
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
     yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query) or _ordinary(answer), code]))
     if told := _rivals(answer):

@@ -9,6 +9,8 @@ from sqlalchemy import Connection, insert, select, update
 
 from pricing.store.tables import leases
 
+LOOK_AGAIN = timedelta(seconds=20)  # whoever is ended gives its lease back, long before that would run out
+
 
 @dataclass(frozen=True, slots=True)
 class Lease:
@@ -21,12 +23,15 @@ class Lease:
 
 
 def take(connection: Connection, lease: Lease, now: datetime) -> datetime | None:
-    """Take the lease, or return when it is worth asking again: when the work is due, or when another's lease runs out."""
+    """Take the lease, or return when it is worth asking again: when the work is due, or while another does it soon."""
     row = connection.execute(select(leases).where(leases.c.work == lease.work)).first()
     if row is None:
         connection.execute(insert(leases), {"work": lease.work, "holder": lease.holder, "until": lease.until})
         return None
-    due: datetime = max(row.until, row.done_at + lease.every) if row.done_at else row.until
+    until: datetime = row.until
+    due: datetime = row.done_at + lease.every if row.done_at else now
+    if until > now:
+        return min(until, now + LOOK_AGAIN)
     if due > now:
         return due
     _set(connection, lease.work, holder=lease.holder, until=lease.until)

@@ -82,6 +82,7 @@ def within(query, found, listed):
         "runs_here": lambda one: one.runs_here,
         "rentable": lambda one: one.purchase_option in bought,
         "confirmed": lambda one: one.confirmed,
+        "in_stock": lambda one: one.available is not False,
     }
     return [one for one in listed if all(met(one) for name, met in meets.items() if name not in found.missed)]
 

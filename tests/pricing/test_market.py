@@ -43,6 +43,7 @@ def test_two_providers_make_no_market():
         (500, {}, True),
         (1.25, {"currency": "JPY"}, False),
         (1.25, {"purchase_option": PurchaseOption.SPOT}, False),
+        (1.1, {"purchase_option": PurchaseOption.SPOT}, True),
         (1.25, {"machine": Machine("A40", 8, 48.0)}, False),
     ],
 )

@@ -15,7 +15,7 @@ from api.settings import Settings
 
 PAUSE_AFTER_FAILURE = timedelta(minutes=5)
 STORE_AWAY = timedelta(seconds=10)  # no worker has reached it yet
-JITTER = 0.1  # of the interval, at most, so that servers do not ask all at once
+JITTER = 0.1  # of a pause, at most, so that servers do not ask all at once
 STOP_SECONDS = 5
 
 
@@ -33,7 +33,7 @@ class Refreshing:
         """Goes on until it is stopped."""
         pause = timedelta(0)
         while not self._stopped.wait(pause.total_seconds()):
-            pause = self._refreshed() + self._every * uniform(0, JITTER)
+            pause = self._refreshed() * uniform(1, 1 + JITTER)
 
     def stop(self) -> None:
         """Ends it, and a refresh that is under way."""

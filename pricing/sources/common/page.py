@@ -7,7 +7,7 @@ a rate starts from is left out and named. A page is asked at most once a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -27,20 +27,20 @@ from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
 
 ONCE_A_DAY = timedelta(hours=23)
 HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; costcalc)"}  # some refuse a client that names no browser
-AMOUNT = re.compile(r"\$?\s*(\d[\d,]*(?:\.\d+)?)(?:\s*/\s*(?:GPU-)?h(?:ou)?r)?", re.IGNORECASE)
+AMOUNT = re.compile(r"\$?\s*(\d[\d,]*(?:\.\d+)?)(?:\s*/\s*(?:GPU-|1 )?h(?:ou)?r)?", re.IGNORECASE)
 NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(?:Gi?B|x|\^\d)?", re.IGNORECASE)  # ^1 is a footnote
 FLOOR = re.compile(r"from\b.*\d", re.IGNORECASE)
 CENTS = 100
 
 
-def page_spec(name: str) -> SourceSpec:
-    """The source of this name in the table."""
+def page_spec(name: str, is_sold: Callable[[Offer], bool] = lambda _: True) -> SourceSpec:
+    """The source of this name in the table, without the rates of what is not sold so."""
     page = pages()[name]
     site = Site(name, address(f"COSTCALC_{name.replace('-', '_').upper()}_URL", page.url))
     return SourceSpec(
         name=name,
         label=page.label,
-        build=site.build(partial(collect, name)),
+        build=site.build(partial(collect, name, is_sold)),
         rates=page.lists,
         cannot_see=page.cannot_see,
         settings=site.settings,
@@ -49,30 +49,31 @@ def page_spec(name: str) -> SourceSpec:
     )
 
 
-def collect(name: str, api: Endpoint, now: datetime) -> Collected:
+def collect(name: str, is_sold: Callable[[Offer], bool], api: Endpoint, now: datetime) -> Collected:
     """Every rate that the page or document states. Raises SourceError."""
     page, api = pages()[name], replace(api, headers=HEADERS)
     answer = api.get(page.path) if page.form == "document" else api.text(page.path)
-    return offers(name, answer, now)
+    found = offers(name, answer, now)
+    return replace(found, offers=tuple(filter(is_sold, found.offers)))
 
 
 def offers(name: str, answer: object, now: datetime) -> Collected:
     """The rates of a page's text or a document. Raises SourceError."""
     page = pages()[name]
     try:
-        rows = list(_rows(page, answer))
+        rows = list(_rows(page, answer, now))
     except SchemaChanged as changed:
         raise SchemaChanged(f"{name}: {changed}") from None
     reader = _Reader(page.provider or name, page, now)
     return read_rows(name, rows, lambda each: reader.offers(*each))
 
 
-def _rows(page: Page, answer: object) -> Iterator[tuple[str, Row]]:
+def _rows(page: Page, answer: object, now: datetime) -> Iterator[tuple[str, Row]]:
     """Each row with the region of its part."""
     if page.form == "document":
         yield from ((UNSPECIFIED, row) for row in document_rows(page, answer))
     else:
-        yield from ((part.region, row) for part in page.parts for row in page_rows(page, part, str(answer)))
+        yield from ((part.region, row) for part in page.parts for row in page_rows(page, part, str(answer), now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,10 @@ class _Reader:
             return
         for rate in self.page.rates:
             stated = self._stated(row.text(rate.rate), spelling)
-            for machine in self._machines(row, spelling) if stated else ():
+            for name, machine in self._machines(row, spelling) if stated else ():
                 hourly = stated * machine.accelerators if self.page.per == "accelerator" else stated
-                yield self._offer(rate, machine, row.text(self.page.region) or region, hourly)
+                rented = f"{name}{rate.suffix}", machine
+                yield self._offer(rate, rented, row.text(self.page.region) or region, hourly)
 
     def _stated(self, cell: str, spelling: str) -> Decimal:
         """The amount in a cell, 0 where words stand in its place. Raises LeftOut for a floor, ValueError for what is unclear."""
@@ -105,14 +107,15 @@ class _Reader:
             raise ValueError(f"{cell!r} is no rate by the hour")
         return Decimal(0)
 
-    def _offer(self, rate: Rate, machine: Machine, region: str, hourly: Decimal) -> Offer:
-        name = f"{self._name(machine)}{rate.suffix}"
+    def _offer(self, rate: Rate, rented: tuple[str, Machine], region: str, hourly: Decimal) -> Offer:
+        name, machine = rented
         offer = Offer(
             *(self.provider, region, name, filled(machine, packaged_machines(self.provider).get(name)), rate.purchase),
             hourly_rate=hourly,
             observed_at=self.now,
             source=self.page.source,
             term=rate.term,
+            payment=rate.payment,
         )
         return billed(offer) if rate.purchase is PurchaseOption.ON_DEMAND else offer
 
@@ -124,8 +127,15 @@ class _Reader:
             (name for name, each in known if (each.accelerator, each.accelerators) == held), f"{held[1]}x {held[0]}"
         )
 
-    def _machines(self, row: Row, spelling: str) -> Iterator[Machine]:
-        """None for an accelerator of which there are no figures. Raises UnknownName, ValueError."""
+    def _machines(self, row: Row, spelling: str) -> Iterator[tuple[str, Machine]]:
+        """The machines of a row by their types; none for an accelerator of which there are no figures. Raises LeftOut,
+        UnknownName, ValueError."""
+        if self.page.names_types:
+            known = packaged_machines(self.provider).get(spelling)
+            if known is None:
+                raise LeftOut("machines that no packaged table has left out", spelling)
+            yield spelling, known
+            return
         memory_gib = _number(row.text(self.page.memory_gib))
         name = accelerator(self.provider, spelling, memory_gib)
         vcpus, ram_gib = (_number(row.text(cell)) or 0 for cell in (self.page.vcpus, self.page.ram_gib))
@@ -135,7 +145,8 @@ class _Reader:
             shares = (
                 1 if self.page.accelerators else count
             )  # pages that count no accelerators state shares of a machine
-            yield Machine(name, count, memory_gib, int(vcpus * shares) or None, ram_gib * shares or None)
+            machine = Machine(name, count, memory_gib, int(vcpus * shares) or None, ram_gib * shares or None)
+            yield self._name(machine), machine
 
     def _counts(self, row: Row, spelling: str) -> tuple[int, ...]:
         if not self.page.accelerators:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -12,6 +13,7 @@ from pricing.sources.common.page_table import Page, Part
 from pricing.sources.source import SchemaChanged
 
 TAB = "tab"
+FROM_A_DAY = re.compile(r"\(Effective (\w+ \d{1,2}, \d{4})\)")
 
 
 class Row(Protocol):
@@ -62,15 +64,24 @@ class DocumentRow:
         return "" if node is None or isinstance(node, dict | list) else str(node)
 
 
-class ScriptRow:
-    """A row of a table of texts; cells are its headings."""
+class TableRow:
+    """A row of a table; cells are how its headings begin."""
 
-    def __init__(self, cells: dict[str, str]) -> None:
-        self._cells = cells
+    def __init__(self, headings: Sequence[str], cells: Sequence[str], now: datetime) -> None:
+        self._cells: list[tuple[str, str]] = []
+        for heading, cell in zip(headings, cells, strict=False):
+            announced = FROM_A_DAY.search(heading)
+            if not announced:
+                self._cells.append((heading, cell))
+            elif datetime.strptime(f"{announced[1]} +0000", "%B %d, %Y %z") <= now and self._cells:
+                self._cells[-1] = (
+                    self._cells[-1][0],
+                    cell,
+                )  # takes the place of the rate beside which it was announced
 
     def text(self, cell: str) -> str:
-        """The text below a heading."""
-        return self._cells.get(cell, "")
+        """The text below a heading; empty where there is none."""
+        return next((text for heading, text in self._cells if cell and heading.startswith(cell)), "")
 
 
 def document_rows(page: Page, document: object) -> Iterator[Row]:
@@ -83,13 +94,12 @@ def document_rows(page: Page, document: object) -> Iterator[Row]:
     return map(DocumentRow, node)
 
 
-def page_rows(page: Page, part: Part, text: str) -> Iterator[Row]:
+def page_rows(page: Page, part: Part, text: str, now: datetime) -> Iterator[Row]:
     """The rows between two pieces of a page's text. Raises SchemaChanged where the page has them no longer."""
-    between = _between(part, text)
-    if page.form == "script":
-        yield from _script_rows(between)
+    tree = LexborHTMLParser(_between(part, text))
+    if page.form == "table":
+        yield from _table_rows(page, tree, now)
         return
-    tree = LexborHTMLParser(between)
     tabs = {str(node.attributes["aria-controls"]): node.text(strip=True) for node in tree.css("[aria-controls]")}
     for node in tree.css(page.rows):
         yield PageRow(node, tabs)
@@ -104,12 +114,14 @@ def _between(part: Part, text: str) -> str:
     return between
 
 
-def _script_rows(text: str) -> Iterator[Row]:
-    """The rows of a table that a script holds as JSON within a text of JSON."""
-    _, found, rest = text.replace('\\"', '"').partition('"content":')
-    try:
-        (headings, *rows), _ = json.JSONDecoder().raw_decode(rest)
-    except (ValueError, TypeError):
-        raise SchemaChanged("the page has a new layout, its table is unreadable") from None
-    for cells in rows if found else ():
-        yield ScriptRow(dict(zip(headings, cells, strict=False)))
+def _table_rows(page: Page, tree: LexborHTMLParser, now: datetime) -> Iterator[Row]:
+    """The rows of tables, each below the headings that stand in its first row. Raises SchemaChanged where no table has them."""
+    headings: list[str] = []
+    for node in tree.css(page.rows):
+        cells = [" ".join(cell.text(separator=" ").split()) for cell in node.css(page.cells)]
+        if cells[:1] == [page.name]:
+            headings = cells
+        elif headings:
+            yield TableRow(headings, cells, now)
+    if not any(heading.startswith(rate.rate) for rate in page.rates for heading in headings):
+        raise SchemaChanged("the page has a new layout, its table is unreadable")

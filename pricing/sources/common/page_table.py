@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, toml
 
-from costcalc.offers import PurchaseOption
+from costcalc.offers import Payment, PurchaseOption
 from pricing.packaged.names import UNSPECIFIED
 
 
@@ -25,6 +25,7 @@ class Rate(Struct, frozen=True, forbid_unknown_fields=True):
     purchase: PurchaseOption
     rate: str
     term: str | None = None
+    payment: Payment | None = None
     suffix: str = ""
 
 
@@ -35,7 +36,7 @@ class Page(Struct, frozen=True, forbid_unknown_fields=True):
     url: str
     path: str
     source: str
-    form: Literal["page", "document", "script"]
+    form: Literal["page", "document", "table"]
     name: str
     per: Literal["accelerator", "machine"]
     rates: tuple[Rate, ...]
@@ -44,6 +45,8 @@ class Page(Struct, frozen=True, forbid_unknown_fields=True):
     provider: str = ""
     parts: tuple[Part, ...] = ()
     rows: str = ""
+    cells: str = ""
+    names_types: bool = False
     only: str = ""
     accelerators: str = ""
     machines: dict[str, tuple[int, ...]] = {}

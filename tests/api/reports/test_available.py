@@ -9,6 +9,7 @@ from support.engine import answer
 from support.prices import NOW, offer
 from support.services import service_of
 
+from api.reports.verdict import verdict
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.evidence import load_evidence
@@ -32,9 +33,13 @@ def prices():
     )
 
 
-def estimates(**asked):
+def answered(**asked):
     query = EstimateQuery("resnet50", 0.757, nodes=1, regions="all", **asked)
-    return answer(query, load_evidence(), prices(), NOW + timedelta(hours=1)).estimates
+    return answer(query, load_evidence(), prices(), NOW + timedelta(hours=1))
+
+
+def estimates(**asked):
+    return answered(**asked).estimates
 
 
 def test_every_estimate_says_whether_its_machine_was_free():
@@ -50,6 +55,13 @@ def test_every_estimate_says_whether_its_machine_was_free():
 
 def test_the_filter_leaves_those_that_the_provider_said_to_be_free():
     assert {one.region for one in estimates(available=True)} == {"free", "later"}
+
+
+@pytest.mark.parametrize(("region", "picked", "warned"), [((), "free", False), (("none-free",), "none-free", True)])
+def test_no_pick_is_sold_out_unless_all_are_and_then_the_verdict_says_so(region, picked, warned):
+    found = answered(region=region)
+    assert {pick.estimate.region for pick in found.picks} == {picked}
+    assert ("No machine was free" in verdict(found)[0]) == warned
 
 
 def test_the_cheapest_region_is_the_cheapest_of_those_that_are_free():

@@ -9,9 +9,20 @@ from pathlib import Path
 import pytest
 from packaged_tables import TABLES, canonical_accelerators, rate, table
 
+from costcalc.offers import OFF_MARKET, PurchaseOption
+from pricing.market import market
 from pricing.packaged.catalogue import packaged_catalogue
+from pricing.sources.gcp.purchase_options import sold
 
 NEWEST = max(date(2026, 11, 20), datetime.now(UTC).date())
+CHEAPER = {
+    PurchaseOption.SPOT,
+    PurchaseOption.RESERVED,
+    PurchaseOption.SAVINGS_PLAN,
+    PurchaseOption.COMMITTED_USE,
+    PurchaseOption.CAPACITY_BLOCK,
+}
+NOVEMBER = datetime(2026, 11, 22, tzinfo=UTC)
 KEY = ["provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "observed_at"]
 
 
@@ -28,8 +39,20 @@ def machines():
 def grouped(offers, *cells):
     groups = defaultdict(list)
     for row in offers:
-        groups[tuple(row[cell] for cell in cells)].append(row)
+        if "ended" not in row["flags"]:
+            groups[tuple(row[cell] for cell in cells)].append(row)
     return groups.values()
+
+
+@pytest.fixture(scope="module")
+def current():
+    """The offers that are current in the newest packaged prices."""
+    prices = packaged_catalogue()
+    return list(map(prices.offer, prices.current_offers(NOVEMBER).listed.tolist()))
+
+
+def rented(offer):
+    return offer.provider, offer.region, offer.instance_type, offer.currency
 
 
 def test_a_table_of_prices_ships_only_if_the_package_reads_it():
@@ -162,7 +185,7 @@ def test_slices_have_the_processors_and_memory_of_their_hosts(machines, instance
 
 def test_few_offers_of_today_lack_their_processors():
     prices = packaged_catalogue()
-    rows = prices.current_offers(datetime(2026, 11, 22, tzinfo=UTC)).rows
+    rows = prices.current_offers(NOVEMBER).rows
     unknown = sum(prices.vocabulary.instances[code][2].vcpus is None for code in prices.columns.instance[rows])
     assert unknown / len(rows) < 0.07
 
@@ -175,6 +198,25 @@ def test_spot_is_never_above_on_demand(offers):
             compared += 1
             assert asked["spot"] <= asked["on_demand"], rows[0]
     assert compared > 1000
+
+
+def test_no_current_rate_is_above_on_demand_whenever_either_was_seen(current):
+    on_demand = {rented(offer): offer for offer in current if offer.purchase_option is PurchaseOption.ON_DEMAND}
+    compared = [offer for offer in current if offer.purchase_option in CHEAPER and rented(offer) in on_demand]
+    assert len(compared) > 4000
+    assert [offer.key for offer in compared if offer.hourly_rate > on_demand[rented(offer)].hourly_rate] == []
+
+
+def test_the_only_current_rates_far_off_the_market_are_of_old_chips_and_second_hand(current):
+    flagged = market(packaged_catalogue(), NOVEMBER).flagged(current)
+    far_off = {offer.instance_type: offer for offer in flagged if OFF_MARKET in offer.flags}
+    assert set(far_off) == {"1V100.6V"}
+    assert not far_off["1V100.6V"].first_hand
+
+
+def test_nothing_is_packaged_that_google_does_not_sell_so(offers):
+    google = [row for row in offers if row["provider"] == "gcp" and row["purchase_option"] != "capacity_block"]
+    assert [row for row in google if PurchaseOption(row["purchase_option"]) not in sold(row["instance_type"])] == []
 
 
 def test_a_commitment_is_cheaper_than_on_demand(offers):

@@ -94,22 +94,22 @@ def test_without_internet_it_answers_as_packaged_and_says_one_sentence(servers):
 
 
 @pytest.mark.timeout(600)
-def test_two_servers_refresh_once(servers, httpserver, postgres_url):
+def test_of_two_servers_with_four_workers_one_refreshes_and_if_it_is_killed_the_other(
+    servers, httpserver, postgres_url
+):
     RECORDED["vultr"].serve(httpserver)
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
-    both = [
-        servers(name, httpserver.url_for("").rstrip("/"), COSTCALC_DATABASE_URL=postgres_url) for name in ("a", "b")
-    ]
-    wait_for(lambda: any("prices refreshed from" in each.log.read_text() for each in both), 270)
-    wait_for(lambda: not any(map(refreshers, both)))
-    assert sum(each.log.read_text().count("prices refreshed from") for each in both) == 1
-
-
-def test_a_refresh_ends_with_its_server(servers):
+    shared = {"COSTCALC_DATABASE_URL": postgres_url, "COSTCALC_WORKERS": "2"}
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        server = servers("one", f"http://127.0.0.1:{silent.getsockname()[1]}")
-        wait_for(lambda: refreshers(server))
-        [refresher] = refreshers(server)
-        server.process.kill()
-        server.process.wait()
-        wait_for(lambda: not command(refresher))
+        silent.settimeout(120)
+        one = servers("one", f"http://127.0.0.1:{silent.getsockname()[1]}", **shared)
+        with silent.accept()[0]:  # it asks, and waits for an answer
+            [refresher] = refreshers(one)
+            other = servers("other", httpserver.url_for("").rstrip("/"), **shared)
+            wait_for(lambda: refreshers(other), 60)
+            wait_for(lambda: not refreshers(other), 60)
+            assert "refreshed" not in other.log.read_text()
+            one.process.kill()
+            one.process.wait()
+            wait_for(lambda: not command(refresher))  # it ends with its server
+            wait_for_line(other, "prices refreshed from 1 of")

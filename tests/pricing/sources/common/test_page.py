@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -34,6 +35,17 @@ READ = (
         {"8x H200": "34.32", "8x H100": "31.20", "8x A100-80GB": "18.40", "1x A100-80GB-PCIe": "2", "1x L40S": "1.50",
          "8x MI300X": "27.60"},
     ),
+    Read(
+        "gcp-page",
+        "us-central1",
+        {"a4-highgpu-8g spot": "39.6336", "a4-highgpu-8g 1y": "88.9272", "a4-highgpu-8g 3y": "56.7072",
+         "a3-ultragpu-8g": "84.806908493", "a3-ultragpu-8g spot": "50.874449096", "a3-ultragpu-8g 1y": "58.471933151",
+         "a3-ultragpu-8g 3y": "37.208420822", "a3-megagpu-8g": "93.400712807", "a3-megagpu-8g spot": "55.894488548",
+         "a3-megagpu-8g 1y": "64.206558727", "a3-megagpu-8g 3y": "40.650103355", "a3-highgpu-8g": "88.490000119",
+         "a3-highgpu-8g spot": "52.962296548", "a3-highgpu-8g 1y": "61.383674231", "a3-highgpu-8g 3y": "38.864383195",
+         "a2-ultragpu-8g": "40.550383123", "a2-ultragpu-8g spot": "24.329900274", "a2-highgpu-1g": "3.673385",
+         "a2-highgpu-1g spot": "2.20401", "a2-highgpu-1g 1y": "2.31420704", "a2-highgpu-1g 3y": "1.285708338"},
+    ),
     Read("hyperbolic", "us-east-1", {"1x H100": "3.19", "1x H100-PCIe": "2.75", "8x H100": "25.52", "8x H200": "31.92"}),
     Read(
         "hyperstack",
@@ -51,8 +63,8 @@ READ = (
     Read(
         "nebius",
         "unspecified",
-        {"8x B300": "62.80", "8x B300 spot": "34.40", "8x B200": "57.20", "8x B200 spot": "31.60", "1x H100": "3.85",
-         "8x H100": "30.80", "1x H100 spot": "2.15", "8x H100 spot": "17.20"},
+        {"8x B300": "76", "8x B200": "68", "8x H200": "43.20", "1x H200": "5.40", "8x H100": "36", "1x H100": "4.50",
+         "1x RTX PRO 6000": "1.80"},
     ),
     Read(
         "together",
@@ -102,7 +114,22 @@ def test_what_a_page_states_of_one_accelerator_is_counted_for_the_machine():
 
 def test_a_floor_is_no_rate_and_is_named():
     [gap] = offers("nebius", answer("nebius"), NOW).gaps
-    assert gap.reason == "of which only what they start from is stated left out: NVIDIA L40S with AMD CPU"
+    assert gap.reason == (
+        "of which only what they start from is stated left out: NVIDIA HGX H100, NVIDIA L40S with AMD CPU"
+    )
+
+
+@pytest.mark.parametrize(("day", "rate"), [(30, "3.85"), (31, "4.50")])
+def test_an_announced_rate_holds_from_its_day(day, rate):
+    found = offers("nebius", answer("nebius"), datetime(2026, 9, 1, 12, tzinfo=UTC) + timedelta(days=day - 1)).offers
+    assert {named(offer): offer.hourly_rate for offer in found}["1x H100"] == Decimal(rate)
+
+
+def test_what_google_states_but_does_not_sell_so_is_no_offer(httpserver):
+    RECORDED["gcp-page"].serve(httpserver)
+    found = RECORDED["gcp-page"].collect(httpserver.url_for("")).offers
+    kept = {named(offer) for offer in found if offer.instance_type == "a3-ultragpu-8g"}
+    assert kept == {"a3-ultragpu-8g spot", "a3-ultragpu-8g 1y", "a3-ultragpu-8g 3y"}
 
 
 def test_a_rate_in_another_unit_is_not_taken():
