@@ -3,8 +3,8 @@
 For each region there is a document for each length (1 and 3 years) and payment (nothing, a part or all at once) of a Compute
 Savings Plan, and one more for each family of machines of an EC2 Instance Savings Plan; the families are those that the first
 list. Their rates hold what is paid at once. No answer of AWS was to be had: what programs that read these documents expect is
-tested. The plans of a kind in a region are read whole or not at all, and at most once a day. What is not known of the machines
-of `aws-page` is left out here too.
+tested, with rates that one of them read. The plans of a kind in a region are read whole or not at all, and at most once a
+day. What is not known of the machines of `aws-page` is left out here too.
 """
 
 from __future__ import annotations

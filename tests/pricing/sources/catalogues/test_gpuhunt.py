@@ -46,7 +46,7 @@ def test_a_version_that_names_no_past_day_is_of_today(version):
 
 def test_fractions_hosts_without_accelerators_and_tpus_are_no_offers():
     assert {kind for _, kind, _ in by_key("aws")} == {"p4d.24xlarge", "g4dn.xlarge"}
-    assert {kind for _, kind, _ in by_key("gcp")} == {"a2-highgpu-1g"}
+    assert {kind for _, kind, _ in by_key("gcp")} == {"a2-highgpu-1g", "a2-ultragpu-8g"}
 
 
 def test_googles_zones_become_regions_and_spot_the_cheapest_of_them():
@@ -66,6 +66,7 @@ def test_runpods_machines_are_told_apart_by_count_and_cloud():
         ("unspecified", "2x A100-80GB-PCIe secure", "on_demand"): Decimal("3.28"),
         ("unspecified", "1x A100-80GB-PCIe community", "on_demand"): Decimal("1.19"),
         ("unspecified", "1x H100 secure", "on_demand"): Decimal("2.99"),
+        ("unspecified", "2x RTX A6000 secure", "on_demand"): Decimal("1.52"),
     }
 
 
