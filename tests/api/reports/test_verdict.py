@@ -22,7 +22,7 @@ CASES = {
     "Calgary": (
         {"target": "75.7%", "provider": "aws", "region": "ca-west-1", "purchase": "on_demand"},
         [r"^No rate of AWS in ca-west-1 \(Calgary\) is stored", "costcalc prices refresh aws", "us-west-2", RENTED, CODE,
-         "^Next: https://aws.amazon.com/.* has today's rates"],
+         "^Next: costcalc launch .* --region us-west-2"],
     ),
     "own": (
         {"target": "0.757", "own": "1xRTX4090", "own_price": "0"},
