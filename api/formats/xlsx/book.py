@@ -35,6 +35,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "rate": {"num_format": "#,##0.00######"},
     "hours": {"num_format": "#,##0.00"},
     "share": {"num_format": "0.0##%"},
+    "percent": {"num_format": "0.0%"},
     "large": {"num_format": "#,##0.0"},
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},

@@ -9,6 +9,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any
 
+from api.formats.words import YOURS, owned
 from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
 from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
@@ -94,17 +95,18 @@ def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
 
 
 def _picks(answer: Answer) -> Iterator[list[Cell]]:
-    """The picks, whose figures follow changes where the sheet of estimates has them, and free tiers."""
+    """The picks and own machines, whose figures follow changes where the sheet of estimates has them, and free tiers."""
     if not answer.estimates:
         yield [("no estimate answers this question", None)]
     for hint in answer.hints:
         yield [("instead", None), (hint.sentence, None)]
     here = {estimate.rank for estimate in answer.estimates}
-    if answer.picks or answer.free:
+    if answer.picks or answer.owned or answer.free:
         yield _heading("picked", answer, "why")
-    for pick in answer.picks:
-        row = f"MATCH({pick.estimate.rank},estimates_rank,0)" if pick.estimate.rank in here else None
-        yield [(pick.name, None), *_figures(pick.estimate, row), (pick.reason, "wrapped")]
+    picked = [(pick.name, pick.estimate, pick.reason) for pick in answer.picks]
+    for name, each, why in (*picked, *((YOURS, mine.estimate, owned(mine)) for mine in answer.owned)):
+        row = f"MATCH({each.rank},estimates_rank,0)" if each.rank in here else None
+        yield [(name, None), *_figures(each, row), (why, "wrapped")]
     for tier in answer.free:
         hours = tier.calendar_hours
         wait = f"{hours / HOURS_PER_DAY:,.1f} days" if hours > HOURS_PER_DAY else f"{hours:.1f} hours"

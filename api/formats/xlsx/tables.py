@@ -50,7 +50,7 @@ def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> 
     is_detail = name.endswith("source") or longest > LONGEST if folded is None else name in folded
     is_detail = is_detail or (folded != () and not known)
     if known and isinstance(known[0], datetime):
-        is_day = all(value.time() in MIDNIGHTS for value in known)
+        is_day = name == "date" or all(value.time() in MIDNIGHTS for value in known)
         return Column(name, "day" if is_day else "moment", 12 if is_day else 17, "UTC", is_detail)
     parts = name.split("_")
     narrow = max(9.0, max(map(len, parts)) + 2, len(name) / 3 + 2)  # its heading in three lines
@@ -65,7 +65,7 @@ def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> 
 def _form(name: str, values: Sequence[Any]) -> str | None:
     """How measured or estimated numbers are written; None for counts, and for what is small and needs all its digits."""
     if name in SHARES:
-        return "share"
+        return "percent"
     if not any(isinstance(value, float) for value in values):
         return None
     if TIMES & set(name.split("_")):
