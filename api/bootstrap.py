@@ -112,18 +112,15 @@ def _opener(settings: Settings, note: Path | None = None) -> Callable[[], Store]
 
         store = Store(settings.database_url, known=note.read_text() if note and note.exists() else None)
         store.fill(utc_now())
-        _give_named_tokens_their_runs(store, Tokens.of(settings.api_tokens))
+        key = store.key()
+        store.give_own_runs(
+            {token.id(key): token.owner(key) for token in Tokens.of(settings.api_tokens).all if token.name}
+        )
         if note:
             note.write_text(store.identity)
         return store
 
     return open_store
-
-
-def _give_named_tokens_their_runs(store: Store, tokens: Tokens) -> None:
-    """What was added with a token before it had a name belongs to the name."""
-    key = store.key()
-    store.give_own_runs({token.id(key): token.owner(key) for token in tokens.all if token.name})
 
 
 def _warmer(evidence: Evidence, memory: Memory) -> Callable[[Catalogue], None]:

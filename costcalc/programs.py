@@ -87,7 +87,7 @@ class ProgramSupport:
         for framework in (f"{stack}-{framework_family}", stack, framework_family):
             for chips in filter(None, (chip.silicon, chip.vendor)):
                 for row in self._stated.get((framework, chips), ()):
-                    if _is_of(chip, row.until):
+                    if row.until is None or (chip.introduced is not None and chip.introduced <= row.until):
                         return row.runs
         return None
 
@@ -98,8 +98,3 @@ class ProgramSupport:
         for row in self.rows:
             stated[row.framework, row.chips].append(row)
         return stated
-
-
-def _is_of(chip: Accelerator, until: int | None) -> bool:
-    """Whether a chip was introduced by this year; one of an unknown year counts as new."""
-    return until is None or (chip.introduced is not None and chip.introduced <= until)

@@ -120,7 +120,11 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
     """
     run = _run(log, plan, now)
     plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
-    _check_unit(run, plan)
+    target = plan.target or 0.0
+    if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
+        raise CannotWatch(
+            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
+        )
     planned = plan.planned_epochs
     if planned is None:
         raise CannotWatch(
@@ -194,15 +198,6 @@ def _metric(log: TrainingLog, plan: Plan) -> str:
     if named and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
         raise NothingYet(f"{missing} yet; it has {', '.join(names[:20])}")
     raise CannotWatch(f"{missing}: add --metric with one of {', '.join(names[:20])}")
-
-
-def _check_unit(run: _Run, plan: Plan) -> None:
-    """Raises CannotWatch where the target is in percent and the log in fractions, as those of timm are read."""
-    target = plan.target or 0.0
-    if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
-        raise CannotWatch(
-            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
-        )
 
 
 def _epochs(point: Point, plan: Plan) -> float:

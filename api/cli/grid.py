@@ -64,7 +64,7 @@ def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], li
     for count in range(len(leaving) + 1):
         shown = [column for column in cells if column not in leaving[:count]]
         room = width - BETWEEN * (len(shown) - 1)
-        widths = [_longest(cells[column]) for column in shown]
+        widths = [max(len(line) for text in cells[column] for line in text.split("\n")) for column in shown]
         if sum(widths) <= room:
             break
     words = [
@@ -84,10 +84,6 @@ def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
 
 def _longest_word(texts: list[str]) -> int:
     return max(len(word) for text in texts for word in text.split() or [""])
-
-
-def _longest(texts: list[str]) -> int:
-    return max(len(line) for text in texts for line in text.split("\n"))
 
 
 def _row(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int]) -> Iterator[str]:

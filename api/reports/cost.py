@@ -224,7 +224,9 @@ class CostReport:
 
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""
-        return cost_document(self.answer, self.notes)
+        return filled(
+            CostDocument, self.answer, query=with_moment(self.answer.query, self.answer.prices.as_of), notes=self.notes
+        )
 
     @property
     def rest(self) -> Rest | None:
@@ -256,11 +258,6 @@ class CostReport:
 def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CostReport:
     """The report that parsed parameters of `/cost` ask for."""
     return CostReport(service, catalogue, query_of(values))
-
-
-def cost_document(answer: Answer, notes: tuple[str, ...] = ()) -> CostDocument:
-    """The answer in the order of the document's keys."""
-    return filled(CostDocument, answer, query=with_moment(answer.query, answer.prices.as_of), notes=notes)
 
 
 def waiting(free: Estimate) -> str:

@@ -71,7 +71,11 @@ class SlashCommand:
             )
         if not command.signature and _SSL_CHECK.fullmatch(command.body):
             return _counted("ssl_check", None)
-        self._prove(command)
+        proof = check(self.secret or "", command.timestamp, command.signature, command.body, self.clock())
+        if proof is Proof.BAD:
+            raise _refusal(401, "bad_signature", "this is not signed by Slack")
+        if proof is Proof.STALE:
+            raise _refusal(401, "stale", "this was signed more than five minutes ago, or ahead: compare the clocks")
         if command.media_type != FORM_TYPE:
             raise _refusal(415, "not_form", f"send the command as {FORM_TYPE}, as Slack does")
         fields = _form(command.body)
@@ -84,13 +88,6 @@ class SlashCommand:
         job = self._pool.submit(self.replier.reply, fields.get("text", ""), base)
         left = max(0.0, began + self.patience - time.monotonic())
         return self._in_time(job, left, self.delivery.mailbox(fields.get("response_url", "")))
-
-    def _prove(self, command: Command) -> None:
-        proof = check(self.secret or "", command.timestamp, command.signature, command.body, self.clock())
-        if proof is Proof.BAD:
-            raise _refusal(401, "bad_signature", "this is not signed by Slack")
-        if proof is Proof.STALE:
-            raise _refusal(401, "stale", "this was signed more than five minutes ago, or ahead: compare the clocks")
 
     def _in_time(self, job: Future[Replies], seconds: float, box: Mailbox | None) -> Message:
         try:

@@ -56,21 +56,19 @@ class Replier:
     def reply(self, text: str, base: str) -> Replies:
         """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
         try:
-            return self._reply(" ".join(text.split()), base)
+            text = " ".join(text.split())
+            first, _, rest = text.partition(" ")
+            listed = LISTS.get(first.lower())
+            if listed is not None:
+                return Replies(listed(self.seen, rest, base))
+            catalogue = self.seen.catalogue()
+            key = (self.seen.version(catalogue.snapshot), f"{self.seen.clock():%Y-%m-%dT%H:%M}", base, text)
+            kept = self._kept.get(key)
+            return kept or self._keep(key, self._answered(text, base, catalogue))
         except NotReady:
             return Replies(Message(BUSY))
         except Refused as refused:
             return Replies(slack_lists.complaint(_told(refused)))
-
-    def _reply(self, text: str, base: str) -> Replies:
-        first, _, rest = text.partition(" ")
-        listed = LISTS.get(first.lower())
-        if listed is not None:
-            return Replies(listed(self.seen, rest, base))
-        catalogue = self.seen.catalogue()
-        key = (self.seen.version(catalogue.snapshot), f"{self.seen.clock():%Y-%m-%dT%H:%M}", base, text)
-        kept = self._kept.get(key)
-        return kept or self._keep(key, self._answered(text, base, catalogue))
 
     def _keep(self, key: tuple[str, ...], replies: Replies) -> Replies:
         with self._lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +93,10 @@ def from_bytes(document: bytes) -> tuple[Columns, Vocabulary]:
 def as_array(vocabulary: Vocabulary) -> NDArray[np.uint8]:
     """The vocabulary as a text in an array, to stand beside columns."""
     words = {field.name: getattr(vocabulary, field.name) for field in fields(vocabulary)}
-    words["instances"] = [(*name, *_machine_cells(machine)) for *name, machine in vocabulary.instances]
+    words["instances"] = [
+        (*name, *tuple(getattr(machine, field.name) for field in fields(Machine)))
+        for *name, machine in vocabulary.instances
+    ]
     return np.frombuffer(json.dumps(words).encode(), np.uint8)
 
 
@@ -109,7 +111,3 @@ def from_array(text: NDArray[np.uint8]) -> Vocabulary:
         words = in_lines(words)
     instances = tuple((name, kind, Machine(*cells)) for name, kind, *cells in words.pop("instances"))
     return Vocabulary(instances, **{name: tuple(values) for name, values in words.items()})
-
-
-def _machine_cells(machine: Machine) -> tuple[Any, ...]:
-    return tuple(getattr(machine, field.name) for field in fields(Machine))

@@ -95,10 +95,6 @@ class Forecast:
             return NORMAL.cdf(room / max(self.half_width, 1e-9) * NORMAL.inv_cdf((1 + LEVEL) / 2))
         return (sum(each <= room for each in self.missed) + 0.5) / (len(self.missed) + 1)
 
-    def of_longer(self, epochs: float, planned_epochs: float, slope: float) -> Forecast:
-        """That of a new run like this one whose schedule has more epochs than were planned here, by `slope_of_lengths`."""
-        return replace(self, log_errors=self.log_errors + slope * math.log(epochs / planned_epochs))
-
     def shares_to(self, error: float) -> tuple[float, float, float]:
         """The share of the schedule at which a run comes down to this error: soonest, expected and latest; infinite where it
         does not within its schedule."""
@@ -142,7 +138,7 @@ def sure_length(found: Forecast, seen: Course, family: Sequence[Course], error: 
     if slope is None:
         return None
     for epochs in sorted({one.epochs for one in family if one.epochs > seen.epochs}):
-        chance = found.of_longer(epochs, seen.epochs, slope).chance(error)
+        chance = replace(found, log_errors=found.log_errors + slope * math.log(epochs / seen.epochs)).chance(error)
         if chance >= LEVEL:
             return epochs, chance
     return None

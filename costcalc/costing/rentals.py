@@ -134,9 +134,11 @@ def rentals(
             times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
-    return times, Rentals(
-        row, time, matrix.nodes.take(cluster), hours, _calendar_hours(catalogue, row, hours, free), beside
-    )
+    at = np.flatnonzero(free)
+    session, week = catalogue.columns.session_hours[row[at]], catalogue.columns.hours_per_week[row[at]]
+    calendar = hours.copy()
+    calendar[at] = calendar_hours(hours[at], session.astype(float), week.astype(float))
+    return times, Rentals(row, time, matrix.nodes.take(cluster), hours, calendar, beside)
 
 
 def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices, Indices]:
@@ -174,15 +176,6 @@ def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) 
         if (provider, name) in catalogue.instance_code and place in region:
             risks[catalogue.instance_code[provider, name], region[place]] = RISK_OF_SHARE[known.share]
     return risks
-
-
-def _calendar_hours(catalogue: Catalogue, row: Indices, hours: Floats, free: Flags) -> Floats:
-    """The hours with the waiting for sessions and quotas, which free tiers alone have."""
-    at = np.flatnonzero(free)
-    session, week = catalogue.columns.session_hours[row[at]], catalogue.columns.hours_per_week[row[at]]
-    calendar = hours.copy()
-    calendar[at] = calendar_hours(hours[at], session.astype(float), week.astype(float))
-    return calendar
 
 
 def without_training_time(

@@ -59,7 +59,10 @@ class FitQuestion:
 def fits(evidence: Evidence, asked: FitQuestion) -> Iterator[Fit]:
     """Every network on every accelerator of which both the memory and the need are known; by network, then by memory."""
     chips = [
-        chip for name in asked.accelerators if (chip := evidence.accelerators.get(name)) and _is_card(chip, asked.day)
+        chip
+        for name in asked.accelerators
+        if (chip := evidence.accelerators.get(name))
+        and (bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= asked.day)
     ]
     chips.sort(key=lambda chip: (chip.memory_gib or 0.0, chip.name))
     for name in asked.models:
@@ -77,11 +80,6 @@ def networks(evidence: Evidence) -> tuple[str, ...]:
     """The names of all networks of which it is known what they need."""
     known = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
     return tuple(sorted(known | {each.model for each in evidence.largest_batches}))
-
-
-def _is_card(chip: Accelerator, day: date) -> bool:
-    """Whether it computes out of a memory of known size, and was on sale by that day."""
-    return bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= day
 
 
 class _Network:

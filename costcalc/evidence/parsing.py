@@ -169,10 +169,13 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         *_read(texts, "throughputs", Throughput, _throughput),
         *(one.as_throughput() for one in hub if one.is_timed),
     ]
+    by_stack = {program.stack: program for program in _read(texts, PROGRAMS, Program)}
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", [*_read(texts, "models", Model, _model), *(one.as_model() for one in hub)]),
-        recipes=_with_programs(_whose(_unique("recipes", recipes), codes), _read(texts, PROGRAMS, Program)),
+        recipes=tuple(
+            replace(recipe, program=by_stack.get(recipe.stack)) for recipe in _whose(_unique("recipes", recipes), codes)
+        ),
         throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(
@@ -196,11 +199,6 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
     """The same, each with whose program it is and how that runs."""
     known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
     return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
-
-
-def _with_programs(recipes: Iterable[Recipe], programs: Iterable[Program]) -> tuple[Recipe, ...]:
-    by_stack = {program.stack: program for program in programs}
-    return tuple(replace(recipe, program=by_stack.get(recipe.stack)) for recipe in recipes)
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:

@@ -123,7 +123,7 @@ def covariance(a: Systems, b: Systems, kernel: Kernel) -> Floats:
         + same_chip * of_chip
         + same_part * of_part
         + kernel.count**2 * np.outer(a.log_count, b.log_count)
-        + kernel.count_bend**2 * _smooth(count, kernel.count_length)
+        + kernel.count_bend**2 * np.asarray(np.exp(-(count**2) / (2 * kernel.count_length**2)))
         + kernel.batch**2 * np.outer(a.batch, b.batch)
         + kernel.batch_bend**2 * _rough(batch, kernel.batch_length)
         + kernel.year**2 * np.outer(a.year, b.year)
@@ -153,10 +153,6 @@ def variance(a: Systems, kernel: Kernel) -> Floats:
         + machines
         + sum((one * column) ** 2 for one, column in linear)
     )
-
-
-def _smooth(apart: Floats, length: float) -> Floats:
-    return np.asarray(np.exp(-(apart**2) / (2 * length**2)))
 
 
 def _rough(apart: Floats, length: float) -> Floats:

@@ -259,7 +259,9 @@ class SpeedModel:
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
         features, known = evidence.features, self._half_widths(recipe, found, evidence.features)
         table.width_80[r] = np.where(answered, np.hypot(known, features.slower), np.nan)
-        _widen(table, r, found, anybodys.distance(recipe, found.log_rate))
+        distance = anybodys.distance(recipe, found.log_rate)
+        apart = np.flatnonzero((distance > 0) & (found.kind > MACHINES))
+        table.width_80[r, apart] *= np.maximum(MARGIN * distance[apart] / table.width_80[r, apart], 1)
         _overlap(table.width_80[r], found, features)
         one_sided = np.hypot(known, features.faster) * (features.slower > 0) + table.width_80[r] * (
             features.slower == 0
@@ -314,12 +316,6 @@ def _sort(recipe: Recipe, of_transformer: bool) -> Sort:
 
 def _by_kind(widths: Mapping[str, HalfWidth], sort: Sort) -> Floats:
     return np.array([sort.half_width(widths, kind).ln for kind in KINDS])
-
-
-def _widen(table: SpeedTable, r: int, found: Prediction, distance: Floats) -> None:
-    """If only other implementations were measured on a cluster, widens the interval until it covers four of five rates."""
-    apart = np.flatnonzero((distance > 0) & (found.kind > MACHINES))
-    table.width_80[r, apart] *= np.maximum(MARGIN * distance[apart] / table.width_80[r, apart], 1)
 
 
 def _overlap(width: HalfWidths, found: Prediction, features: ClusterFeatures) -> None:

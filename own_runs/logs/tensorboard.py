@@ -53,13 +53,11 @@ class Scalars:
         self.kept[tag].append(scalar)
         self._count += 1
         if self._count > MOST_VALUES:
-            self._halve(max(self.kept, key=lambda each: len(self.kept[each])))
-
-    def _halve(self, tag: str) -> None:
-        values = self.kept[tag]
-        self.kept[tag] = values[1::2]
-        self.one_in[tag] *= 2
-        self._count -= len(values) - len(self.kept[tag])
+            tag = max(self.kept, key=lambda each: len(self.kept[each]))
+            values = self.kept[tag]
+            self.kept[tag] = values[1::2]
+            self.one_in[tag] *= 2
+            self._count -= len(values) - len(self.kept[tag])
 
     def series(self) -> Mapping[str, Sequence[Scalar]]:
         """Each tag with the values that were kept, and its last."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter, thread_time
@@ -90,17 +90,13 @@ def training_step(job: Job, device: Device, batch_size: int) -> Callable[[], Non
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
-        with _precision(job.precision, device):
+        with nullcontext() if job.precision == "fp32" else torch.autocast(device.kind, DTYPES[job.precision]):
             loss = torch.nn.functional.cross_entropy(network(images), labels)
         scaler.scale(loss).backward()
         scaler.step(optimizer)
         scaler.update()
 
     return step
-
-
-def _precision(name: str, device: Device) -> AbstractContextManager[Any]:
-    return nullcontext() if name == "fp32" else torch.autocast(device.kind, DTYPES[name])
 
 
 def _seconds(step: Callable[[], None], device: Device, steps: int) -> float:

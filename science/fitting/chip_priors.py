@@ -169,16 +169,14 @@ def deviations(found: Sequence[Missed], without: str = "") -> dict[str, float]:
             for guess in one.sources.guesses(one.name):
                 errors[guess.sort][one.silicon].append((one.log_rate - guess.log_rate) ** 2)
     known = {
-        sort: round(math.sqrt(fmean(map(fmean, many.values()))) * _inflation(len(many)), 4)
+        sort: round(
+            math.sqrt(fmean(map(fmean, many.values()))) * (float(student.ppf(END, len(many))) / NORMAL.inv_cdf(END)), 4
+        )
         for sort, many in errors.items()
         if len(many) >= FEWEST
     }
     least = known.get(BEST_KNOWN, BY_RULE)
     return {sort: max(one, least) for sort, one in known.items()}
-
-
-def _inflation(number: int) -> float:
-    return float(student.ppf(END, number)) / NORMAL.inv_cdf(END)
 
 
 def chip_priors(

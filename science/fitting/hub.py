@@ -31,20 +31,14 @@ def inferred_speed(network: HubNetwork, others: Sequence[HubNetwork]) -> float:
     """Images/s of training that follow from those of inference by the mean ratio of both, in ln, that the timed networks of the
     family have, held to that of all networks by the weight of two; the network itself does not count."""
     known = [
-        (one.family, _ln_ratio(one)) for one in others if one.is_timed and one is not network and _at_one_size(one)
+        (one.family, math.log(one.inference_images_per_second / (one.images_per_second or math.nan)))
+        for one in others
+        if one.is_timed and one is not network and one.rate_size == one.inference_size
     ]
     family = [ratio for name, ratio in known if name == network.family]
     middle = mean(ratio for _, ratio in known)
     ratio = (sum(family) + HELD_TO_ALL * middle) / (len(family) + HELD_TO_ALL)
     return network.inference_images_per_second / math.exp(ratio)
-
-
-def _at_one_size(network: HubNetwork) -> bool:
-    return network.rate_size == network.inference_size
-
-
-def _ln_ratio(network: HubNetwork) -> float:
-    return math.log(network.inference_images_per_second / (network.images_per_second or math.nan))
 
 
 def _keys(networks: Sequence[HubNetwork]) -> set[Key]:

@@ -36,7 +36,9 @@ class Fit:
 
         Rasmussen and Williams, Gaussian Processes for Machine Learning, section 5.4.2, for groups instead of single rows.
         """
-        inverse = _inverse((self.design @ self.design.T).toarray() + np.diag(self.variance))
+        root, _ = dpotrf(((self.design @ self.design.T).toarray() + np.diag(self.variance)), lower=True)
+        lower = np.tril(dpotri(root, lower=True)[0])
+        inverse = np.asarray(lower + np.tril(lower, -1).T)
         pulled, residuals = inverse @ self.target, np.zeros(len(groups))
         members: dict[Hashable, list[int]] = defaultdict(list)
         for row, group in enumerate(groups):
@@ -44,13 +46,6 @@ class Fit:
         for rows in members.values():
             residuals[rows] = np.linalg.solve(inverse[np.ix_(rows, rows)], pulled[rows])
         return residuals
-
-
-def _inverse(covariance: Floats) -> Floats:
-    """That of a symmetric and positive definite matrix, in half the time of any other."""
-    root, _ = dpotrf(covariance, lower=True)
-    lower = np.tril(dpotri(root, lower=True)[0])
-    return np.asarray(lower + np.tril(lower, -1).T)
 
 
 def fit(

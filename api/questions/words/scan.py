@@ -63,7 +63,10 @@ class Scan:
         while self.place < len(self.text):
             gap = _GAP.match(self.text, self.place)
             if gap:
-                self._leave(gap[0])
+                gap = gap[0]
+                if "," in gap or ";" in gap:
+                    self._end_negation()
+                    self.mine = False
                 self.place = gap.end()
             elif not (self._ruled() or self._counted() or self._named() or self._number()):
                 self._unknown()
@@ -79,11 +82,6 @@ class Scan:
         """Something that rules read but cannot be asked so."""
         self.reading.ask(text, told)
         return True
-
-    def _leave(self, gap: str) -> None:
-        if "," in gap or ";" in gap:
-            self._end_negation()
-            self.mine = False
 
     def _end_negation(self) -> None:
         if self.negated:

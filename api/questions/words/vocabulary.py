@@ -78,11 +78,7 @@ class Vocabulary:
 
     def has_own_target(self, model: str) -> bool:
         """Whether the model's targets may have any size: those of a run of the asker's own, or of a task."""
-        return model in self.own or self.is_task(model)
-
-    def is_task(self, model: str) -> bool:
-        """Whether the model is a task's network, whose target may be left out."""
-        return model in self.tasks
+        return model in self.own or model in self.tasks
 
     def is_provider(self, word: str) -> bool:
         """Whether the word names a provider."""
@@ -172,10 +168,6 @@ class Vocabulary:
                 found = self._models.get(normalised(spelt))
                 if found:
                     return found
-        return self._usual_of(words)
-
-    def _usual_of(self, words: str) -> str | None:
-        """The one network that is called so and by its image size or patches beside: `maxvit tiny`, `beit-base`."""
         start = re.sub(r"[\s-]+", "_", words.casefold())
         if "_" not in start:
             return None

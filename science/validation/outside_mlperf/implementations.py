@@ -95,7 +95,9 @@ class Implementations:
         return [
             (ratio.row, Case(ratio.row.name, ratio.row.organisation, error, ratio.value))
             for fold in folds
-            for ratio, error in self._errors(fold, [_with_any_code(ratio) for ratio in fold])
+            for ratio, error in self._errors(
+                fold, [replace(ratio, workload=of_any_code(ratio.workload)) for ratio in fold]
+            )
         ]
 
     def _folds(self, key: Callable[[Ratio], Hashable]) -> list[list[Ratio]]:
@@ -128,10 +130,6 @@ class Implementations:
     def _without(self, held_out: Sequence[Ratio]) -> list[Ratio]:
         names = {ratio.row.name for ratio in held_out}
         return [ratio for ratio in self._ratios if ratio.row.name not in names]
-
-
-def _with_any_code(ratio: Ratio) -> Ratio:
-    return replace(ratio, workload=of_any_code(ratio.workload))
 
 
 def _case(ratio: Ratio, error: float, baseline_error: float) -> Case:

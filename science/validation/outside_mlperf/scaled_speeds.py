@@ -85,7 +85,9 @@ class ScaledSpeeds:
             for key, found in several.items()
             for ratio, error, rate in zip(
                 found,
-                _beside_best([residual(_of_any_code(ratio), transfer) for ratio in found]),
+                _beside_best(
+                    [residual(replace(ratio, workload=of_any_code(ratio.workload)), transfer) for ratio in found]
+                ),
                 _beside_best([_log_rate(ratio) for ratio in found]),
                 strict=True,
             )
@@ -153,10 +155,6 @@ class ScaledSpeeds:
 
     def _ratios(self, rows: Iterable[Throughput], reference: ReferenceModel) -> dict[str, Ratio]:
         return {ratio.row.name: ratio for ratio in ratios(rows, reference, self._evidence.models)}
-
-
-def _of_any_code(ratio: Ratio) -> Ratio:
-    return replace(ratio, workload=of_any_code(ratio.workload))
 
 
 def _beside_best(logs: Sequence[float]) -> list[float]:
