@@ -1,26 +1,24 @@
-"""The record: hundreds of questions, drawn from a seed, and the bytes that one checkout answers.
+"""The record: the questions of `questions.csv`, on every surface, and the bytes that one checkout answers.
 
-python -m tools.record make FOLDER [--checkout DIR] [--questions FILE] [--seed 1] [--count 500] python -m tools.record compare
-FOLDER_A FOLDER_B [--allow FILE]
+python -m tools.record make FOLDER [--checkout DIR] [--questions FILE]
+python -m tools.record compare FOLDER_A FOLDER_B [--allow FILE]
 
-A change that must not be felt outside is held by a record made before it and one of the same questions made after it.
+A change that must not be felt outside is held by a record made before it and one made after it.
 """
 
 from __future__ import annotations
 
-import json
+import csv
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from tools.record.comparison import allowed_in, compared
-from tools.record.questions import Draw, Question, listed_by
-from tools.record.running import Answer, Running, started
+from tools.record.running import Answer, Question, Running, started
 from tools.record.workbooks import IS_WORKBOOK, cells_of
 
 AT_ONCE = 2
@@ -36,21 +34,13 @@ def main() -> None:
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.option("--checkout", type=FOLDER, default=".", show_default=True, help="The checkout to ask.")
-@click.option("--questions", type=FILE, help="Ask these, the questions.json of another record, and draw none.")
-@click.option("--seed", default=1, show_default=True, help="Draw from this seed.")
-@click.option("--count", default=500, show_default=True, help="Draw so many questions.")
-def make(folder: Path, checkout: Path, questions: Path | None, seed: int, count: int) -> None:
+@click.option("--questions", type=FILE, default=Path(__file__).with_name("questions.csv"), help="Ask these.")
+def make(folder: Path, checkout: Path, questions: Path) -> None:
     """Ask the checkout every question and write each answer into FOLDER."""
     folder.mkdir(parents=True)
     with tempfile.TemporaryDirectory(prefix="record-") as home, started(checkout.resolve(), Path(home)) as running:
-        asked = (
-            _read(questions)
-            if questions
-            else Draw(listed_by(lambda each: running.ask(each).body), seed).questions(count)
-        )
-        (folder / "questions.json").write_text(
-            json.dumps([asdict(each) for each in asked], indent=1, ensure_ascii=False)
-        )
+        with questions.open(newline="") as sheet:
+            asked = [Question(**row) for row in csv.DictReader(sheet)]
         answers = _answers(asked, running)
         for number, (question, answer) in enumerate(zip(asked, answers, strict=True), 1):
             (folder / f"{number:03}.answer").write_bytes(answer.recorded(question))
@@ -66,10 +56,6 @@ def compare(before: Path, after: Path, allow: Path | None) -> None:
     found = compared(before, after, allowed_in(allow) if allow else {})
     click.echo(found.told())
     sys.exit(bool(found.differing))
-
-
-def _read(path: Path) -> list[Question]:
-    return [Question(**each) for each in json.loads(path.read_text())]
 
 
 def _answers(asked: list[Question], running: Running) -> Iterator[Answer]:

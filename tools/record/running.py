@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import environ
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlencode
 from uuid import uuid4
 
 import requests
 
-from tools.record.questions import SLACK, TERMINAL, Question
-
+TERMINAL, SLACK = "TERMINAL", "SLACK"
 SECRET = "a secret of the record's own"
 PUBLIC_URL = "https://cost.example.org"
 HEADERS = ("Content-Type", "Content-Disposition", "Cache-Control", "Location", "Allow", "WWW-Authenticate", "Retry-After",
@@ -29,7 +29,23 @@ HEADERS = ("Content-Type", "Content-Disposition", "Cache-Control", "Location", "
 SNAPSHOT = re.compile(rb"20\d{6}T\d{6}Z(?=-[0-9a-f]{8})")  # when the store was filled
 ESTIMATE_ID = re.compile(rb"(?<![.\w])[0-9a-f]{16}(?![.\w])")  # a digest that the snapshot's name goes into
 TOO_LONG = b"This took too long"
+FORM = "application/x-www-form-urlencoded"
 PATIENCE = 300
+
+
+class Question(NamedTuple):
+    """An HTTP request, with the media type that it accepts or sends. In a terminal `place` are the words after `costcalc`,
+    and the body is standard input; in Slack `place` is what a person typed after /cost."""
+
+    method: str
+    place: str
+    type: str = ""
+    body: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those of the request."""
+        return {"Content-Type" if self.body else "Accept": self.type} if self.type else {}
 
 
 @dataclass(frozen=True)
@@ -122,11 +138,11 @@ class Running:
             return self.command.run(question)
         return self._slack(question) if question.method == SLACK else self._http(question)
 
-    def _http(self, question: Question) -> Answer:
+    def _http(self, question: Question, signed: dict[str, str] | None = None) -> Answer:
         told = requests.request(
             question.method,
             self.url + question.place,
-            headers=question.headers,
+            headers=question.headers | (signed or {}),
             data=question.body.encode(),
             timeout=PATIENCE,
             allow_redirects=False,
@@ -142,7 +158,7 @@ class Running:
         """The command as Slack sends it, again where a busy machine took too long."""
         while True:
             body = urlencode({"command": "/cost", "text": question.place, "trigger_id": uuid4()})
-            answer = self._http(Question("POST", "/slack/cost", _signed(body), body))
+            answer = self._http(Question("POST", "/slack/cost", FORM, body), _signed(body))
             if TOO_LONG not in answer.body:
                 return answer
             time.sleep(1)
@@ -152,7 +168,6 @@ def _signed(body: str) -> dict[str, str]:
     now = str(int(time.time()))
     proof = hmac.new(SECRET.encode(), f"v0:{now}:{body}".encode(), sha256).hexdigest()
     return {
-        "Content-Type": "application/x-www-form-urlencoded",
         "X-Slack-Request-Timestamp": now,
         "X-Slack-Signature": f"v0={proof}",
     }
