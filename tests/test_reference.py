@@ -52,7 +52,7 @@ def parameters():
 
 def commands():
     def rows(group, before):
-        for name in list(group.commands) or group.list_commands(None):
+        for name in group.list_commands(None):
             command = group.get_command(None, name)
             words = [*before, name]
             if isinstance(command, click.Group):

@@ -8,9 +8,8 @@ import os
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, stop
+from api.cli.failing import FAILED, settings_of_environment, stop
 from api.cli.grid import Column, table, terminal_width
-from api.settings import Settings
 from pricing.store.changes import By
 from pricing.store.connection import StoreError
 from pricing.store.store import Store
@@ -32,10 +31,15 @@ def this_user() -> By:
     return By(name, utc_now())
 
 
-def list_changes(settings: Settings, most: int) -> None:
-    """Prints the last changes, the newest last."""
+@click.command()
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="The newest so many.")
+def log(limit: int) -> None:
+    """List who added, removed, withdrew or released what.
+
+    The newest stands last. Servers also write a line of each to their log.
+    """
     try:
-        changes = Store(settings.database_url).changes(most)
+        changes = Store(settings_of_environment().database_url).changes(limit)
     except StoreError as error:
         stop(error, FAILED)
     for line in table(COLUMNS, changes, terminal_width()):

@@ -13,17 +13,29 @@ from typing import cast
 
 import click
 
-from api.cli.commands import answers, own_runs
-from api.cli.failing import FAILED, settings_of_environment, stop, told
+from api.cli import questions
+from api.cli.failing import FAILED, settings_of_environment, stop
 from api.cli.options import dashed
 from api.settings import SETTINGS, shown
 
 CHECKOUT = Path(__file__).parents[2]
 """Where the packages stand: a checkout, if `science` is among them."""
+OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "watch")
+"""The commands in files of their own, which are imported when they are asked for."""
 
 
 class Commands(click.Group):
     """The commands. What begins with none of them, and has a number, asks for a cost: in words, or with options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in order."""
+        return sorted((*self.commands, *OF_FILES))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name."""
+        if cmd_name in OF_FILES:
+            return cast(click.Command, resolve_name(f"api.cli.{cmd_name}:{cmd_name}"))
+        return super().get_command(ctx, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -43,30 +55,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-class Elsewhere(click.Group):
-    """A group whose commands stand in a file of their own, which is imported when one of them is asked for."""
-
-    def __init__(self, name: str, help: str) -> None:
-        super().__init__(name, help=help)
-        self.place = f"api.cli.{name}:{name}"
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of its commands."""
-        return cast(click.Group, resolve_name(self.place)).list_commands(ctx)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
-        return cast(click.Group, resolve_name(self.place)).get_command(ctx, cmd_name)
-
-
-OF_OTHER_FILES: tuple[click.Command, ...] = (
-    *answers.COMMANDS,
-    *(answers.plan, answers.launch),
-    *(own_runs.measure, own_runs.small, own_runs.watch),
-    Elsewhere("recipes", "Turn training logs into recipes; list and remove your own runs."),
-    Elsewhere("prices", "Fetch live prices and check their sources."),
-)
-for command in OF_OTHER_FILES:
+for command in (*questions.COMMANDS, questions.plan, questions.launch):
     main.add_command(command)
 
 
@@ -94,29 +83,6 @@ def serve(bind: str | None, workers: int | None) -> None:
         stop(error, FAILED)
 
 
-@main.group(invoke_without_command=True)
-@click.pass_context
-def mcp(context: click.Context) -> None:
-    """Answer an assistant over the Model Context Protocol.
-
-    It speaks over standard input and output. The assistant starts it.
-    """
-    if context.invoked_subcommand is None:
-        from api.cli import mcp as commands
-
-        with told():
-            commands.run(settings_of_environment())
-
-
-@mcp.command("doctor")
-def diagnose() -> None:
-    """Check this installation, and say how to mend it. Exit status 1: something is wrong."""
-    from api.cli import mcp as commands
-
-    with told():
-        sys.exit(commands.diagnose(settings_of_environment()))
-
-
 @main.command()
 @click.option("--name", help="Its owner, for the log; tokens of one name see the same runs.")
 @click.option("--read-only", is_flag=True, help="It may only read; for addresses in spreadsheets.")
@@ -140,18 +106,6 @@ def token(name: str | None, read_only: bool, until: datetime | None) -> None:
         raise click.BadParameter(str(error), param_hint="--name") from None
     click.echo(f"token (shown only now): {made}")
     click.echo(f"COSTCALC_API_TOKENS={setting}")
-
-
-@main.command()
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="The newest so many.")
-def log(limit: int) -> None:
-    """List who added, removed, withdrew or released what.
-
-    The newest stands last. Servers also write a line of each to their log.
-    """
-    from api.cli.log import list_changes
-
-    list_changes(settings_of_environment(), limit)
 
 
 @main.command()

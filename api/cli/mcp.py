@@ -1,30 +1,41 @@
-"""`costcalc mcp`: the server that an assistant starts, and what is wrong with it."""
+"""`costcalc mcp`: the server that an assistant starts, and what is wrong with an installation."""
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import click
 
 from api.bootstrap import build, build_once
-from api.cli.failing import FAILED, stop
+from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.mcp.doctor import diagnosis
-from api.settings import Settings
 
 
-def run(settings: Settings) -> None:
-    """Answers until standard input ends. Raises CannotStart."""
+@click.group(invoke_without_command=True)
+@click.pass_context
+def mcp(context: click.Context) -> None:
+    """Answer an assistant over the Model Context Protocol.
+
+    It speaks over standard input and output. The assistant starts it.
+    """
+    if context.invoked_subcommand is not None:
+        return
     if find_spec("mcp") is None:
         stop("`costcalc mcp` needs the protocol's SDK: install it with pip install 'costcalc[mcp]'", FAILED)
     from api.mcp.server import serve
 
-    serve(build(settings), settings)
+    settings = settings_of_environment()
+    with told():
+        serve(build(settings), settings)
 
 
-def diagnose(settings: Settings) -> int:
-    """Prints every finding; 1 if anything is wrong. Raises CannotStart."""
-    found = diagnosis(build_once(settings))
+@mcp.command("doctor")
+def diagnose() -> None:
+    """Check this installation, and say how to mend it. Exit status 1: something is wrong."""
+    with told():
+        found = diagnosis(build_once(settings_of_environment()))
     for finding in found.findings:
-        told = f"{finding.state:13}  {finding.subject}: {finding.found}"
-        click.echo(f"{told}. Run: {finding.remedy}" if finding.remedy else told)
-    return 0 if found.well else FAILED
+        line = f"{finding.state:13}  {finding.subject}: {finding.found}"
+        click.echo(f"{line}. Run: {finding.remedy}" if finding.remedy else line)
+    sys.exit(0 if found.well else FAILED)

@@ -49,7 +49,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-prices = click.Group("prices")
+prices = click.Group("prices", help="Fetch live prices and check their sources.")
 
 
 def source_settings() -> Iterator[Setting]:

@@ -12,8 +12,8 @@ from api.bootstrap import build_once
 from api.cli.failing import settings_of_environment, stop, told
 from api.cli.grid import Column, table, terminal_width
 from api.cli.log import this_user
+from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, dashed, texts
-from api.cli.own_runs import keep, stored_runs
 from api.questions.errors import BadParameters
 from api.questions.own_runs import RunSchema
 from api.reports.own_runs import check_room, new_run
@@ -28,7 +28,7 @@ OF_HTTP = ("shared", "token", "file", "keep", "target")
 MOST_DRAWN, WIDEST_BAR = 12, 40
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
-recipes = click.Group("recipes")
+recipes = click.Group("recipes", help="Turn training logs into recipes; list and remove your own runs.")
 
 
 @recipes.command(

@@ -21,6 +21,7 @@ from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared
 from api.reports.comparison import CompareReport
 from api.reports.models import FitReport, ModelsReport
+from api.reports.small_networks import SmallReport
 from api.reports.trend import TrendReport
 from costcalc.answers import PriceBasis
 from costcalc.evidence.largest_batch import Fit
@@ -166,3 +167,28 @@ def _compared(each: Compared) -> str:
         f"{in_region(machine(each), each.region)}, {counted(each.accelerators, each.accelerator)}: "
         f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
     )
+
+
+def small_lines(report: SmallReport, view: View) -> Iterator[str]:
+    """How long a small network trains on this machine and on others, and where the answer turns."""
+    found = report.document()
+    yield (
+        f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
+        f"{found.steps:,} steps of {found.batch_size}"
+    )
+    yield from table(SMALL_COLUMNS, found.devices, view.width)
+    yield f"Worth up to: the hourly rate at which it costs as much as {found.reference} at {found.hourly_rate}."
+
+
+SMALL_COLUMNS = (
+    Column("device", lambda each: each.device),
+    Column("step", lambda each: f"{each.step_seconds * 1e6:,.4g} µs", figures=True),
+    Column("limited by", lambda each: each.limited_by),
+    Column("training", lambda each: f"{each.train_seconds:,.4g} s", figures=True),
+    Column("known to\na factor", lambda each: f"{each.factor_80:g}", figures=True),
+    Column("worth up to\nan hour", lambda each: f"{each.worth_up_to_hourly:,.3g}", figures=True),
+    Column(
+        "turns at\nhidden units", lambda each: " ".join(f"{units:,}" for units in each.turns_at or ()), figures=True
+    ),
+    Column("evidence", lambda each: each.evidence, leave=1),
+)

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
+from datetime import UTC
+from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 from marshmallow import Schema
 
 from api.bootstrap import build_once, utc_now
-from api.cli.failing import stop, told
+from api.cli.failing import settings_of_environment, stop, told
 from api.formats.words import chance
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
 from api.questions.resolving import Side
 from api.reports.prices.offers import selected
 from api.service import Service
-from api.settings import Settings
 from api.slack.message import Message, escape
 from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
@@ -31,7 +32,7 @@ from costcalc.training import Recipe
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.runs import Run
-from own_runs.watch import CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
+from own_runs.watch import NO_BUDGET, CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
 
 Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
 ALARM = 3  # exit status where the range leaves the budget
@@ -40,30 +41,57 @@ POSTED = "costcalc-posted.txt"
 LEFT_TO_SAY = "or leave --slack out"
 
 
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
-    """Where the log is, on which `instance` it runs (None where the plan has its rate), what runs are `like` it, and how often to
-    look, in seconds; None to look `once`."""
-
-    log: Path
-    instance: str | None
-    like: tuple[str, ...]
-    every: float | None
-    slack: bool
-
-
-def watch(settings: Settings, options: WatchOptions, plan: Plan) -> int:
-    """Follows the log and prints each outlook, until its run is over or leaves its budget. Returns the exit status."""
+def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
+    """The amount of money that an option has. Ends the command where it is none."""
     try:
-        url = webhook(settings, LEFT_TO_SAY) if options.slack else None
+        found = Decimal(value or "nan")
+    except InvalidOperation:
+        found = Decimal("nan")
+    if value is not None and not (found.is_finite() and found > 0):
+        raise click.BadParameter(f"must be a number above 0, such as 12.24; got {value}", context, option)
+    return found if value is not None else None
+
+
+@click.command()
+@click.argument("log", type=click.Path(path_type=Path))
+@click.option(
+    "--max-cost", metavar="USD", callback=amount, help="What the whole run may cost, such as 200; default any sum."
+)
+@click.option("--rate", metavar="USD", callback=amount, help="What an hour of its machines costs, such as 12.24.")
+@click.option("--instance", metavar="PROVIDER:TYPE", help="Or the machine: aws:p3.8xlarge, aws:p3.8xlarge:2, ...:spot.")
+@click.option("--planned-epochs", type=click.FloatRange(0, min_open=True), help="The length of its schedule.")
+@click.option("--target", type=float, help="The value of the metric to reach, such as 0.757.")
+@click.option("--metric", help="Its name in the log, where that has several.")
+@click.option("--lower-is-better", is_flag=True, help="For a loss or an error.")
+@click.option("--like", multiple=True, metavar="RECIPE", help="Runs of its family, such as ffcv-rn50-*; repeatable.")
+@click.option("--steps-per-epoch", type=click.FloatRange(0, min_open=True), help="For a log that counts steps.")
+@click.option("--started", type=click.DateTime(), help="When it began (UTC), for a log without times.")
+@click.option("--once", is_flag=True, help="Look once, as from cron.")
+@click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
+@click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
+def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
+    """Follow the LOG of a running training, and its budget.
+
+    It says the dollars so far, and those to the target with their range. Exit status 3: the range leaves --max-cost. Any log
+    that `costcalc recipes` reads will do.
+    """
+    if (rate is None) == (instance is None):
+        stop("write --rate, what an hour costs, or --instance, such as aws:p3.8xlarge")
+    every = None if options.pop("once") else options["every"]
+    slack, like, started = options.pop("slack"), options.pop("like"), options.pop("started")
+    del options["every"]
+    settings = settings_of_environment()
+    try:
+        url = webhook(settings, LEFT_TO_SAY) if slack else None
     except WrongUse as error:
         stop(error)
     with told():
         service = build_once(settings)
-        rate = hourly_rate(service, options.instance) if options.instance else plan.hourly_rate
-    family = _family(service, options.like)
-    alarms, alarmed = PostedAlarms(options.log, plan), False
-    for found in _outlooks(options, replace(plan, hourly_rate=rate), family):
+        paid = rate if instance is None else hourly_rate(service, instance)
+    options["max_cost"] = options["max_cost"] or NO_BUDGET
+    plan = Plan(hourly_rate=paid or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
+    alarms, alarmed = PostedAlarms(log, plan), False
+    for found in _outlooks(log, every, plan, _family(service, like)):
         said = "\n".join(sentences(found, plan))
         click.echo(said)
         alarmed = alarmed or found.verdict.is_alarm
@@ -71,12 +99,12 @@ def watch(settings: Settings, options: WatchOptions, plan: Plan) -> int:
             alarms.post(url, said, found.verdict)
         elif alarmed:
             break
-    return ALARM if alarmed else 0
+    sys.exit(ALARM if alarmed else 0)
 
 
-def _outlooks(options: WatchOptions, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook]:
+def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook]:
     """One each time that there are new evaluations, the last when the run is over."""
-    followed, seen = FollowedLog(options.log), None
+    followed, seen = FollowedLog(log), None
     while True:
         found, place = _look(followed, plan, family)
         if place != seen and found:
@@ -84,9 +112,9 @@ def _outlooks(options: WatchOptions, plan: Plan, family: Sequence[Course]) -> It
         elif place != seen:
             click.echo(f"nothing to tell yet: {place}", err=True)
         seen = place
-        if options.every is None or (found and _is_over(found, plan)):
+        if every is None or (found and _is_over(found, plan)):
             return
-        time.sleep(options.every)
+        time.sleep(every)
 
 
 def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | None, str]:

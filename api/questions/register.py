@@ -402,6 +402,13 @@ QUESTIONS = (
         "api.questions.schemas.lists:SmallSchema",
         "api.reports.small_networks:small_report",
         "api.reports.small_networks:SmallDocument",
+        {"terminal": f"{_LINES}small_lines"},
+        command=Command(
+            "Compare this machine with GPUs for a very small network.\n\nIt is so small that launches and transfer decide. MODEL "
+            "gives its layers: those of a dense network, such as mlp:784-512-512-10, or of a convolutional one, such as "
+            "cnn:28x28x1-32-64-10: height, width and channels, the channels of 3 x 3 convolutions, the classes.",
+            ("model",),
+        ),
         topic="Small networks",
         table=f"{_TABLES}SMALL",
         example={"model": "mlp:784-512-512-10"},

@@ -13,6 +13,7 @@ from costcalc.evidence.small_devices import small_devices
 from costcalc.fields import filled
 from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
 from costcalc.units import SECONDS_PER_HOUR
+from own_runs.speeds import SMALL_DEVICE, small_device
 
 SAMPLES, BATCH_SIZE, EPOCHS, HOURLY_RATE = 60_000, 64, 10, Decimal("0.10")
 
@@ -103,7 +104,7 @@ class SmallReport:
             )
 
 
-def small_report(_: Service, __: Catalogue, values: dict[str, Any]) -> SmallReport:
+def small_report(service: Service, _: Catalogue, values: dict[str, Any]) -> SmallReport:
     """The report that parsed parameters of `/small` ask for."""
     training = Training(
         values["model"],
@@ -111,4 +112,5 @@ def small_report(_: Service, __: Catalogue, values: dict[str, Any]) -> SmallRepo
         values.get("batch_size", BATCH_SIZE),
         values.get("epochs", EPOCHS),
     )
-    return SmallReport(training, values.get("hourly_rate", HOURLY_RATE), small_devices())
+    measured = (small_device(run) for run in service.runs() if run.kind == SMALL_DEVICE)
+    return SmallReport(training, values.get("hourly_rate", HOURLY_RATE), (*measured, *small_devices()))

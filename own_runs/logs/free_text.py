@@ -26,11 +26,13 @@ OF_CLU = re.compile(r"logging_writer\.py:\d+\] \[(\d+)\]")
 WITHIN = re.compile(r"\bepoch\s*(?:\(train\))?[:\s\[]*\d+(?:/\d+)?[\]\s,]*\[\s*\d+/\d+|\b\d{1,2}%\|", re.I)
 """Lines during an epoch: a step stands beside it, or a bar that is not full."""
 WORD = r"[A-Za-z][\w@/.-]{0,40}"
+VALUE = rf"{NUMBER}(%?)(?![\w:/]|\.\d)"
 PAIR = re.compile(
-    rf"(?<![\w.])['\"]?({WORD}(?: {WORD}){{0,2}})['\"]?\s*[:=]\s*{NUMBER}(%?)(?![\w:/]|\.\d)"
-    rf"|(?<![\w.])((?:{WORD} )?(?:loss|acc|accuracy|ppl|perplexity)) {NUMBER}(%?)(?![\w:/]|\.\d)",
-    re.I,
+    rf"""(?<![\w.])['\"]?({WORD}(?:\ {WORD}){{0,2}})['\"]?\s*[:=]\s*{VALUE}  # val_acc=0.71, 'eval loss': 3.2, top 1 acc: 71%
+    | (?<![\w.])((?:{WORD}\ )?(?:loss|acc|accuracy|ppl|perplexity))\ {VALUE}  # train loss 3.2""",
+    re.I | re.X,
 )
+"""A name of up to three words and its value; of names that are known well the sign between may be missing."""
 SHARE = re.compile(rf"({WORD}): (\d+)/(\d+) \(\d", re.I)
 TOP = re.compile(rf"\bAcc@([15]) +{NUMBER}", re.I)
 METRIC = re.compile(

@@ -63,8 +63,7 @@ class Scan:
         while self.place < len(self.text):
             gap = _GAP.match(self.text, self.place)
             if gap:
-                gap = gap[0]
-                if "," in gap or ";" in gap:
+                if "," in gap[0] or ";" in gap[0]:
                     self._end_negation()
                     self.mine = False
                 self.place = gap.end()

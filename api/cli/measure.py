@@ -1,27 +1,20 @@
-"""What `costcalc measure` and `costcalc small` do: one's own speeds, kept beside the prices."""
+"""`costcalc measure`: one's own speeds, kept beside the prices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, stop
-from api.cli.grid import Column, table, terminal_width
+from api.cli.failing import FAILED, settings_of_environment, stop
 from api.cli.log import this_user
-from api.questions.suggestions import many
-from api.reports.small_networks import SmallReport
 from api.settings import Settings
 from costcalc.evidence import load_evidence
-from costcalc.evidence.small_devices import small_devices
 from costcalc.hardware import Cluster
-from costcalc.small_networks import Training
 from costcalc.training import Model
 from own_runs import this_machine
-from own_runs.speeds import SMALL_DEVICE, MeasuredSpeed, small_device, stored_device
+from own_runs.speeds import MeasuredSpeed, stored_device
 from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
@@ -32,44 +25,61 @@ if TYPE_CHECKING:
 NO_PYTORCH = "`costcalc measure` needs PyTorch, and {} is not installed: pip install 'costcalc[measure]'"
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """The options of `costcalc measure`; None where the machine decides."""
+@click.command()
+@click.argument("model", default="resnet50")
+@click.option("--module", metavar="PACKAGE.MODULE:FACTORY", help="Measure what this function returns, as MODEL.")
+@click.option("--image-size", type=click.IntRange(1, 4096), default=224, show_default=True, help="Pixels a side.")
+@click.option(
+    "--precision",
+    type=click.Choice(["fp32", "bf16", "fp16"], case_sensitive=False),
+    help="Default: the fastest of the device.",
+)
+@click.option("--batch-size", type=click.IntRange(1), help="Default: doubled while it fits and gets faster.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.1, 600),
+    default=10,
+    show_default=True,
+    help="Seconds to spend on each batch size.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "mps", "xla", "cpu"], case_sensitive=False),
+    help="Default: the fastest there is.",
+)
+@click.option("--accelerator", metavar="NAME", help="A name for the device, instead of its own.")
+@click.option("--store/--no-store", default=True, show_default=True, help="Use it in answers from now on.")
+@click.option("--small", is_flag=True, help="Measure what matters to small networks instead: see `costcalc small`.")
+def measure(model: str, device: str | None, accelerator: str | None, store: bool, small: bool, **how: Any) -> None:
+    """Measure how fast MODEL trains on this machine.
 
-    model: str
-    module: str | None
-    image_size: int
-    precision: str | None
-    batch_size: int | None
-    seconds: float
-    device: str | None
-    accelerator: str | None
-    store: bool
-
-
-def measure(settings: Settings, options: MeasureOptions) -> None:
-    """Measures a network on this machine, prints the result and stores it."""
+    Answers then use it as your own speed. MODEL is a network of torchvision or timm, or with --module the
+    network whose recipes your own stands for. ROCm is cuda.
+    """
+    settings = settings_of_environment()
+    if small:
+        measure_small(settings, device, accelerator, store)
+        return
     try:
         from own_runs.measure.devices import CannotMeasure, find_device
         from own_runs.measure.measuring import Request
         from own_runs.measure.measuring import measure as measured
     except ModuleNotFoundError as missing:
         stop(NO_PYTORCH.format(missing.name), FAILED)
-    known = load_evidence().find_model(options.model)
-    names = (known.name, *known.aliases) if known else (options.model,)
-    request = Request(names, options.module, options.image_size, options.precision, options.batch_size, options.seconds)
+    known = load_evidence().find_model(model)
+    request = Request((known.name, *known.aliases) if known else (model,), **how)
     try:
-        device = find_device(options.device, options.accelerator)
-        if known and not options.module:
-            _predict(device.name, request, known)
-        found = measured(request, device, _tell)
+        found_device = find_device(device, accelerator)
+        if known and not request.module:
+            _predict(found_device.name, request, known)
+        found = measured(request, found_device, _tell)
     except CannotMeasure as error:
         stop(error, FAILED)
     speed = found.speed(utc_now().replace(microsecond=0))
     _say_measured(found, speed)
     if known is None:
-        _tell(f"no recipe trains {options.model}: name the network whose recipes it stands for to have it used")
-    if options.store:
+        _tell(f"no recipe trains {model}: name the network whose recipes it stands for to have it used")
+    if store:
         keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
 
 
@@ -125,33 +135,6 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
     )
     if store:
         keep(settings, stored_device(constants, now), "small networks on it")
-
-
-def compare_small(settings: Settings, training: Training, rate: Decimal) -> None:
-    """Prints how long a small network trains on this machine and on others, and where the answer turns."""
-    measured = (small_device(run) for run in stored_runs(settings, SMALL_DEVICE))
-    found = SmallReport(training, rate, (*measured, *small_devices())).document()
-    click.echo(
-        f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
-        f"{found.steps:,} steps of {found.batch_size}"
-    )
-    for line in table(SMALL_COLUMNS, found.devices, terminal_width()):
-        click.echo(line.rstrip())
-    click.echo(f"Worth up to: the hourly rate at which it costs as much as {found.reference} at {rate}.")
-
-
-SMALL_COLUMNS = (
-    Column("device", lambda each: each.device),
-    Column("step", lambda each: f"{each.step_seconds * 1e6:,.4g} µs", figures=True),
-    Column("limited by", lambda each: each.limited_by),
-    Column("training", lambda each: f"{each.train_seconds:,.4g} s", figures=True),
-    Column("known to\na factor", lambda each: f"{each.factor_80:g}", figures=True),
-    Column("worth up to\nan hour", lambda each: f"{each.worth_up_to_hourly:,.3g}", figures=True),
-    Column(
-        "turns at\nhidden units", lambda each: " ".join(f"{units:,}" for units in each.turns_at or ()), figures=True
-    ),
-    Column("evidence", lambda each: each.evidence, leave=1),
-)
 
 
 def keep(settings: Settings, run: OwnRun, used: str) -> None:

@@ -1,1 +1,0 @@
-"""What can be typed after `costcalc`. Each command imports what it does only when it runs."""
