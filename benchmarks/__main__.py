@@ -11,7 +11,7 @@ import signal
 import sys
 from importlib import import_module
 
-ALL = ("answers", "over_http", "hostile", "processes", "store", "csv_export", "workbooks", "page", "dearest")
+ALL = ("answers", "over_http", "hostile", "processes", "store", "page", "dearest")
 LONG = ("load", "faults", "refresh_memory", "fresh", "against")
 
 

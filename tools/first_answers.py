@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from api.cli.ask import ask_lines
+from api.cli.cost import ask_lines
 from api.cli.grid import View
 from api.reports.ask import AskReport
 from api.service import Service

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from shlex import join
 
 from api.cli.estimates import best_lines, estimate_lines
 from api.cli.grid import View, paragraph
-from api.cli.options import as_options
+from api.cli.options import ARGUMENTS, as_options, dashed
 from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned
 from api.questions.suggestions import many
+from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
@@ -17,6 +19,8 @@ from costcalc.tasks.goals import goal_in_words
 
 LINES = 24
 """Lines of a terminal that the first answer fits."""
+LONGEST_COMMAND = 300
+"""Of one that names every cloud but one nobody makes use."""
 
 
 def cost_lines(report: CostReport, view: View) -> Iterator[str]:
@@ -97,3 +101,21 @@ def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
         yield f"No new prices from {', '.join(names)}: older ones are used. --explain says why."
     for gap in prices.gaps if explain else ():
         yield f"No new prices from {gap.source}: {gap.reason}"
+
+
+def ask_lines(report: AskReport, view: View) -> Iterator[str]:
+    """The answer as lines; where the sentence is no question, what to type."""
+    meant, cost = report.understanding, report.cost
+    exactly = command(meant.answered)
+    for line in (*meant.lines, *([f"Exactly: {exactly}"] if cost and len(exactly) <= LONGEST_COMMAND else [])):
+        yield from paragraph(line, view.width, 4)
+    if cost:
+        yield ""
+        yield from cost_lines(cost, view)
+
+
+def command(parameters: Mapping[str, list[str]]) -> str:
+    """The command that asks these parameters of `/cost`."""
+    options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
+    arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
+    return join(["costcalc", "cost", *arguments, *(word for pair in options for word in pair)])

@@ -161,7 +161,7 @@ QUESTIONS = (
         "api.questions.schemas.lists:AskSchema",
         "api.reports.ask:ask_report",
         "api.reports.ask:AskDocument",
-        {"terminal": "api.cli.ask:ask_lines", "html": "api.web.pages.asking:ask_view"},
+        {"terminal": "api.cli.cost:ask_lines", "html": "api.web.pages.asking:ask_view"},
         command=Command(
             'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
             "it was understood, and which words were not.",

@@ -171,21 +171,9 @@ def _excess(runs: Mapping[str, MLPerfRun], picked: str) -> float:
     return math.exp(runs[picked].log_seconds - min(run.log_seconds for run in runs.values())) - 1
 
 
-def by_accelerator(answered: Sequence[tuple[AnsweredRun, Case]], fewest: int = 12) -> dict[str, list[Case]]:
-    """The cases of each accelerator that has at least so many; the rest as "others"."""
-    groups = _grouped(answered, lambda one: one.run.system.accelerator)
-    rest = [case for cases in groups.values() if len(cases) < fewest for case in cases]
-    return {name: cases for name, cases in sorted(groups.items()) if len(cases) >= fewest} | {"others": rest}
-
-
 def by_tier(answered: Sequence[tuple[AnsweredRun, Case]]) -> dict[str, list[Case]]:
     """The cases by the tier of evidence that the answer's throughput is labelled with, the most frequent first."""
-    groups = _grouped(answered, lambda one: one.estimate.evidence.throughput.value)
-    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
-
-
-def _grouped(answered: Sequence[tuple[AnsweredRun, Case]], key: Callable[[AnsweredRun], str]) -> dict[str, list[Case]]:
     groups: dict[str, list[Case]] = defaultdict(list)
     for one, case in answered:
-        groups[key(one)].append(case)
-    return groups
+        groups[one.estimate.evidence.throughput.value].append(case)
+    return dict(sorted(groups.items(), key=lambda group: -len(group[1])))

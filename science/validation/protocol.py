@@ -30,18 +30,16 @@ from science.validation.convergence.epochs import batches_left_out, borrowed, cu
 from science.validation.convergence.own_runs import own_run_scores, reliability
 from science.validation.convergence.partial_runs import (
     SHARES,
-    crossings,
     ends,
     ffcv_logs,
     longer,
     mlperf_logs,
     watched_scores,
 )
-from science.validation.end_to_end import EndToEnd, by_accelerator, by_tier, regret_of_picks
+from science.validation.end_to_end import EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
-from science.validation.outside_mlperf.data_pipelines import sources_left_out
+from science.validation.outside_mlperf.hosts import organisations_left_out, sources_left_out
 from science.validation.outside_mlperf.implementations import RERUN, Implementations
-from science.validation.outside_mlperf.processors import organisations_left_out
 from science.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from science.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
 from science.validation.published import FROZEN, Published, fingerprint, mlperf_runs
@@ -316,10 +314,6 @@ def _partial_runs(published: Published) -> Iterator[Experiment]:
         yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (FFCV)", ends(ffcv, share))
     for share in SHARES:
         yield Experiment(
-            f"partial run, {100 * share:.0f} % seen: epochs to 1 point below its end (FFCV)", crossings(ffcv, share)
-        )
-    for share in SHARES:
-        yield Experiment(
             f"partial run, {100 * share:.0f} % seen: error at the end of a longer run (FFCV)", longer(ffcv, share)
         )
     for share in SHARES:
@@ -334,7 +328,7 @@ def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:
             yield Experiment(f"{asked}: {name}", end_to_end.by_kind[known], kind=known)
     left_out, named = "/cost, organisation left out", "/cost, organisation left out, round named"
     usual = end_to_end.without_organisation(end_to_end.runs, any_round=True)
-    for name, cases in {"all": _cases(usual), **by_tier(usual), **by_accelerator(usual)}.items():
+    for name, cases in {"all": _cases(usual), **by_tier(usual)}.items():
         yield Experiment(f"{left_out}: {name}", cases)
     yield Experiment(f"{named}: all", _cases(end_to_end.without_organisation(end_to_end.runs, any_round=False)))
     yield Experiment(PICKS, end_to_end.picks())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,13 +13,15 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Parameter
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import either
+from api.questions.words.dates import DATE_RULES
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
-from api.questions.words.rules import rules
-from api.questions.words.scan import MOST_ASKED, Scan
+from api.questions.words.scan import MOST_ASKED, Rules, Scan
+from api.questions.words.shares_and_money import SHARES_AND_MONEY
 from api.questions.words.tables import COVERED, other_network
+from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.offers import PurchaseOption
@@ -204,3 +207,11 @@ def _accelerators(reading: Reading) -> None:
     named = reading.values.get("accelerator", [])
     if "GPU" in named and any(each not in FAMILIES for each in named):
         named.remove("GPU")
+
+
+@cache
+def rules() -> Rules:
+    """Every rule in the order in which they are tried, compiled when the first sentence comes: the commands that read none do not
+    wait a tenth of a second for it."""
+    texts = (*SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
+    return tuple((re.compile(text, re.IGNORECASE), understand) for text, understand in texts)

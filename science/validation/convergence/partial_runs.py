@@ -10,7 +10,6 @@ import numpy as np
 
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast, forecast, predicted, slope_of_lengths
 from costcalc.training import Evaluation
-from costcalc.units import Floats
 from science.validation.convergence.chances import Brier, Chance, Scored, brier
 from science.validation.published import Published
 from science.validation.scores import Case
@@ -18,7 +17,6 @@ from science.validation.scores import Case
 SHARES = (0.3, 0.5, 0.7)  # of the schedule that are seen
 END = np.array([1.0])
 MARGINS = (-0.10, -0.05, -0.02, 0.0, 0.02, 0.05, 0.10)  # of ln(error): targets beside the mean end of a family
-BELOW_THE_END = 0.01  # accuracy: how far below its end a run's crossing is predicted
 FFCV = "ffcv-rn50"  # a family, whose lengths are held out one at a time
 MLPERF = "mlperf-"  # what the names of families begin with that are held out by organisation
 OPEN = "-open-"
@@ -75,18 +73,6 @@ def ends(logs: list[WholeLog], share: float) -> list[Case]:
     ]
 
 
-def crossings(logs: list[WholeLog], share: float) -> list[Case]:
-    """The epochs to an accuracy just below the end. The baseline runs to the end, as does a forecast that ends below."""
-    cases = []
-    for log, seen, family in _held_out(logs, share):
-        wanted = math.log(math.exp(log.end) + BELOW_THE_END)
-        true = _share_at(log.course.shares, log.course.log_errors, wanted)
-        later = np.linspace(share, 1.0, 1001)
-        said = _share_at(later, predicted(seen, family, later), wanted)
-        cases.append(Case(log.name, log.group, math.log(said / true), math.log(1 / true)))
-    return cases
-
-
 def longer(logs: list[WholeLog], share: float) -> list[Case]:
     """The error at the end of each log as it is told from each shorter one, of which this share was seen and to whose schedule's
     length the family's own lengths are applied, neither being in the family. The baseline is the end of the shorter one."""
@@ -141,11 +127,6 @@ def _held_out(logs: list[WholeLog], share: float) -> Iterator[tuple[WholeLog, Co
 
 def _mean_end(family: list[Course]) -> float:
     return float(np.mean([course.at(END) for course in family]))
-
-
-def _share_at(shares: Floats, log_errors: Floats, wanted: float) -> float:
-    reached = log_errors <= wanted + 1e-12
-    return float(shares[reached.argmax()]) if reached.any() else 1.0
 
 
 def _course(curve: tuple[Evaluation, ...]) -> Course:

@@ -23,7 +23,7 @@ from costcalc.machine_limits.host import (
 from costcalc.machine_limits.known_limits import LimitTables, data_limits
 from costcalc.machine_limits.limits import RentedMachines
 from costcalc.training import IMAGES_PER_EPOCH, Phase, System
-from science.validation.outside_mlperf.data_pipelines import sources_left_out
+from science.validation.outside_mlperf.hosts import sources_left_out
 
 
 def rate(

@@ -13,7 +13,7 @@ from costcalc.throughput.processors import LAW, LN_WIDTH_80, Processors, with_pr
 from costcalc.throughput.speed_model import empty_table
 from costcalc.training import Phase
 from science.fitting.processors import fitted_law
-from science.validation.outside_mlperf.processors import organisations_left_out
+from science.validation.outside_mlperf.hosts import organisations_left_out
 from science.validation.scores import half_width
 
 

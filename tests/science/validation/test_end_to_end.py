@@ -8,7 +8,7 @@ from support.mlperf_results import ACCELERATORS, accelerator, mlperf_row, predic
 from costcalc.throughput.fitted_parameters import KINDS, calibrated, widening
 from costcalc.training import System, Tier
 from science.validation.answered_runs import AnsweredRun
-from science.validation.end_to_end import HOLD_OUT, KINDS_ASKED, EndToEnd, by_accelerator, by_tier, regret_of_picks
+from science.validation.end_to_end import HOLD_OUT, KINDS_ASKED, EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import Learner
 from science.validation.scores import Case, half_width
 
@@ -192,15 +192,6 @@ def answered(name, tier, error=0.0):
 
 class TestGroups:
     """Rows of the report."""
-
-    def test_accelerators_with_enough_cases_have_rows_and_the_rest_one(self):
-        found = [answered("B", Tier.MODELLED, each) for each in range(3)]
-        found += [answered("A", Tier.MODELLED, each) for each in range(2)] + [answered("C", Tier.MODELLED)]
-        groups = by_accelerator(found, fewest=2)
-        assert {name: len(cases) for name, cases in groups.items()} == {"A": 2, "B": 3, "others": 1}
-        assert list(groups) == ["A", "B", "others"]
-        assert list(by_accelerator(found)) == ["others"]
-        assert len(by_accelerator(found * 4)["B"]) == 12
 
     def test_tiers_are_ordered_by_their_number(self):
         found = [answered("A", Tier.MODELLED), *(answered("A", Tier.TRANSFERRED, each) for each in range(2))]

@@ -1,12 +1,16 @@
-"""Hosts: what a vCPU prepares with a data pipeline, predicted from what other people measured of it."""
+"""Processors: what they train without an accelerator, and what a vCPU prepares with a data pipeline, predicted from what others
+measured."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 from statistics import NormalDist, median
 
 from costcalc.machine_limits.host import PipelineRate, known_feeds
+from costcalc.throughput.processors import Processors, ProcessorSpeed
+from science.fitting.processors import fitted_law
 from science.validation.scores import SCORED_LEVELS, Case
 
 NORMAL = NormalDist()
@@ -31,3 +35,21 @@ def sources_left_out(rates: Sequence[PipelineRate]) -> list[Case]:
             error, baseline_error = (log(rate.in_base_year / predicted) for predicted in (feed.in_base_year, usual))
             cases.append(Case(f"{rate.pipeline} {number}", rate.organisation, error, baseline_error, widths))
     return cases
+
+
+def organisations_left_out(processors: Processors) -> list[Case]:
+    """Each measured rate, all of its organisation being held out. The baseline is the median rate of a core and GHz of the
+    others, whatever they trained."""
+    cases = []
+    for rate in processors.rates:
+        others = tuple(other for other in processors.rates if other.organisation != rate.organisation)
+        known = replace(processors, rates=others)
+        usual = median(_pace(processors, other) for other in others)
+        error = processors.error(rate, fitted_law(known, others))
+        cases.append(Case(rate.name, rate.organisation, error, log(_pace(processors, rate) / usual)))
+    return cases
+
+
+def _pace(processors: Processors, rate: ProcessorSpeed) -> float:
+    """Images per second of a core and GHz."""
+    return rate.images_per_second / (rate.cores * rate.nodes * processors.named[rate.processor].ghz)
