@@ -135,8 +135,8 @@ def _settle(reading: Reading, words: Vocabulary) -> None:
 def _kinds(reading: Reading, words: Vocabulary) -> None:
     """The kind of a task's network says nothing more: `graph neural network rgat`."""
     models = reading.values.get("model", [])
-    if reading.other_task and any(map(words.is_task, models)):
-        kinds = [name for name in models if not words.is_task(name) and other_network(name)]
+    if reading.other_task and any(name in words.tasks for name in models):
+        kinds = [name for name in models if name not in words.tasks and other_network(name)]
         reading.values["model"] = [name for name in models if name not in kinds]
         reading.asked[:] = [each for each in reading.asked if COVERED not in each]
         reading.ignored += kinds
