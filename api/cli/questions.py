@@ -103,11 +103,7 @@ def launching() -> Schema:
     return LaunchSchema()
 
 
-@click.command(
-    cls=SchemaCommand,
-    schema=launching,
-    params=[_argument("model"), _argument("target?")],
-)
+@click.command(cls=SchemaCommand, schema=launching, params=[_argument("model"), _argument("target?")])
 def launch(**given: Any) -> None:
     """Print a launch file for training MODEL to TARGET.
 

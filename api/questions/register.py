@@ -384,10 +384,7 @@ QUESTIONS = (
             "that are modelled, not measured, have a range.",
             ("model?",),
         ),
-        tool=Tool(
-            "The largest batch of a network that each accelerator holds.",
-            rows=20,
-        ),
+        tool=Tool("The largest batch of a network that each accelerator holds.", rows=20),
         errors=(404,),
         topic="What fits in memory",
         table=f"{_TABLES}FITS",

@@ -207,11 +207,7 @@ class CostReport:
 
     def hints(self) -> Hints:
         """What looks for such changes."""
-        return Hints(
-            self.service.evidence_for(self.query),
-            self._answer_instead,
-            self._last_seen,
-        )
+        return Hints(self.service.evidence_for(self.query), self._answer_instead, self._last_seen)
 
     def _answer_instead(self, query: EstimateQuery) -> Answer:
         """The answer to a changed question, for which another region than for this one may stand in."""

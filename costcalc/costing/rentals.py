@@ -231,12 +231,7 @@ def _costs(
 
 
 def cost_ranges(
-    catalogue: Catalogue,
-    query: EstimateQuery,
-    rented: Rentals,
-    times: TrainingTimes,
-    market: Market,
-    as_of: datetime,
+    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, times: TrainingTimes, market: Market, as_of: datetime
 ) -> tuple[Floats, Floats]:
     """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rates.factors`
     says of one."""

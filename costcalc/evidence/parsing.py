@@ -215,9 +215,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
         limit_tables=LimitTables(
-            pipelines=PipelineTables(tables.pipelines, tables.code),
-            volumes=tables.volumes,
-            accelerators=accelerators,
+            pipelines=PipelineTables(tables.pipelines, tables.code), volumes=tables.volumes, accelerators=accelerators
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
         largest_batches=tables.largest_batches,

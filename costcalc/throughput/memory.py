@@ -18,12 +18,7 @@ import numpy as np
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.workloads import (
-    REFERENCE_GMACS,
-    REFERENCE_PARAMETERS_MILLIONS,
-    REFERENCE_SIZE,
-    SIXTEEN_BIT,
-)
+from costcalc.throughput.workloads import REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS, REFERENCE_SIZE, SIXTEEN_BIT
 from costcalc.training import Model, Throughput, known_on
 from costcalc.units import Floats
 

@@ -14,21 +14,8 @@ from costcalc.throughput.data_sheets import twin
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.measurements import Measurements
 from costcalc.throughput.memory import most_images, parameters
-from costcalc.throughput.reference_model import (
-    FULL_NODE,
-    REFERENCE_BATCH,
-    ReferenceModel,
-    Setup,
-    is_reference,
-)
-from costcalc.throughput.workloads import (
-    REFERENCE_SIZE,
-    Implementation,
-    Workload,
-    implementation,
-    own_rates,
-    workload,
-)
+from costcalc.throughput.reference_model import FULL_NODE, REFERENCE_BATCH, ReferenceModel, Setup, is_reference
+from costcalc.throughput.workloads import REFERENCE_SIZE, Implementation, Workload, implementation, own_rates, workload
 from costcalc.training import Model, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats
 

@@ -20,11 +20,7 @@ from own_runs.logs.mlperf_benchmarks import with_benchmark
 
 MARK = ":::MLL"
 LINE = re.compile(MARK + r"(?:OG\b| (?P<seconds>\d+\.\d+) (?P<key>\w+):)(?P<document>.*)")
-FACTS = {
-    "global_batch_size": "batch_size",
-    "train_samples": "samples_per_epoch",
-    "submission_benchmark": "model",
-}
+FACTS = {"global_batch_size": "batch_size", "train_samples": "samples_per_epoch", "submission_benchmark": "model"}
 MILLISECONDS = 1000.0
 LATEST_MS = datetime(9999, 12, 31, tzinfo=UTC).timestamp() * MILLISECONDS
 MOST_EPOCHS = 10_000  # some benchmarks write the samples seen into epoch_num

@@ -27,10 +27,7 @@ class Baselines:
     """
 
     def __init__(
-        self,
-        runs: Sequence[MLPerfRun],
-        points: Sequence[ReferencePoint],
-        accelerators: Mapping[str, Accelerator],
+        self, runs: Sequence[MLPerfRun], points: Sequence[ReferencePoint], accelerators: Mapping[str, Accelerator]
     ) -> None:
         self._runs, self._accelerators = runs, accelerators
         ordered = sorted(points, key=lambda point: point.global_batch_size)

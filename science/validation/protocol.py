@@ -28,14 +28,7 @@ from science.validation.chosen_answers import Chosen, chosen_answers
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from science.validation.convergence.own_runs import own_run_scores, reliability
-from science.validation.convergence.partial_runs import (
-    SHARES,
-    ends,
-    ffcv_logs,
-    longer,
-    mlperf_logs,
-    watched_scores,
-)
+from science.validation.convergence.partial_runs import SHARES, ends, ffcv_logs, longer, mlperf_logs, watched_scores
 from science.validation.end_to_end import EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
 from science.validation.outside_mlperf.hosts import organisations_left_out, sources_left_out

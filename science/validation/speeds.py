@@ -9,13 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from science.fitting.reference_model import fit_reference_model, observation
-from science.validation.held_out import (
-    HeldOut,
-    Learner,
-    equal_system,
-    one_machine,
-    other_count_in_one_machine,
-)
+from science.validation.held_out import HeldOut, Learner, equal_system, one_machine, other_count_in_one_machine
 from science.validation.published import USUAL_MAKERS, MLPerfRun
 from science.validation.scores import Case
 

@@ -182,12 +182,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
 
 
 def _open(
-    task: Task,
-    one: Result,
-    cluster: Cluster,
-    by_then: Sequence[Result],
-    speeds: TaskSpeeds,
-    learned: Fitted,
+    task: Task, one: Result, cluster: Cluster, by_then: Sequence[Result], speeds: TaskSpeeds, learned: Fitted
 ) -> float | None:
     """How far off the least minutes of any batch lie that its accelerators may train, as in an answer."""
     batches = dict.fromkeys(each.global_batch_size for each in by_then if each.target == one.target)

@@ -167,10 +167,7 @@ class Running:
 def _signed(body: str) -> dict[str, str]:
     now = str(int(time.time()))
     proof = hmac.new(SECRET.encode(), f"v0:{now}:{body}".encode(), sha256).hexdigest()
-    return {
-        "X-Slack-Request-Timestamp": now,
-        "X-Slack-Signature": f"v0={proof}",
-    }
+    return {"X-Slack-Request-Timestamp": now, "X-Slack-Signature": f"v0={proof}"}
 
 
 @contextmanager

@@ -68,8 +68,7 @@ class OfferFilters(LayoutSchema):
     term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
     available = Flag(
-        "only machines that the provider reported as free when the price was read; default false",
-        example="true",
+        "only machines that the provider reported as free when the price was read; default false", example="true"
     )
     as_of = Moment(
         "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO "

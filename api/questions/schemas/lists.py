@@ -5,18 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import get_args
 
-from api.questions.fields import (
-    Choice,
-    Cost,
-    Currency,
-    Layers,
-    Moment,
-    Names,
-    Number,
-    OwnRates,
-    Sentence,
-    Text,
-)
+from api.questions.fields import Choice, Cost, Currency, Layers, Moment, Names, Number, OwnRates, Sentence, Text
 from api.questions.schemas.cost import CONFIRMED, RATES, RATES_MEANING, LayoutSchema, OfferFilters
 from costcalc.throughput.memory import Precision
 

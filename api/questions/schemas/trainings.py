@@ -5,24 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, get_args
 
-from api.questions.fields import (
-    Choice,
-    Choices,
-    Command,
-    Cost,
-    Hours,
-    Names,
-    Number,
-    Target,
-    Targets,
-    Text,
-)
+from api.questions.fields import Choice, Choices, Command, Cost, Hours, Names, Number, Target, Targets, Text
 from api.questions.schemas.cost import OWNED_BY, WORKBOOK_FORMATS, CostSchema
 from api.questions.spellings import PURCHASES
 from costcalc.offers import PurchaseOption
 from costcalc.picks import PickName
 
 COST_LAYOUT = ("profile", "focus")
+FILE_LAYOUT = ("format", "excel", "sep", "decimal", "columns")
 BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
@@ -56,23 +46,14 @@ STEPS = ("year", "quarter", "month")
 class TrendSchema(CostSchema):
     """The parameters of `/trend`."""
 
-    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     every = Choice(STEPS, "how far apart the dates are; default year", example="quarter")
 
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
 
         exclude: tuple[str, ...] = (
-            *COST_LAYOUT,
-            *OWNED_BY,
-            "limit",
-            "offset",
-            "sort",
-            "frontier",
-            "recipes",
-            "regions",
-            "own",
-        )
+            *COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "frontier", "recipes", "regions", "own"
+        )  # fmt: skip
 
 
 class RoundsSchema(TrendSchema):
@@ -89,7 +70,6 @@ class RoundsSchema(TrendSchema):
 class AccuracySchema(CostSchema):
     """The parameters of `/accuracy`."""
 
-    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
     max_hours = Hours(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
     limit = Number(int, 1, 100, "maximum number of estimates at that accuracy; default 5", example=5)
@@ -106,16 +86,14 @@ class PlanRowSchema(CostSchema):
     class Meta:
         """A row has one answer, the best; the layout is the whole sheet's."""
 
-        exclude = (*COST_LAYOUT, "format", "excel", "sep", "decimal", "columns", "token", "limit", "offset", "frontier")
+        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "token", "limit", "offset", "frontier")
 
 
 class PlanDefaultsSchema(CostSchema):
     """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
     format = Choice(
-        WORKBOOK_FORMATS,
-        "format of the answer; overrides the Accept header and the format of the rows",
-        example="csv",
+        WORKBOOK_FORMATS, "format of the answer; overrides the Accept header and the format of the rows", example="csv"
     )
     model = Text("model to train, for rows that name none", example="resnet50")
     target = Target("accuracy to reach, for rows that name none", example=0.757)
@@ -153,18 +131,7 @@ class FeedSchema(CostSchema):
     class Meta:
         """A feed is Atom alone, and has one entry."""
 
-        exclude = (
-            *COST_LAYOUT,
-            "format",
-            "excel",
-            "sep",
-            "decimal",
-            "columns",
-            "limit",
-            "offset",
-            "label",
-            "cost_center",
-        )
+        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "limit", "offset", "label", "cost_center")
 
 
 class LaunchSchema(CostSchema):
@@ -185,25 +152,14 @@ class LaunchSchema(CostSchema):
         """Launchers rent, and compare list rates in dollars."""
 
         exclude = (
-            *COST_LAYOUT,
-            *BOUGHT_AHEAD,
-            "own",
-            *OWNED_BY,
-            "format",
-            "excel",
-            "sep",
-            "decimal",
-            "offset",
-            "currency",
-            "fx",
+            *COST_LAYOUT, *BOUGHT_AHEAD, *OWNED_BY, "own", "format", "excel", "sep", "decimal", "offset", "currency", "fx",
             "discount",
-        )
+        )  # fmt: skip
 
 
 class CompareSchema(CostSchema):
     """The parameters of `/compare`."""
 
-    format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
     a = Text(
         "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
         example="aws:p4d.24xlarge",
