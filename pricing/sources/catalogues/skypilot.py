@@ -39,7 +39,7 @@ SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubuser
 CLOUDS = SourceSetting(
     "COSTCALC_SKYPILOT_CLOUDS",
     "clouds to read, separated by commas",
-    "aws,cudo,gcp,hyperbolic,jarvislabs,lambda,lium,mithril,nebius,oci,primeintellect,seeweb,shadeform,verda",
+    "aws,cudo,daytona,gcp,hyperbolic,jarvislabs,lambda,lium,mithril,nebius,oci,primeintellect,seeweb,shadeform,verda,yotta",
 )
 DATES = Site("skypilot", address("COSTCALC_SKYPILOT_DATES_URL", "https://api.github.com"))
 COMMITS = "/repos/skypilot-org/skypilot-catalog/commits"
@@ -275,8 +275,9 @@ SPEC = SourceSpec(
     name="skypilot",
     label="SkyPilot's catalogue",
     build=_build,
-    rates="on demand and spot of thirteen clouds, second hand",
-    cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4",
+    rates="on demand and spot of sixteen clouds, second hand",
+    cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4; "
+    "Spheron, which sells what others have and mistakes some of it",
     settings=(*SITE.settings, *DATES.settings, CLOUDS),
     at_most_every=timedelta(hours=23),
     bounds=Bounds(document_mib=16, memory_mib=96, offers=20_000),

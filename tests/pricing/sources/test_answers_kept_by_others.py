@@ -183,10 +183,19 @@ def test_runpods_prices_of_zero_are_unknown_and_spot_that_equals_on_demand_is_no
     }
 
 
-def test_skypilots_rows_of_two_clouds():
+def test_skypilots_rows_of_four_clouds():
     rows = kept("skypilot/vms_kept_by_skypilot_catalog.json")
-    found = [cloud_offers("\n".join(rows[cloud]).encode(), cloud, NOW) for cloud in ("jarvislabs", "nebius")]
-    assert not [gap for each in found for gap in each.gaps]
+    found = [
+        cloud_offers("\n".join(rows[cloud]).encode(), cloud, NOW)
+        for cloud in ("jarvislabs", "nebius", "yotta", "daytona")
+    ]
+    assert [gap.reason for each in found for gap in each.gaps] == [
+        "machines that don't say SXM or PCIe left out: daytona 8x-H100"
+    ]
+    small = [*found[2].offers, *found[3].offers]
+    assert [(each.provider, each.machine.accelerator, str(each.hourly_rate)) for each in small] == [
+        ("yotta", "RTX 5090", "0.65"), ("daytona", "B300", "72.9856"), ("daytona", "B300", "42.0"),
+    ]  # fmt: skip
     assert {(each.region, each.instance_type): each.hourly_rate for each in found[0].offers} == {
         ("india-noida-01", "1x_L4_28V_124G"): Decimal("0.44"),
         ("india-chennai-01", "8x_RTXPRO6000_224V_1280G"): Decimal("17.52"),
