@@ -67,6 +67,7 @@ class AskReport:
             if not meant.is_question:
                 return meant, None, Layout()
             query, layout = self.service.question(meant.answered, self.catalogue)
+            self.service.own_offers(query)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
             return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()

@@ -62,6 +62,7 @@ IF_ALL_ARE_OLD = (
     "read newer rates with costcalc prices refresh, allow these with max_price_age=, "
     "or ask with as_of= at an earlier date"
 )
+OF_MACHINES = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
 UNCOUNTED = ("no_recipe", "no_matching_offer")  # one stands for all
 ORDERED_BY = {"max_hours": "time", "max_cost": "cost"}
 DEFAULTS = {each.name: each.default for each in fields(EstimateQuery) if each.default is not MISSING}
@@ -98,12 +99,27 @@ def nothing(answer: Answer) -> str:
         recipe, chance = answer.likeliest
         return f"no recipe of {answer.query.model} {reaches}; {recipe} does in {100 * chance:.0f} %"
     units = answer.rejection_units
+    if not answer.count and "no_matching_offer" in answer.rejections:
+        return f"no rate is stored of a machine with {_filters(answer.query)}{_or_own(answer.query)}"
     if all_are_old(answer):
         reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
     else:
         reasons, remedy = sorted(answer.rejections, key=lambda name: NEARLY.index(units[name]))[:MOST_REASONS], ""
     told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons) or "there are no offers"
     return f"no estimate answers this question: {told}{remedy}"
+
+
+def _filters(query: EstimateQuery) -> str:
+    """`accelerator=Gaudi3, region=europe`: those that machines may lack."""
+    given = [name for name in OF_MACHINES if getattr(query, name) != DEFAULTS[name]]
+    return ", ".join(f"{name}={text_of(getattr(query, name))}" for name in given) or "these filters"
+
+
+def _or_own(query: EstimateQuery) -> str:
+    if [name for name in OF_MACHINES if getattr(query, name)] != ["accelerator"] or len(query.accelerator) > 1:
+        return ""
+    many = query.accelerators or 8
+    return f"; for the hours on one of yours, write own={many}x{query.accelerator[0]} and own_price=, 0 if it is paid for"
 
 
 def _is_other_target(answer: Answer) -> bool:

@@ -96,11 +96,20 @@ def _chosen(answer: Answer) -> Iterator[str]:
     """What to rent, for how much and how long; with whose code; what else that was named takes."""
     missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
     warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else ""]
-    yield " ".join(filter(None, [*warnings, _what_to_do(answer, answer.lead)]))
+    yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
     yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query) or _ordinary(answer), code]))
     if told := _rivals(answer):
         yield told
+
+
+def _own_without_estimate(answer: Answer) -> str:
+    """That the machines of one's own that the question names have no estimate."""
+    if answer.owned or not answer.query.own:
+        return ""
+    mine = " and ".join(counted(own.accelerators, own.accelerator) for own in answer.query.own)
+    record = "" if answer.query.training == "record" else "; training=record may have one"
+    return f"No estimate for your {mine}{record}."
 
 
 def _what_to_do(answer: Answer, each: Estimate) -> str:
