@@ -31,7 +31,8 @@ PURCHASES = {
 PROVIDERS = {
     **dict.fromkeys(("amazon", "amazon web services", "ec2", "amazon ec2", "sagemaker"), "aws"),
     **dict.fromkeys(
-        ("google", "google cloud", "google cloud platform", "google compute engine", "gce", "vertex ai"), "gcp"
+        ("google", "google cloud", "google cloud platform", "google compute engine", "gce", "vertex", "vertex ai"),
+        "gcp",
     ),
     **dict.fromkeys(("microsoft", "microsoft azure", "ms azure"), "azure"),
     **dict.fromkeys(("oracle", "oracle cloud", "oracle cloud infrastructure"), "oci"),

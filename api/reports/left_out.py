@@ -119,7 +119,9 @@ def _or_own(query: EstimateQuery) -> str:
     if [name for name in OF_MACHINES if getattr(query, name)] != ["accelerator"] or len(query.accelerator) > 1:
         return ""
     many = query.accelerators or 8
-    return f"; for the hours on one of yours, write own={many}x{query.accelerator[0]} and own_price=, 0 if it is paid for"
+    return (
+        f"; for the hours on one of yours, write own={many}x{query.accelerator[0]} and own_price=, 0 if it is paid for"
+    )
 
 
 def _is_other_target(answer: Answer) -> bool:

@@ -25,17 +25,21 @@ class UsualTarget(NamedTuple):
 
 
 def usual_target(recipes: Sequence[Recipe], groups: Sequence[Flags], metric: str) -> UsualTarget | None:
-    """That of the ordinary recipe with the most runs, or of any other where none is ordinary; of equals that of the earliest of
-    the `groups` of `ordinary_groups`. None where nobody measured an end in this metric."""
+    """That of the ordinary recipe with the most runs, of equals that of the earliest of the `groups` of `ordinary_groups`; where
+    none is ordinary that of the other with the most runs, of equals the newest. None where nobody measured an end."""
     ranks = [
         (next((at for at, group in enumerate(groups) if group[number]), len(groups)), one)
         for number, one in enumerate(recipes)
         if one.best(metric) is not None and not one.is_interpolated
     ]
-    ordinary = [pair for pair in ranks if pair[0] < len(groups)] or ranks
-    if not ordinary:
+    if not ranks:
         return None
-    _, recipe = min(ordinary, key=lambda pair: (-pair[1].runs, pair[0]))
+    ordinary = [pair for pair in ranks if pair[0] < len(groups)]
+    _, recipe = (
+        min(ordinary, key=lambda pair: (-pair[1].runs, pair[0]))
+        if ordinary
+        else max(ranks, key=lambda pair: (pair[1].runs, pair[1].known_on))
+    )
     return UsualTarget(math.floor(_reached(recipe, metric) * STEPS + SLACK) / STEPS, recipe.name)
 
 

@@ -29,7 +29,8 @@ RENAMED = {("accuracy", "max_cost"): "budget"}
 QUESTIONS = (
     Elsewhere(
         "the highest accuracy that money or time buys",
-        _words(r"\b(?:which|what|how (?:high|good)|best|highest|max(?:imum)?|most)\b[\w\s'-]{0,20}\baccuracy\b|\bhow accurate\b"),
+        _words(r"\b(?:which|what|how (?:high|good)|best|highest|max(?:imum)?|most)\b[\w\s'-]{0,20}\baccuracy\b"
+            r"|\bhow accurate\b(?! (?:is|are) (?:this|the|that|these|those|your?)\b)"),
         "accuracy",
         ("model", "max_cost", "max_hours", *MACHINES),
         unless=("target",),
@@ -42,7 +43,8 @@ QUESTIONS = (
     ),
     Elsewhere(
         "how the price of training has changed",
-        _words(r"\b(?:changed?|trend|history|over (?:the )?(?:years|time)|since (?:19|20)\d\d)\b"),
+        _words(r"\b(?:changed?|trend|history|over (?:the )?(?:years|time)|since (?:19|20)\d\d)\b"
+            r"|\b(?:now|today|20\d\d)\b(?:'s)?\s+(?:vs\.?|versus|against)\s+(?:in\s+)?(?:now|today|20\d\d)\b"),
         "trend",
         POSITIONAL,
     ),

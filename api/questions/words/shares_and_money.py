@@ -123,7 +123,7 @@ _BUDGET = (
     "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
 )
 EVERY = r"(?:daily|weekly|monthly|quarterly|yearly|annual)"
-_OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
+OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
 SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
@@ -159,7 +159,7 @@ SHARES_AND_MONEY = (
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
     (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
-    (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
-    (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(_OFTEN)),
-    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(_OFTEN)),
+    (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
+    (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
+    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(OFTEN)),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
-from api.questions.words.shares_and_money import SHARES_AND_MONEY
+from api.questions.words.shares_and_money import OFTEN, SHARES_AND_MONEY
 from api.questions.words.tables import COVERED, other_network
 from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
@@ -122,6 +122,7 @@ def _settle(reading: Reading, words: Vocabulary) -> None:
     _targets(reading, words)
     _data_sets(reading)
     _reserved(reading)
+    _terms(reading)
     _one_each(reading)
     _regions(reading)
     _accelerators(reading)
@@ -173,6 +174,12 @@ def _reserved(reading: Reading) -> None:
     if reading.values.get("provider") == ["gcp"] and "reserved" in reading.values.get("purchase", ()):
         kinds = reading.values["purchase"]
         kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
+
+
+def _terms(reading: Reading) -> None:
+    """How long somebody goes on training is no term of a rental: `every day for a year`."""
+    if "purchase" not in reading.values and any(OFTEN in each for each in reading.asked):
+        reading.ignored += reading.values.pop("term", [])
 
 
 def _one_each(reading: Reading) -> None:
