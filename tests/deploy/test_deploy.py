@@ -179,6 +179,7 @@ def make(*arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.nightly
 def test_the_bill_of_materials_has_every_package_of_the_image(tmp_path):
     ended = make("sbom", f"SBOM={tmp_path}/sbom.json")
     assert ended.returncode == 0, ended.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from fakes.slack import SECRET, form, signed
 from support.live_server import COSTCALC, clean_environment, start_server
 
 from api.web.serving.server import HEADER_SECONDS, _Server
@@ -172,8 +173,15 @@ def detail_of(server, path):
     return ""
 
 
+def in_slack(server):
+    """What a slash command is answered."""
+    body = form("resnet50 0.757", trigger_id=str(time.monotonic()))
+    return requests.post(f"{server.url}/slack/cost", body, headers=signed(body), timeout=60).text
+
+
 def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
-    server = start_server(tmp_path, COSTCALC_POLL_SECONDS="0.2", COSTCALC_WORKERS="1")
+    slack = {"COSTCALC_SLACK_SIGNING_SECRET": SECRET}  # whose used signatures are remembered in the store
+    server = start_server(tmp_path, COSTCALC_POLL_SECONDS="0.2", COSTCALC_WORKERS="1", **slack)
     try:
         server.wait_until_ready()
         before = server.get(ASKED + "&_=1").json()
@@ -187,6 +195,7 @@ def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
         assert GONE in unready.json()["detail"]
         assert server.get("/healthz").ok
         assert server.get(ASKED + "&_=2").json()["estimates"] == before["estimates"]
+        wait_for(lambda: "table" in in_slack(server))  # a busy machine first says that the answer follows
         (worker,) = children(server.process.pid)
         os.kill(worker, signal.SIGKILL)
         wait_for(lambda: children(server.process.pid) not in ([], [worker]))
