@@ -2,34 +2,35 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
-# into the environment in this folder; UV may name a uv, which installs in a third of the time
+# an environment in this folder, and what it gets; UV may name a uv, which installs in a third of the time
+venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
 install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)
 # one process more than there are cores, since tests wait for the servers that they start
 PYTEST := $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 1, 8))') --dist worksteal
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
-	$(PYTHON) -m venv .venv
+	$(call venv,.venv)
 	$(call install,.venv) --upgrade pip
 	$(call install,.venv) --editable '.[all]'
 	touch $@
 
 # in one installation, as those of `.[all]` are among them
 .venv/dev-installed: pyproject.toml
-	$(PYTHON) -m venv .venv
+	$(call venv,.venv)
 	$(call install,.venv) --upgrade pip
 	$(call install,.venv) --editable '.[dev]'
 	touch .venv/installed $@
 
 # the launchers' own parsers, apart because they pin what they need
 build/launchers/installed: tests/support/launchers.txt
-	$(PYTHON) -m venv build/launchers
+	$(call venv,build/launchers)
 	$(call install,build/launchers) --requirement $<
 	touch $@
 
 # libraries that write training logs, apart because MLflow needs an older cachetools; PyTorch is that of the tests
 build/training_libraries/installed: tests/support/training_libraries.txt .venv/dev-installed
-	$(PYTHON) -m venv build/training_libraries
+	$(call venv,build/training_libraries)
 	echo $(CURDIR)/.venv/lib/python*/site-packages > "$$(echo build/training_libraries/lib/python*/site-packages)/tests.pth"
 	$(call install,build/training_libraries) --requirement $<
 	touch $@
