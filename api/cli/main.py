@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from itertools import takewhile
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
@@ -18,6 +20,7 @@ from api.cli.failing import FAILED, settings_of_environment, stop
 from api.cli.options import dashed
 from api.settings import SETTINGS, shown
 
+MOST_ARGUMENTS = 2  # of `costcalc cost`: its network and its target
 CHECKOUT = Path(__file__).parents[2]
 """Where the packages stand: a checkout, if `science` is among them."""
 OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "watch")
@@ -43,8 +46,23 @@ class Commands(click.Group):
         """The command that is meant, its name and its arguments."""
         if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])) or not re.search(r"\d", " ".join(args)):
             return super().resolve_command(ctx, args)
-        with_options = any(each.startswith("--") for each in args)
-        return super().resolve_command(ctx, ["cost" if with_options else "ask", *args])
+        words = list(takewhile(lambda each: not each.startswith("--"), args))
+        if len(words) <= MOST_ARGUMENTS and len(words) < len(args):
+            return super().resolve_command(ctx, ["cost", *args])
+        return super().resolve_command(
+            ctx, ["ask", *words, *_as_words(args[len(words) :], self.commands["ask"].params)]
+        )
+
+
+def _as_words(options: Sequence[str], its_own: Sequence[click.Parameter]) -> Iterator[str]:
+    """The options of a sentence: `--limit 1` is `limit=1`, but for those that `ask` has itself."""
+    known, rest = {name for each in its_own for name in each.opts}, iter(options)
+    for each in rest:
+        name, sign, value = each.removeprefix("--").partition("=")
+        if not each.startswith("--") or f"--{dashed(name)}" in known:
+            yield each
+        else:
+            yield f"{name}={value if sign else next(rest, '')}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})

@@ -85,6 +85,18 @@ def test_the_terminal_says_it_first_and_the_exact_command(monkeypatch, filled_ur
     assert "no CSV" in CliRunner().invoke(main, ["ask", "rn50 76", "--format", "csv"]).output
 
 
+@pytest.mark.parametrize(
+    ("typed", "exactly"),
+    [
+        ("rn50 76% h100 --limit 1", "costcalc cost resnet50 0.76 --accelerator H100 --limit 1"),
+        ("rn50 76% on aws --accelerators=8", "costcalc cost resnet50 0.76 --provider aws --accelerators 8"),
+    ],
+)
+def test_options_may_follow_a_sentence_without_a_command(monkeypatch, filled_url, typed, exactly):
+    monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
+    assert f"Exactly: {exactly}\n" in CliRunner().invoke(main, typed.split()).output
+
+
 def test_slack_says_it_above_the_answer(slack_app):
     payload = answered(slack_app.test_client(), "rn50 76 h100, by friday")
     for text in (payload["text"], payload["blocks"][0]["text"]["text"]):
