@@ -117,6 +117,8 @@ def test_the_currency_asked_for_last_is_asked_for_again(look):
     page.get_by_role("button", name="Answer").click()
     assert "currency=EUR" in page.url
     assert "€" in page.get_by_role("heading", level=1).inner_text()
+    page.get_by_role("link", name="Commitments", exact=True).click()
+    assert "€" in page.get_by_role("heading", level=1).inner_text()
 
 
 def test_a_plan_ends_with_its_sums(client):
