@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Shown
+from costcalc.answers import Answer, Estimate, Folded, Missed, Overview, PriceBasis, Ranges, Shown
 from costcalc.catalogue.catalogue import SCARCITY, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
@@ -96,7 +96,43 @@ class Asked:
     def answer(self, with_frontier: bool = False) -> Answer:
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
         query, catalogue, found = self.query, self.catalogue, self._found
-        recall, candidates, details = found.recall, found.candidates, self._details
+        recall, details, chosen = found.recall, self._details, self._chosen(with_frontier)
+        shown = self._shown(chosen.ranks)
+        estimates = {position: each.estimate for position, each in shown.items()}
+        free = found.free.take(free_tiers(found.free, catalogue))
+        ordinary, ordinary_missed = (None, None) if chosen.lead is None else self._ordinary(chosen.lead, details)
+        last_seen = recall.last_seen(found.offers)
+        return Answer(
+            query=query,
+            prices=_price_basis(catalogue, found.as_of, last_seen),
+            freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
+            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, query.basis)),
+            missed=found.missed,
+            best_shown=cache(partial(self._best_shown, chosen.best, shown)),
+            unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
+            rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
+            ordinary=ordinary,
+            ordinary_missed=ordinary_missed,
+            likeliest=self._likeliest,
+            folded=chosen.folded,
+            count=len(found.candidates.row),
+            estimates=tuple(estimates[position] for position in chosen.listed),
+            free=tuple(
+                details.shown(each).estimate for each in recall.ranked(found.current, found.times, free, count(1))
+            ),
+            owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
+            rejections={reason: number for reason, (_, number) in found.rejected.items()},
+            rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
+            best_reached=best_reached(found.matrix.recipes, query.metric),
+            exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
+            quoted_exchange=self._quoted_exchange(np.append(found.candidates.row[[*shown, *chosen.best]], free.row)),
+            bills=tuple(shown[position].bill for position in chosen.listed),
+            on_demand=tuple(shown[position].on_demand for position in chosen.listed),
+        )
+
+    def _chosen(self, with_frontier: bool) -> _Chosen:
+        """Which candidates are looked at, and the ranks of those that are shown."""
+        query, catalogue, found, candidates = self.query, self.catalogue, self._found, self._found.candidates
         choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
         picks = choice.picks(self._hour_worth)
         own = own_candidates(catalogue, candidates) if query.own else []
@@ -111,38 +147,7 @@ class Asked:
         others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
-        shown = self._shown(ranks)
-        estimates = {position: each.estimate for position, each in shown.items()}
-        free = found.free.take(free_tiers(found.free, catalogue))
-        ordinary, ordinary_missed = (None, None) if lead is None else self._ordinary(lead, details)
-        last_seen = recall.last_seen(found.offers)
-        return Answer(
-            query=query,
-            prices=_price_basis(catalogue, found.as_of, last_seen),
-            freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[position] for name, position in picks.items()}, query.basis)),
-            missed=found.missed,
-            best_shown=cache(partial(self._best_shown, best, shown)),
-            unconfirmed=next((estimates[position] for position in unconfirmed), None),
-            rivals={kind: None if at is None else estimates[at] for kind, at in beside.items()},
-            ordinary=ordinary,
-            ordinary_missed=ordinary_missed,
-            likeliest=self._likeliest,
-            folded=choice.folded(),
-            count=len(candidates.row),
-            estimates=tuple(estimates[position] for position in listed),
-            free=tuple(
-                details.shown(each).estimate for each in recall.ranked(found.current, found.times, free, count(1))
-            ),
-            owned=owned_machines((shown[at][:2] for at in own), tuple(estimates.values())) if own else (),
-            rejections={reason: number for reason, (_, number) in found.rejected.items()},
-            rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
-            best_reached=best_reached(found.matrix.recipes, query.metric),
-            exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=self._quoted_exchange(np.append(candidates.row[[*shown, *best]], free.row)),
-            bills=tuple(shown[position].bill for position in listed),
-            on_demand=tuple(shown[position].on_demand for position in listed),
-        )
+        return _Chosen(picks, lead, best, unconfirmed, beside, own, listed, ranks, choice.folded())
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions made exact, with their ranks."""
@@ -299,6 +304,21 @@ class Asked:
             missed=chosen.missed,
             sure=sure,
         )
+
+
+class _Chosen(NamedTuple):
+    """The positions of the candidates that are looked at: those picked, the one to act on, the best, the cheapest whose rate is
+    not confirmed, the rivals, the asker's own, and the page asked for. `ranks` has the rank of each that is shown."""
+
+    picks: Mapping[PickName, int]
+    lead: int | None
+    best: Sequence[int]
+    unconfirmed: Sequence[int]
+    rivals: Mapping[str, int | None]
+    own: Sequence[int]
+    listed: Sequence[int]
+    ranks: Mapping[int, int]
+    folded: Folded
 
 
 @dataclass(frozen=True, slots=True)

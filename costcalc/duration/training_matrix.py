@@ -315,29 +315,23 @@ def training_matrix(
     own_speeds = OwnSpeeds.of(evidence, model, way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
-    machines = requested_machines(catalogue, homes, asked)
-    clusters, cluster = as_clusters(catalogue, machines)
-    speeds = speeds_of(evidence, distinct, clusters, own_speeds)
-    requested = Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
+    requested = _requested(evidence, catalogue, distinct, requested_machines(catalogue, homes, asked), own_speeds)
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
     accelerators_of = [catalogue.shapes[each.shape][0] for each in offered.clusters]
-    speeds = requested.speeds.of(running.cluster[offered.standing_for])
-    limited = (
-        limits.of(offered.standing_for)
-        .limited(
-            _without_waiting(evidence, distinct, speeds, [clusters[c] for c in running.cluster[offered.standing_for]]),
-            speeds.width_80,
-            evidence.fitted.overlap,
-        )
-        .no_faster(speeds.width_faster)
-    )
+    stands_for = running.cluster[offered.standing_for]
+    speeds = requested.speeds.of(stands_for)
+    alone = _without_waiting(evidence, distinct, speeds, [requested.clusters[c] for c in stands_for])
+    limited = limits.of(offered.standing_for).limited(alone, speeds.width_80, evidence.fitted.overlap)
+    limited = limited.no_faster(speeds.width_faster)
     return TrainingMatrix(
         recipes=_model_recipes(evidence, model, recipes),
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
-        in_blocks_alone=sold_in_blocks_alone(machines, homes) if asked.accelerators is asked.nodes is None else {},
+        in_blocks_alone=sold_in_blocks_alone(requested.machines, homes)
+        if asked.accelerators is asked.nodes is None
+        else {},
         speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0].copy()),
         speed_row=speed_row,
         limited=limited,
@@ -355,11 +349,21 @@ def training_matrix(
     )
 
 
+def _requested(
+    evidence: Evidence, catalogue: Catalogue, recipes: tuple[Recipe, ...], machines: RentedMachines, own: OwnSpeeds
+) -> Requested:
+    """These machines, and what the recipes make of their accelerators alone."""
+    clusters, cluster = as_clusters(catalogue, machines)
+    speeds = speeds_of(evidence, recipes, clusters, own)
+    return Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
+
+
 def _equally_fast(recipes: Sequence[Recipe]) -> tuple[tuple[Recipe, ...], Indices]:
     """The first of each recipes that are equally fast everywhere [K], and which of these each recipe is [R]."""
-    first = {signature(recipe): recipe for recipe in reversed(recipes)}
+    signatures = [*map(signature, recipes)]
+    first = dict(zip(reversed(signatures), reversed(recipes), strict=True))
     row = {one: number for number, one in enumerate(first)}
-    return tuple(first.values()), np.array([row[signature(recipe)] for recipe in recipes], np.int64)
+    return tuple(first.values()), np.array([row[one] for one in signatures], np.int64)
 
 
 def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) -> ModelRecipes:
