@@ -102,8 +102,7 @@ def own_noise(metric: str, sigma: float) -> str:
     """How far runs of the asker's own are taken to differ."""
     return (
         f"Runs are assumed to differ from seed to seed by {sigma:.2g} in {metric}: as the later half of this log scatters "
-        f"about "
-        "its own course, and as runs on ImageNet do where that is smooth."
+        "about its own course, and as runs on ImageNet do where that is smooth."
     )
 
 

@@ -19,15 +19,14 @@ class Accelerator:
     """One chip (a TPU chip, one die of a K80 or M60) with its data-sheet figures; None where unknown.
 
     `dense_16bit_tflops` is the peak without sparsity; a chip without 16-bit arithmetic shows its fp32 peak. `chip` is the name
-    shared by parts that differ in their memory (A100 for A100-80GB), `twin` the part whose data sheet is equal but for the
-    size of the memory, if any. `cluster_network` says whether it is sold in machines joined by a fast network, `peer_to_peer`
-    whether several in a machine exchange data without a detour through the host's memory, `rented_in_slices` whether a slice
-    of any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline
-    holds. Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: it was made for training.
+    shared by parts that differ in their memory (A100 for A100-80GB), `twin` the part whose data sheet is equal but for the size
+    of the memory, if any. `cluster_network` says whether it is sold in machines joined by a fast network, `peer_to_peer`
+    whether several in a machine exchange data without a detour through the host's memory, `rented_in_slices` whether a slice of
+    any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline holds.
+    Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: it was made for training.
     `eight_bit` says whether it multiplies matrices of eight-bit numbers in training. `silicon` names the die that it shares
-    with parts sold as other chips (H100 and H200), None where it has its own.
-    `introduced` is the year in which it was presented, `on_sale_from` the day from which one could have it: the last one of the
-    month or year where no day is known.
+    with parts sold as other chips (H100 and H200), None where it has its own. `introduced` is the year in which it was
+    presented, `on_sale_from` the day from which one could have it: the last one of the month or year where no day is known.
     """
 
     name: str

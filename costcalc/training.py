@@ -64,9 +64,8 @@ class Running(NamedTuple):
 
 
 Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
-"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's
-own; a
-paper's; published code as somebody else runs it; the asker's own; unknown where nobody published a speed of the program."""
+"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own;
+a paper's; published code as somebody else runs it; the asker's own; unknown where nobody published a speed of the program."""
 
 TRANSFORMERS = frozenset((
     "vit", "deit", "swin", "convnext", "mlp", "cait", "coat", "convit", "edgenext", "mobilevit", "pit", "poolformer", "twins",
@@ -82,9 +81,8 @@ class Model:
     """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
 
     `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series`
-    differ
-    in depth and width alone. `activations_millions` are what its layers put out for one image. `speed_width` is the half-width
-    in ln(images/s), at 80 %, of what is unknown about its speed where no training of it was timed.
+    differ in depth and width alone. `activations_millions` are what its layers put out for one image. `speed_width` is the
+    half-width in ln(images/s), at 80 %, of what is unknown about its speed where no training of it was timed.
     """
 
     name: str
@@ -182,20 +180,17 @@ def known_on(published: str | None, year: int) -> date:
 class Recipe:
     """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
 
-    `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it.
-    `clock` says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours.
-    `mean_top1` is the mean over all runs of the accuracy they ended at, `reached` how many of them reached the target at which
-    they stop; None where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749
-    in round v0.5, 0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says
-    that
-    a step of the optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published`
-    the day (or month, as 2018-11) when it was published, None where only the year is known. `evaluated_size` is the side of the
-    images that its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its
-    mirror
-    image were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among
-    them
-    lend their course to those that were published with their end alone, which have a borrowed curve then. `teacher` is the
-    network that looks at each image too, where it distils one.
+    `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it. `clock`
+    says what the hours include: `training`, `training+evaluation`, `as_logged`, or None when there are no hours. `mean_top1` is
+    the mean over all runs of the accuracy they ended at, `reached` how many of them reached the target at which they stop; None
+    where that was not published. `tuned_to` is the top-1 accuracy at which its runs stop (MLPerf's rules: 0.749 in round v0.5,
+    0.759 since), None where they end with their schedule. `division` is MLPerf's. `expensive_optimizer` says that a step of the
+    optimizer itself takes a share of the time that plain ones do not. `year` is that of the software, `published` the day (or
+    month, as 2018-11) when it was published, None where only the year is known. `evaluated_size` is the side of the images that
+    its accuracy was measured on where it was not trained on such, `mirrored_copies` whether each image and its mirror image
+    were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among them lend
+    their course to those that were published with their end alone, which have a borrowed curve then. `teacher` is the network
+    that looks at each image too, where it distils one.
     """
 
     name: str

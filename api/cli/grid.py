@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+import click
+
 PIPED_WIDTH = 100
 BETWEEN = 2  # columns between two cells
 NARROWEST = 8  # columns of text that is cut in words where nothing else can give way
@@ -51,6 +53,12 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int, tells_left
     if left and tells_left:
         yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
+
+
+def echo_table(columns: Sequence[Column], rows: Sequence[Any]) -> None:
+    """Prints the table as wide as the terminal."""
+    for line in table(columns, rows, terminal_width()):
+        click.echo(line.rstrip())
 
 
 def terminal_width() -> int:

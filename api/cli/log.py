@@ -9,7 +9,7 @@ import click
 
 from api.bootstrap import utc_now
 from api.cli.failing import FAILED, settings_of_environment, stop
-from api.cli.grid import Column, table, terminal_width
+from api.cli.grid import Column, echo_table
 from pricing.store.changes import By
 from pricing.store.connection import StoreError
 from pricing.store.store import Store
@@ -42,5 +42,4 @@ def log(limit: int) -> None:
         changes = Store(settings_of_environment().database_url).changes(limit)
     except StoreError as error:
         stop(error, FAILED)
-    for line in table(COLUMNS, changes, terminal_width()):
-        click.echo(line.rstrip())
+    echo_table(COLUMNS, changes)

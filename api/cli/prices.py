@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.bootstrap import build_once, utc_now
 from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, told
-from api.cli.grid import Column, paragraph, table, terminal_width
+from api.cli.grid import Column, echo_table, paragraph, terminal_width
 from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
 from api.formats.csv_export import columns_of, document
@@ -90,7 +90,7 @@ def refresh(sources: tuple[str, ...]) -> None:
     """Fetch live rates from SOURCES (default: all) into the store. Exit status 1: some failed, the others are published."""
     specs = refreshing.chosen(sources)
     report = _watched(sources, len(specs), _filled_store())
-    _print(RESULTS, report.results)
+    echo_table(RESULTS, report.results)
     _say((result.name, _told(result)) for result in report.results)
     published = report.published
     _say((f"{name}: ended, no longer listed", "; ".join(gone)) for name, gone in report.ended)
@@ -200,7 +200,7 @@ def status() -> None:
     held = f"{stock.rates:,} current rates of {stock.providers} providers, {stock.first_hand:.0%} first hand"
     click.echo(f"{held}; {age:.0f} days old in the median, {within:.0%} seen within 30 days\n")
     states, odd = refreshing.status(store), refreshing.quarantined(store)
-    _print(_states_at(utc_now()), states)
+    echo_table(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
     for source, rates in odd.items():
         for each in rates[:SHOWN]:
@@ -382,11 +382,6 @@ def _unconfigured(name: str) -> str | None:
 
 def _moment(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "never"
-
-
-def _print(columns: Sequence[Column], rows: Iterable[Any]) -> None:
-    for line in table(columns, list(rows), terminal_width()):
-        click.echo(line.rstrip())
 
 
 def _say(told: Iterable[tuple[str, str | None]]) -> None:

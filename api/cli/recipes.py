@@ -10,7 +10,7 @@ import click
 
 from api.bootstrap import build_once
 from api.cli.failing import settings_of_environment, stop, told
-from api.cli.grid import Column, table, terminal_width
+from api.cli.grid import Column, echo_table
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, dashed, texts
@@ -108,11 +108,9 @@ def compare(name: str | None) -> None:
         (one,) = compared
         based = one.predicted_from or "nothing is known of this network, data set and metric without it"
         click.echo(f"{one.run} on {one.machine or 'its machine'}; predicted from {based}")
-        lines = table(TERM_COLUMNS, one.terms, terminal_width())
+        echo_table(TERM_COLUMNS, one.terms)
     else:
-        lines = table(COMPARED_COLUMNS, compared, terminal_width())
-    for line in lines:
-        click.echo(line.rstrip())
+        echo_table(COMPARED_COLUMNS, compared)
     found = score(compared)
     if found.mape is not None:
         click.echo(
@@ -128,8 +126,8 @@ def list_runs() -> None:
     runs = [(row, stored_run(row)) for row in rows if row.kind == RUN]
     speeds = [(row, measured_speed(row)) for row in rows if row.kind == SPEED]
     for columns, listed in ((RUN_COLUMNS, runs), (SPEED_COLUMNS, speeds)):
-        for line in table(columns, listed, terminal_width()) if listed else ():
-            click.echo(line.rstrip())
+        if listed:
+            echo_table(columns, listed)
     if not rows:
         click.echo(NO_RUNS)
 

@@ -199,8 +199,7 @@ QUESTIONS = (
         },
         Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure"),
         Command(
-            "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists "
-            "the "
+            "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
             ("model",),
             explains=True,

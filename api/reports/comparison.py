@@ -122,8 +122,7 @@ def verdict(found: Comparison) -> Iterator[str]:
     if found.price_ratio is not None:
         yield (
             f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, start-up and "
-            f"other "
-            f"overheads counted; both cost the same where b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
+            f"other overheads counted; both cost the same where b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
         )
     yield SHARED.get(found.correlation, APART)
     if found.cost_per_hour_saved is not None:

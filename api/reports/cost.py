@@ -144,9 +144,8 @@ class Glance:
 
 @dataclass(frozen=True, slots=True)
 class CostDocument:
-    """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has
-    the rates of further currencies that offers here are quoted in; `notes` are to be read
-    before the figures."""
+    """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has the
+    rates of further currencies that offers here are quoted in; `notes` are to be read before the figures."""
 
     query: EstimateQuery
     prices: PriceBasis

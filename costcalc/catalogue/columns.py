@@ -23,9 +23,8 @@ Float32 = NDArray[np.float32]
 class Columns:
     """One entry per observation, ordered by key and moment. Money in nano-units of its currency, -1 for unknown.
 
-    `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region.
-    `fee`, `period_hours`, `minimum_periods`, `sold_singly`, `metered` are its tariff. Moments are seconds since 1970, -1 for
-    unknown.
+    `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region. `fee`,
+    `period_hours`, `minimum_periods`, `sold_singly`, `metered` are its tariff. Moments are seconds since 1970, -1 for unknown.
     """
 
     key: Int32

@@ -47,9 +47,7 @@ class TaskEvidence:
     def of(self, task: Task) -> Evidence:
         """That of a task."""
         if task.name not in self._made:
-            from costcalc.tasks.evidence import (
-                task_evidence,
-            )  # with the laws of all tasks, which most commands need not load
+            from costcalc.tasks.evidence import task_evidence  # with the laws of all tasks: most commands need none
 
             self._made[task.name] = task_evidence(task, self.beside)
         return self._made[task.name]

@@ -21,9 +21,8 @@ from costcalc.training import Recipe, Throughput
 from costcalc.units import Flags, Indices
 
 ANY = ""  # of all accelerators
-OTHERS = math.log(
-    4
-)  # a batch that others trained on this number comes after the accelerator's own on a quarter or four times as many
+OTHERS = math.log(4)
+"""A batch that others trained on this number comes after the accelerator's own on a quarter or four times as many."""
 ROOM = 0.9  # of the least memory that anybody used: cards of one size state it in different units
 WORKING_GIB = 12.0
 """What an accelerator needs beside its part of the network: activations of one sequence, recomputed layer by layer, and the

@@ -53,8 +53,7 @@ class Answer(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class TaskSpeeds:
     """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are.
-    `network_gib`
-    and `recipes` are as in `Layouts`."""
+    `network_gib` and `recipes` are as in `Layouts`."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]

@@ -42,10 +42,9 @@ class Prediction:
     machines are modelled on top of that kind, in how many steps memory makes each accelerator take its share of a batch, and what
     half the width of the range of ln(rate) is at least.
 
-    `beside_larger` is RAISED where the rate is that of a larger network, which came out faster, and LOWER where what was measured
-    of this one is slower all the same.
-    `other_code` is ln of how many times longer the middle of all codes takes, NaN where nothing is known, and `headroom` ln of
-    how many times faster the data sheet would allow it to be, 0 at least.
+    `beside_larger` is RAISED where the rate is that of a larger network, which came out faster, and LOWER where what was
+    measured of this one is slower all the same. `other_code` is ln of how many times longer the middle of all codes takes, NaN
+    where nothing is known, and `headroom` ln of how many times faster the data sheet would allow it to be, 0 at least.
     """
 
     log_rate: Floats

@@ -72,8 +72,7 @@ class OfferFilters(LayoutSchema):
     )
     as_of = Moment(
         "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO "
-        "date-time; "
-        "default now",
+        "date-time; default now",
         example="2026-06-30",
     )
     limit = Number(int, 1, 1000, "maximum number of rows", example=20)
