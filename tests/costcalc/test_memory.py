@@ -1,7 +1,8 @@
 """What answers share: worked out once, forgotten when its room is needed, and keeping nothing else alive."""
 
 import gc
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from types import SimpleNamespace
 from weakref import ref
 
@@ -12,6 +13,8 @@ from fakes.offers import offer
 from costcalc import Catalogue, EstimateQuery, recall
 from costcalc.estimate import Asked, answer
 from costcalc.memory import ENTRY_BYTES, Few, Memory, Shelf, about_bytes
+from costcalc.offers import PurchaseOption
+from costcalc.query import Discount
 
 DAY = datetime(2024, 1, 2, tzinfo=UTC)
 
@@ -125,6 +128,24 @@ def test_another_number_of_machines_takes_little_more(packaged_evidence):
         answer(EstimateQuery("resnet50", 0.757, nodes=nodes), packaged_evidence, prices, DAY, memory=memory)
         sizes.append(memory.size_bytes)
     assert sizes[1] - sizes[0] < 2**20, "what is said of estimates has one place for all matrices"
+
+
+def test_questions_of_other_terms_share_no_bills(packaged_evidence):
+    spot = offer(purchase_option=PurchaseOption.SPOT, hourly_rate=Decimal(1))
+    memory, prices = Memory(), Catalogue.from_offers([offer(), spot], "made up")
+    terms = [
+        {},
+        {"discount": (Discount(Decimal("0.2")),)},
+        {"overheads": "none"},
+        {"utilization": 0.5},
+        {"nodes": None},
+        {"storage_gb": Decimal(500), "storage_rate": Decimal("0.02")},
+        {"storage_gb": Decimal(500), "storage_rate": Decimal("0.03")},
+        {"as_of": DAY + timedelta(days=40)},
+    ]
+    for each in (*terms, *terms):
+        asked = EstimateQuery("resnet50", **{"target": 0.757, "nodes": 1, **each}), packaged_evidence, prices, DAY
+        assert answer(*asked, memory=memory) == answer(*asked), each
 
 
 def test_what_an_answer_needed_is_free_at_once(packaged_evidence):
