@@ -26,7 +26,10 @@ PICTURES = r"^/cost\.(png|svg)$"  # the parameters of /cost, at half a second fo
 FORMS = r"\.(csv|xlsx|vl|png|svg)$|^/(estimate)?$"  # the same questions in other forms: asked less often
 SOME_FORMS = FORMS if WHOLE else r"\.xlsx$|^/(estimate)?$"
 DEAR = r"^/trend"  # it answers as of every year, each from what was known then
-SOME = r"^/(offers|ask|small)$" if not WHOLE else "^/"  # each kind of wrong value takes tenths of a second
+LIKE_COST = "accuracy|commitments|compare|cost.atom|launch|mlperf|plan|trend"  # with nearly all of its parameters
+SOME = (
+    f"^/(?!({LIKE_COST})$)" if WHOLE else "^/(offers|ask|small)$"
+)  # each kind of wrong value takes tenths of a second
 MAY_REFUSE = ("/cost.csv", "/offers/changes", "/offers/changes.csv", "/compare", "/compare.csv")
 KEEPING = {"path_regex": "^/recipes", "method": ["POST", "DELETE"]}  # a service on fixed prices keeps no runs
 FEW = 10
