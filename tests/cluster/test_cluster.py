@@ -46,7 +46,7 @@ def test_a_rolling_restart_fails_no_request(cluster, clients):
 
 def test_a_killed_server_is_not_missed(cluster, clients):
     cluster.servers[0].kill()
-    clients.wait_for(100)
+    clients.wait_for(30)
     cluster.bring_back(cluster.servers[0])
     clients.wait_for(20)
     seen_before = [failure for failure in clients.failures if failure.startswith("POST /slack/cost: 401")]
@@ -58,7 +58,7 @@ def test_while_postgresql_is_away_the_last_prices_answer_and_readyz_says_so(clus
     cluster.postgres.stop()
     try:
         wait_for(lambda: ready(cluster) == [503, 503])
-        clients.wait_for(100)
+        clients.wait_for(30)
         earlier = get(cluster.ports.nginx, ASKED + "&as_of=2025-06-01")
         refused = cluster.refresh("sheet")
     finally:
@@ -73,10 +73,10 @@ def test_while_postgresql_is_away_the_last_prices_answer_and_readyz_says_so(clus
 
 def test_while_redis_is_away_nobody_is_refused(cluster, clients):
     cluster.redis.kill()
-    clients.wait_for(100)
+    clients.wait_for(30)
     cluster.redis.start()
     cluster.redis.wait()
-    clients.wait_for(100)
+    clients.wait_for(30)
     assert clients.failures == []
 
 
@@ -107,10 +107,10 @@ def test_the_schema_of_a_later_version_comes_while_this_one_answers(cluster, cli
     with psycopg.connect(cluster.database_url) as connection:  # in one transaction, as alembic does it
         connection.execute("ALTER TABLE snapshots ADD COLUMN of_a_later_version TEXT")
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
-        clients.wait_for(100)
+        clients.wait_for(30)
     try:
         refused = cluster.refresh("sheet")
-        clients.wait_for(50)
+        clients.wait_for(20)
         assert ready(cluster) == [200, 200]
     finally:
         with psycopg.connect(cluster.database_url) as connection:

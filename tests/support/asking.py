@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fakes.slack import form, signed
 
 CLIENTS = 3
-PAUSE_SECONDS = 0.03  # what restarts meanwhile has the processor
+PAUSE_SECONDS = 0.1  # what restarts meanwhile has the processor
 
 
 @dataclass
@@ -54,18 +54,17 @@ class Asking:
 
 def question(number: int) -> tuple[str, str, bytes | None, dict[str, str]]:
     """Method, path, body and headers of a request, which no other number gives."""
-    target = 0.70 + number % 5000 / 100_000
     if number % 10 == 3:
         return (
             "POST",
             "/plan",
-            b"model,target\nresnet50,%f\n" % target,
+            b"model,target\nresnet50,%f\n" % (0.70 + number % 5000 / 100_000),
             {"Content-Type": "text/csv"},
         )
     if number % 10 == 7:
         body = form("resnet50 0.757", trigger_id=f"{time.monotonic_ns()}.{number}")
         return "POST", "/slack/cost", body, signed(body)
-    return "GET", f"/cost?model=resnet50&target={target:f}&limit={1 + number % 7}", None, {}
+    return "GET", f"/cost?model=resnet50&target=0.757&max_hours={100 + number}&limit={1 + number % 7}", None, {}
 
 
 @contextmanager
