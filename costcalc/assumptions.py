@@ -27,6 +27,7 @@ from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
+WHOLE = 0.995
 EVEN = 0.5  # the chance of a run whose expected end is the target
 FREE_TIER = "Free tier: "
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
@@ -154,9 +155,15 @@ def _evaluated(recipe: Recipe) -> Iterator[str]:
         )
 
 
-def _task(recipe: ClosedRecipe) -> Iterator[str]:
-    """What else the task asks, and how far single runs are from its published minutes."""
+def _task(recipe: ClosedRecipe, time: TrainingTime) -> Iterator[str]:
+    """What else the task asks, how its logs pass an easier target, and how far single runs are from its published minutes."""
     yield from recipe.rules
+    share = time.epochs / recipe.evaluations[-1].epochs
+    if share < WHOLE:
+        yield (
+            f"Published runs go on to {recipe.tuned_to:g}: their logs pass this target after {share:.0%} of the work. A schedule "
+            "that ends there would take less."
+        )
     if recipe.run_spread:
         yield (
             f"Published minutes are means of several runs: single runs scatter around them by {recipe.run_spread:.1%}, which "
@@ -168,7 +175,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     """What its curve and its schedule take for granted."""
     yield from _evaluated(recipe)
     if isinstance(recipe, ClosedRecipe):
-        yield from _task(recipe)
+        yield from _task(recipe, time)
     if recipe.is_interpolated or (isinstance(recipe, OwnRecipe) and recipe.by_word):
         yield curve_note(recipe)
     elif recipe.runs == 1:

@@ -335,7 +335,7 @@ class MetricRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class ClosedRecipe(MetricRecipe):
-    """A result of a benchmark whose runs stop at one target, which alone it can answer for: of its `passes` over the data, of
+    """A result of a benchmark whose runs stop at one target, beyond which it cannot answer: of its `passes` over the data, of
     which one has `samples_per_epoch` of `unit` and is called `pass_name`.
 
     Its speed is that of the same task's results, not of images. `title` says what is trained and `rules` how, in sentences;

@@ -113,8 +113,12 @@ class ModelRecipes:
 
     @cached_property
     def is_closed(self) -> Flags:
-        """Recipes that can answer for the target alone at which they stop."""
+        """Recipes that can answer for no target beyond that at which they stop."""
         return np.array([recipe.is_closed for recipe in self.recipes], bool)
+
+    def first_values(self, metric: str) -> Floats:
+        """Where each recipe's curve begins [R]; infinite without one."""
+        return np.array([values[0] if len(values) else np.inf for values in self.curves(metric).values])
 
     @cached_property
     def stopped_share(self) -> Floats:
@@ -261,11 +265,12 @@ def best_reached(recipes: ModelRecipes, metric: str) -> BestReached | None:
 
 def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTarget:
     """Where each recipe reaches the target. One that ends less than its seed noise below it runs to its end: another run may end
-    above. MLPerf's stop at their own target instead, beside which closed ones reach no other."""
+    above. MLPerf's stop at their own target instead, beside which closed ones reach those on their way that logs show."""
     target = recipes.oriented(query.target)
     to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
     if recipes.is_closed.any():
-        other = recipes.is_closed & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
+        known = (recipes.first_values(query.metric) <= target) & (target <= recipes.tuned_to)
+        other = recipes.is_closed & ~known & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
         to_target = replace(to_target, epochs=np.where(other, np.nan, to_target.epochs))
     near = target <= to_target.end_accuracy + recipes.sigma(query.metric)
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
@@ -313,7 +318,9 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
     nothing = recipes.is_mlperf | np.isnan(to_target.epochs) | recipes.is_by_word
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
-    remaining = np.where(recipes.has_borrowed_curve, np.log(to_target.end_epochs / to_target.epochs), 0)
+    remaining = np.where(
+        recipes.has_borrowed_curve | recipes.is_closed, np.log(to_target.end_epochs / to_target.epochs), 0
+    )
     borrowed = recipes.borrowed_curve_width * remaining
     below = np.hypot(below, borrowed)
     above = np.where(remaining > 0, np.minimum(np.hypot(above, borrowed), remaining), above)

@@ -17,13 +17,14 @@ from costcalc.programs import Program
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.speeds import TaskSpeeds
-from costcalc.tasks.tables import Result, Task, is_contest, reference_points, results, rounds, text_of, version
-from costcalc.throughput.fitted_parameters import ElapsedTime
+from costcalc.tasks.tables import Result, Task, is_contest, partway, reference_points, results, rounds, text_of, version
+from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_GIB, BYTES_PER_PARAMETER
 from costcalc.throughput.processors import Processors
 from costcalc.training import (
     EVALUATION_COUNTED,
     ClosedRecipe,
+    Evaluation,
     MetricEvaluation,
     Model,
     Phase,
@@ -36,6 +37,7 @@ MINUTES_PER_HOUR = 60
 SECONDS_PER_MINUTE = 60
 NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
 USUAL_SPREAD = 0.06
+POINTS_ON_THE_WAY = 60
 
 
 @cache
@@ -83,7 +85,8 @@ def task_evidence(
     def with_work(evidence: Evidence, recipe: Recipe) -> Recipe:
         work = work_on(evidence.last_published)[recipe.tuned_to or 0.0, recipe.global_batch_size]
         (end,) = recipe.evaluations
-        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(replace(end, epochs=work),))
+        end = replace(end, epochs=work)
+        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(task, end), end))
 
     return replace(
         beside,
@@ -94,13 +97,31 @@ def task_evidence(
         networks=(),
         own_speeds=(),
         processors=Processors(),
-        fitted=replace(beside.fitted, elapsed_time=NO_CLOCK),
+        fitted=replace(
+            beside.fitted, elapsed_time=NO_CLOCK, widths={**beside.fitted.widths, **_width_on_the_way(task)}
+        ),
         version=f"{beside.version}+{task.name}-{version()}",
         is_past=False,
         later=(),
         make_speeds=speeds,
         make_curve=None if is_contest(task) else with_work,
     )
+
+
+def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
+    """What a run to the task's quality passes before."""
+    points = partway().get(task.name, ()) if end.in_metric(task.metric) == task.quality else ()
+    if points:
+        shares = np.linspace(points[0].share, 1, POINTS_ON_THE_WAY, endpoint=False)
+        values = np.interp(shares, [*(one.share for one in points), 1], [*(one.value for one in points), task.quality])
+        for share, value in zip(shares.tolist(), values.tolist(), strict=True):
+            yield MetricEvaluation(end.epochs * share, (end.hours or 0) * share or None, value=value)
+
+
+def _width_on_the_way(task: Task) -> dict[str, HalfWidth]:
+    """How far the logs of an organisation pass a value from those of the others."""
+    some = partway().get(task.name, ())[:1]
+    return dict.fromkeys(["curve"], HalfWidth(some[0].width, by_rule=False, cases=some[0].systems)) if some else {}
 
 
 def _passes_per_minute(task: Task, one: Result, known: Sequence[Result], learned: Fitted) -> float:

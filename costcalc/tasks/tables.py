@@ -15,7 +15,7 @@ from costcalc.evidence.tables import TableError, cells, typed
 from costcalc.training import Code
 
 FOLDER = "data/tasks"
-TASKS, RESULTS, POINTS, ROUNDS = "tasks", "results", "reference_points", "rounds"
+TASKS, RESULTS, POINTS, ROUNDS, PARTWAY = "tasks", "results", "reference_points", "rounds", "partway"
 MLPERF = "MLPerf"
 
 
@@ -105,6 +105,20 @@ class ReferencePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Partway:
+    """The `value` of a task's metric after this `share` of the passes to its quality: the median of the logs of so many
+    `systems`. Where those of an organisation pass a value is within the factor share^-`width` of the others' share in 8 of 10
+    cases."""
+
+    task: str
+    share: float
+    value: float
+    width: float
+    systems: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """A round of a benchmark, the day of its publication, the repository of its results, under which `licence`, and whose
     `code` it is. Records of a contest without rounds are one, published with its newest record."""
@@ -150,6 +164,15 @@ def reference_points() -> Mapping[str, tuple[ReferencePoint, ...]]:
     return {task: tuple(some) for task, some in found.items()}
 
 
+@cache
+def partway() -> Mapping[str, tuple[Partway, ...]]:
+    """What runs of a task pass on their way, the smallest share first. Raises TableError."""
+    found: dict[str, list[Partway]] = defaultdict(list)
+    for each in typed(f"{PARTWAY}.csv", _lines(PARTWAY), Partway):
+        found[each.task].append(each)
+    return {task: tuple(some) for task, some in found.items()}
+
+
 def benchmark_of(task: Task) -> str:
     """The benchmark whose results a task has."""
     return rounds()[results()[task.name][0].round].benchmark
@@ -168,7 +191,7 @@ def text_of(name: str) -> str:
 @cache
 def version() -> str:
     """Changes with any byte of the tables."""
-    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS)), "fitted.json"]
+    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS, PARTWAY)), "fitted.json"]
     return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
 
 

@@ -9,11 +9,13 @@ import pytest
 from support.services import packaged_service
 
 import costcalc
+from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
 from costcalc.hardware import Cluster
+from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.known import find_task, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
-from costcalc.tasks.tables import reference_points, results, rounds, tasks
+from costcalc.tasks.tables import partway, reference_points, results, rounds, tasks
 from costcalc.throughput import REFUSALS
 from science.validation.replay import replayed_exactly
 
@@ -112,6 +114,28 @@ def test_a_part_that_nobody_trained_on_is_no_faster_than_a_better_one_of_its_chi
     both = np.isfinite(smaller) & np.isfinite(larger)
     assert both.any()
     assert (smaller[both] >= larger[both] * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("name", sorted(partway()))
+def test_an_easier_target_takes_less_and_no_less_than_one_that_is_easier_still(name):
+    points, task = partway()[name], tasks()[name]
+    recipes = ModelRecipes(
+        tuple(map(evidence_of(name).with_curve, evidence_of(name).recipes)), 0.0, (), points[0].width
+    )
+
+    def shares(target):
+        found = eligible_recipes(recipes, EstimateQuery(name, target, task.metric, task.dataset, training="record"))
+        return (found.to_target.epochs / found.to_target.end_epochs)[found.usable], found
+
+    targets = [one.value for one in points] + [task.quality]
+    medians = [np.median(shares(target)[0]) for target in targets]
+    assert medians == pytest.approx([*(one.share for one in points), 1.0], abs=0.02)
+    half, own = (shares(target)[1] for target in (points[len(points) // 2].value, task.quality))
+    assert half.log_width_above[half.usable].min() > own.log_width_above[own.usable].max() == 0
+    worse = 1.02 if task.better == "higher" else 0.98
+    beyond, before = task.quality * worse, points[0].value / worse**2
+    assert not shares(beyond)[1].usable.any()
+    assert not shares(before)[1].usable.any()
 
 
 def test_a_chip_without_memory_beside_it_trains_what_somebody_trained_on_it():
