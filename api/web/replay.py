@@ -44,7 +44,7 @@ def tag(*parts: object) -> str:
 
 def matches(header: str | None, etag: str) -> bool:
     """Whether If-None-Match names this tag, by RFC 9110's weak comparison."""
-    return header == etag or parse_etags(header).contains_raw(etag)
+    return header is not None and (header == etag or parse_etags(header).contains_raw(etag))
 
 
 @dataclass(frozen=True, slots=True)

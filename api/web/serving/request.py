@@ -95,8 +95,9 @@ class Request:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             message["headers"] = [*message["headers"], (b"x-request-id", self.id.encode())]
-        else:
-            self.sent_bytes += len(message.get("body", b""))
+            await self._send(message)  # granian keeps it until the body comes
+            return
+        self.sent_bytes += len(message.get("body", b""))
         if self.is_read:
             try:
                 async with asyncio.timeout(SEND_SECONDS):
