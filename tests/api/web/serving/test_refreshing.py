@@ -101,7 +101,7 @@ def test_of_two_servers_with_four_workers_one_refreshes_and_if_it_is_killed_the_
     httpserver.expect_request(ANY_PATH).respond_with_data(status=404)
     shared = {"COSTCALC_DATABASE_URL": postgres_url, "COSTCALC_WORKERS": "2"}
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(120)
+        silent.settimeout(270)
         one = servers("one", f"http://127.0.0.1:{silent.getsockname()[1]}", **shared)
         with silent.accept()[0]:  # it asks, and waits for an answer
             [refresher] = refreshers(one)
