@@ -141,8 +141,8 @@ class TestPosting:
 def test_the_command_prints_or_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("COSTCALC_SLACK_WEBHOOK_URL", raising=False)
-    monkeypatch.setattr("api.bootstrap.utc_now", lambda: datetime(2026, 10, 23, 12, tzinfo=UTC))
+    monkeypatch.setattr("api.bootstrap.utc_now", lambda: datetime(2026, 10, 14, 12, tzinfo=UTC))
     printed = CliRunner().invoke(main, ["slack", "notice", "--dry-run"])
-    assert (printed.exit_code, "prices moved by 10% or more since 2026-10-16" in printed.output) == (0, True)
+    assert (printed.exit_code, "prices moved by 10% or more since 2026-10-07" in printed.output) == (0, True)
     unset = CliRunner().invoke(main, ["slack", "notice"])
     assert (unset.exit_code, "COSTCALC_SLACK_WEBHOOK_URL" in unset.output) == (2, True)
