@@ -51,10 +51,19 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with a time limit of their own are long: they come first, so that no process waits for one at the end."""
+    """Tests with a time limit of their own are long: they come first in the part of each process, so that none waits for them at
+    the end. pytest-xdist gives each process as many neighbours before any takes tests from another."""
     if not WHOLE:
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.get_closest_marker("timeout")]
+    left, others = len(items), [item for item in items if item not in set(long)]
+    parts = []
+    for number in range(processes):
+        mine, many = long[number::processes], left // (processes - number)
+        parts += [*mine, *others[: many - len(mine)]]
+        others, left = others[many - len(mine) :], left - many
+    items[:] = parts
 
 
 @pytest.hookimpl(wrapper=True)

@@ -65,6 +65,7 @@ def fresh(server):
     return {name for name, days in server.get(COST).json()["freshness"]["by_provider"].items() if days < 0.1}
 
 
+@pytest.mark.timeout(600)
 def test_it_answers_from_rates_of_that_minute_and_nobody_typed_a_refresh(servers, httpserver):
     url, addresses = httpserver.url_for("").rstrip("/"), {}
     for name in filter(RECORDED.get, OPEN):
