@@ -136,16 +136,31 @@ class AccuracyReport:
         return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
 
     def _something(self, accuracy: float, found: Answer) -> str:
-        best = found.estimates[0]
-        value = value_in_words(self.query.metric, float(f"{accuracy:.6g}")) if self.own else f"{accuracy:.4f}"
-        several = f"{best.nodes} x " if best.nodes > 1 else ""
-        chips = counted(best.accelerators, best.accelerator)
-        told = f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
+        told = f"{self._told(accuracy, found.estimates[0])}{self._confirmed(accuracy)}"
         if self.own:
             return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
             return told
         return f"{told} No known recipe reaches a higher accuracy with the required confidence, at any price."
+
+    def _told(self, accuracy: float, best: Estimate) -> str:
+        value = value_in_words(self.query.metric, float(f"{accuracy:.6g}")) if self.own else f"{accuracy:.4f}"
+        several = f"{best.nodes} x " if best.nodes > 1 else ""
+        chips = counted(best.accelerators, best.accelerator)
+        return f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
+
+    def _confirmed(self, accuracy: float) -> str:
+        """The highest accuracy that picks reach, where this one is within the limits at rates alone that nobody should act on."""
+        if self.own or not self._ask(accuracy).missed:
+            return ""
+        sure = highest(self._picks_fit, accuracy)
+        if sure is None:
+            return ""
+        return f" On demand, at a confirmed rate: {self._told(sure, self._ask(sure).picks[0].estimate)}"
+
+    def _picks_fit(self, target: float) -> bool:
+        found = self._ask(target)
+        return bool(found.picks) and not found.missed
 
     def _nothing(self, nothing: Answer) -> str:
         """Why nothing fits, and the least that would do."""
