@@ -52,6 +52,7 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
     [
         ("76% on 8 h100", "resnet50 takes the least computing", "resnet50", (0.76, 0.76)),
         ("best accuracy for $20", "is the most within these limits, and of", None, (0.76, 0.83)),
+        ("best top-5 accuracy for $20", "is the most within these limits, and of", None, (0.93, 0.97)),
         ("fastest imagenet training", "resnet50, which most people", "resnet50", (0.75, 0.78)),
         ("99% on imagenet", "none is known to reach 99 % top-1; ", None, (0.84, 0.9)),
     ],
