@@ -90,7 +90,7 @@ class Recall:
         return self._shelf.recall(name, lambda: newest(self._known_interruptions(*counts)))
 
     def spot_risks(self, as_of: datetime) -> Risks:
-        """The same by instance code and region code of the catalogue."""
+        """The same by row of the catalogue."""
         counts = self._stated(as_of)
         name = ref(self.evidence), ref(self.catalogue), "spot risks", counts
         return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions(*counts)))

@@ -30,7 +30,7 @@ from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indice
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
-Risks = Indices  # of RISKS, by instance code and region code
+Risks = Indices  # of RISKS, by row of the catalogue
 SPOT, FREE, CAPACITY_BLOCK = map(
     OPTIONS.index, (PurchaseOption.SPOT, PurchaseOption.FREE, PurchaseOption.CAPACITY_BLOCK)
 )
@@ -127,7 +127,7 @@ def rentals(
     if query.overheads == "typical":
         spot = np.flatnonzero(option == SPOT)
         if len(spot):
-            risk = risks[catalogue.columns.instance[row[spot]], catalogue.columns.region[row[spot]]]
+            risk = risks[row[spot]]
             pairs, pair = _distinct(time[spot] * len(RISKS) + risk, len(times.cluster) * len(RISKS))
             steady = times.take(pairs // len(RISKS))
             time[spot] = len(times.cluster) + pair
@@ -168,13 +168,18 @@ def _distinct(codes: Indices, most: int) -> tuple[Indices, Indices]:
 
 
 def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) -> Risks:
-    """Which of RISKS holds for a spot machine, by its instance code and the code of its region."""
-    words = catalogue.vocabulary
+    """Which of RISKS holds for the spot machine in each row of the catalogue; 0 in all other rows."""
+    words, columns, places = catalogue.vocabulary, catalogue.columns, len(catalogue.vocabulary.regions)
     region = {name: code for code, name in enumerate(words.regions)}
-    risks = np.zeros((len(words.instances), len(words.regions)), np.int64)
-    for (provider, name, place), known in newest(observed).items():
-        if (provider, name) in catalogue.instance_code and place in region:
-            risks[catalogue.instance_code[provider, name], region[place]] = RISK_OF_SHARE[known.share]
+    known = {
+        catalogue.instance_code[provider, name] * places + region[place]: RISK_OF_SHARE[one.share]
+        for (provider, name, place), one in newest(observed).items()
+        if (provider, name) in catalogue.instance_code and place in region
+    }
+    spot = np.flatnonzero(columns.option == SPOT)
+    machines = columns.instance[spot].astype(np.int64) * places + columns.region[spot]
+    risks = np.zeros(len(columns.option), np.int8)
+    risks[spot] = [known.get(machine, 0) for machine in machines.tolist()]
     return risks
 
 
