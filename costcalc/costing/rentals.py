@@ -30,7 +30,7 @@ from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indice
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
-Risks = Indices  # of RISKS, by row of the catalogue
+Risks = NDArray[np.int8]  # of RISKS, by row of the catalogue
 SPOT, FREE, CAPACITY_BLOCK = map(
     OPTIONS.index, (PurchaseOption.SPOT, PurchaseOption.FREE, PurchaseOption.CAPACITY_BLOCK)
 )
