@@ -14,7 +14,7 @@ from marshmallow import Schema
 from api.bootstrap import utc_now
 from api.formats.launch_files import launch_file
 from api.mcp.answers import Json, short_answer
-from api.mcp.tools import described
+from api.mcp.tools import input_schema
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Number, Text
 from api.questions.own_runs import RunSchema
@@ -79,12 +79,7 @@ class Action:
 
     def input_schema(self) -> Json:
         """The JSON Schema of its arguments."""
-        fields: Any = self.schema.fields
-        return {
-            "type": "object",
-            "properties": {name: described(fields[name]) for name in self.shown},
-            "required": [name for name in self.shown if fields[name].required],
-        }
+        return input_schema(self.schema, self.shown)
 
 
 def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
@@ -150,8 +145,3 @@ ACTIONS = (
     Action("refresh", "Reads prices anew from their sources; takes up to minutes.", RefreshSchema(), refreshed, ("source",),
            changes=True),
 )  # fmt: skip
-
-
-def action_named(name: str) -> Action | None:
-    """The action of that name."""
-    return next((action for action in ACTIONS if action.name == name), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlencode
 
 from api.formats.json import to_json
@@ -23,14 +23,6 @@ FIRST = ("verdict", "understood", "whole_answer")
 DIGITS = 4
 MOST = 12_000
 """Characters of an answer, some 3,000 tokens: longer lists lose their ends."""
-
-
-class Report(Protocol):
-    """What a question is answered with."""
-
-    def document(self) -> object:
-        """The JSON document."""
-        ...
 
 
 def short_answer(document: object, address: str) -> Json:

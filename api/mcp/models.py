@@ -9,7 +9,6 @@ from api.questions.errors import BadParameters
 from api.reports.models import models_document
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.training import Metric, Recipe
 
@@ -25,16 +24,10 @@ class TrainableDocument:
 HOW = "Networks without a name here, and longer or shorter trainings, are asked with epochs and a speed or a size (model=any)."
 
 
-@dataclass(frozen=True, slots=True)
-class TrainableReport:
-    """The models of the evidence."""
-
-    evidence: Evidence
-
-    def document(self) -> TrainableDocument:
-        """The models by name."""
-        every = models_document(self.evidence).models
-        return TrainableDocument(HOW, {one.model: round(one.best_top1, 3) for one in every if one.best_top1})
+def trainable(service: Service, *_: object) -> TrainableDocument:
+    """All models by name."""
+    every = models_document(service.evidence).models
+    return TrainableDocument(HOW, {one.model: round(one.best_top1, 3) for one in every if one.best_top1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +56,14 @@ class RecipesDocument:
     recipes: tuple[RecipeSummary, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecipesReport:
-    """The recipes of one model."""
-
-    service: Service
-    model: str
-
-    def document(self) -> RecipesDocument:
-        """The summaries."""
-        run = [recipe for recipe in self.service.evidence.recipes_of(self.model) if not recipe.is_interpolated]
-        found = sorted(map(_summary, run), key=lambda one: (-(one.best_top1 or 0), one.recipe))
-        return RecipesDocument(self.model, tuple(found))
-
-
-def trainable_report(service: Service, *_: object) -> TrainableReport:
-    """The report of all models."""
-    return TrainableReport(service.evidence)
-
-
-def recipes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> RecipesReport:
-    """The report of the model asked about. Raises BadParameters where none is."""
+def recipes(service: Service, _: Catalogue, values: dict[str, Any]) -> RecipesDocument:
+    """The recipes of the model asked about. Raises BadParameters where none is."""
     if "model" not in values:
         raise BadParameters({"model": ["missing: write a model, such as resnet50"]})
-    return RecipesReport(service, values["model"].name)
+    model = values["model"].name
+    run = [recipe for recipe in service.evidence.recipes_of(model) if not recipe.is_interpolated]
+    found = sorted(map(_summary, run), key=lambda one: (-(one.best_top1 or 0), one.recipe))
+    return RecipesDocument(model, tuple(found))
 
 
 def _summary(recipe: Recipe) -> RecipeSummary:

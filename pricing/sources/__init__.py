@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pricing.sources.source import SourceSpec
 
+PAGE = "pricing.sources.common.page"
+"""The module of sources that `data/pages.toml` describes."""
+
 
 class Sources(Mapping[str, "SourceSpec"]):
     """Source names to their specifications; a module is imported when its source is looked up, not before."""
@@ -17,12 +20,14 @@ class Sources(Mapping[str, "SourceSpec"]):
         self.modules = modules
 
     def __getitem__(self, name: str) -> SourceSpec:
-        spec: SourceSpec = import_module(self.modules[name]).SPEC
+        module = import_module(self.modules[name])
+        spec: SourceSpec = module.page_spec(name) if self.modules[name] == PAGE else module.SPEC
         return spec
 
     def notes(self, name: str) -> str:
-        """How a source's rates come about: what its module says at its top."""
-        return (import_module(self.modules[name]).__doc__ or "").strip()
+        """How a source's rates come about: what the table of pages says, or its module at its top."""
+        module = import_module(self.modules[name])
+        return ((module.pages()[name].notes if self.modules[name] == PAGE else module.__doc__) or "").strip()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.modules)
@@ -51,15 +56,15 @@ SOURCES = Sources(
         "verda": "pricing.sources.small_clouds.verda",
         "scaleway": "pricing.sources.small_clouds.scaleway",
         "ovhcloud": "pricing.sources.small_clouds.ovhcloud",
-        "coreweave": "pricing.sources.small_clouds.coreweave",
-        "crusoe": "pricing.sources.small_clouds.crusoe",
-        "hyperbolic": "pricing.sources.small_clouds.hyperbolic",
+        "coreweave": PAGE,
+        "crusoe": PAGE,
+        "hyperbolic": PAGE,
         "jarvislabs": "pricing.sources.small_clouds.jarvislabs",
-        "hyperstack": "pricing.sources.small_clouds.hyperstack",
-        "lambda-page": "pricing.sources.small_clouds.lambda_page",
-        "nebius": "pricing.sources.small_clouds.nebius",
-        "together": "pricing.sources.small_clouds.together",
-        "voltage-park": "pricing.sources.small_clouds.voltage_park",
+        "hyperstack": PAGE,
+        "lambda-page": PAGE,
+        "nebius": PAGE,
+        "together": PAGE,
+        "voltage-park": PAGE,
         "aws-plans-page": "pricing.sources.aws.plans_page",
         "skypilot": "pricing.sources.catalogues.skypilot",
         "sheet": "pricing.sources.own_sheet.source",

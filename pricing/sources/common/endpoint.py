@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pricing.sources.common.http import Http, HttpError
-from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting
+from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
 
 
 class NotThere(SourceError):
@@ -68,9 +68,16 @@ class Site:
             refusal=missing and f"{self.source}: {missing}",
         )
 
-    def build(self, read: Callable[[Endpoint, datetime], Collected]) -> Callable[[Environment, Http], ApiSource]:
-        """What makes the source, for its SourceSpec."""
-        return lambda environment, http: ApiSource(self.open(environment, http), read)
+    def spec(self, read: Callable[[Endpoint, datetime], Collected], label: str, **about: Any) -> SourceSpec:
+        """The source that is this API alone, by the function that reads it; `about` are further fields of its SourceSpec."""
+        return SourceSpec(
+            self.source,
+            label,
+            lambda environment, http: ApiSource(self.open(environment, http), read),
+            settings=self.settings,
+            missing=self.missing,
+            **about,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,14 +36,11 @@ CENTS = 100
 def page_spec(name: str, is_sold: Callable[[Offer], bool] = lambda _: True) -> SourceSpec:
     """The source of this name in the table, without the rates of what is not sold so."""
     page = pages()[name]
-    site = Site(name, address(f"COSTCALC_{name.replace('-', '_').upper()}_URL", page.url))
-    return SourceSpec(
-        name=name,
-        label=page.label,
-        build=site.build(partial(collect, name, is_sold)),
+    return Site(name, address(f"COSTCALC_{name.replace('-', '_').upper()}_URL", page.url)).spec(
+        partial(collect, name, is_sold),
+        page.label,
         rates=page.lists,
         cannot_see=page.cannot_see,
-        settings=site.settings,
         bounds=Bounds(memory_mib=32),
         at_most_every=ONCE_A_DAY,
     )

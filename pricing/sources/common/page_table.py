@@ -42,6 +42,7 @@ class Page(Struct, frozen=True, forbid_unknown_fields=True):
     rates: tuple[Rate, ...]
     lists: str
     cannot_see: str
+    notes: str = ""
     provider: str = ""
     parts: tuple[Part, ...] = ()
     rows: str = ""

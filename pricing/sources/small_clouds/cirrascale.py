@@ -24,7 +24,7 @@ from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, SourceSpec
+from pricing.sources.source import Collected
 
 SOURCE = "Cirrascale pricing page"
 PATH = "/pricing"
@@ -119,12 +119,9 @@ def _month(option: Option, accelerator_hours: int) -> tuple[Decimal, bool]:
     return each * accelerator_hours, False
 
 
-SITE = Site("cirrascale", address("COSTCALC_CIRRASCALE_URL", "https://cirrascale.com"))
-SPEC = SourceSpec(
-    name="cirrascale",
+SPEC = Site("cirrascale", address("COSTCALC_CIRRASCALE_URL", "https://cirrascale.com")).spec(
+    collect,
     label="Cirrascale",
-    build=SITE.build(collect),
     rates="by the month, for 1, 3, 6 or 12 months",
     cannot_see='clusters of many nodes ("as low as" prices), storage, discounts by quote',
-    settings=SITE.settings,
 )

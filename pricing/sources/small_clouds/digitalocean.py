@@ -21,7 +21,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 SOURCE = "DigitalOcean API sizes"
 PATH = "/v2/sizes"
@@ -99,18 +99,14 @@ def _offers(size: Size, now: datetime) -> Iterable[Offer]:
             yield monthly(offer, month)
 
 
-SITE = Site(
+SPEC = Site(
     "digitalocean",
     address("COSTCALC_DIGITALOCEAN_URL", "https://api.digitalocean.com"),
     SourceSetting("COSTCALC_DIGITALOCEAN_TOKEN", "a personal access token with the scope sizes:read", secret=True),
-)
-SPEC = SourceSpec(
-    name="digitalocean",
+).spec(
+    collect,
     label="DigitalOcean",
-    build=SITE.build(collect),
     rates="by the hour and by the month",
     needs="a personal access token with the scope sizes:read",
     cannot_see="12-month reservations, which sales quotes; bare metal; Paperspace; snapshots; taxes",
-    settings=SITE.settings,
-    missing=SITE.missing,
 )

@@ -30,7 +30,7 @@ from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly, spread
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, SourceSpec
+from pricing.sources.source import Collected
 
 SOURCE = "Hetzner available configurations"
 PATH = "/order/server/available_configurations"
@@ -140,12 +140,9 @@ def _machine(server: Server) -> Machine:
     return filled(Machine(name, 1, None, threads or None, float(memory_gib) or None))
 
 
-SITE = Site("hetzner", address("COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de"))
-SPEC = SourceSpec(
-    name="hetzner",
+SPEC = Site("hetzner", address("COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de")).spec(
+    collect,
     label="Hetzner",
-    build=SITE.build(collect),
     rates="by the month, and by the hour where no setup fee is charged, in euros",
     cannot_see="the server auction and traffic above the free share. Hetzner Cloud has no accelerators",
-    settings=SITE.settings,
 )

@@ -24,7 +24,7 @@ from pricing.packaged.names import accelerator, region
 from pricing.sources.common.amounts import maybe_amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 NAME, SOURCE = "jarvislabs", "Jarvis Labs API server_meta"
 PATH = "/misc/server_meta"
@@ -92,18 +92,14 @@ def _machine(pool: Pool, name: str, count: int) -> Machine:
     return filled(Machine(name, count, pool.vram, vcpus and int(vcpus), memory))
 
 
-SITE = Site(
+SPEC = Site(
     NAME,
     address("COSTCALC_JARVISLABS_URL", "https://backendprod.jarvislabs.net"),
     SourceSetting("COSTCALC_JARVISLABS_API_KEY", "an API key of the account", secret=True),
-)
-SPEC = SourceSpec(
-    name=NAME,
+).spec(
+    collect,
     label="Jarvis Labs",
-    build=SITE.build(collect),
     rates="on demand and spot, by region",
     needs="any API key of the account (jarvislabs.ai, Settings, API keys)",
     cannot_see="commitments of a month and longer; storage; machines without an accelerator",
-    settings=SITE.settings,
-    missing=SITE.missing,
 )

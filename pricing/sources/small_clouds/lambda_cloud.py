@@ -25,7 +25,7 @@ from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 SOURCE = "Lambda Cloud API instance-types"
 PATH = "/api/v1/instance-types"
@@ -106,18 +106,14 @@ def _accelerator(kind: InstanceType) -> str | None:
     return accelerator("lambda", named["gpu"])
 
 
-SITE = Site(
+SPEC = Site(
     "lambda",
     address("COSTCALC_LAMBDA_URL", "https://cloud.lambda.ai"),
     SourceSetting("COSTCALC_LAMBDA_API_KEY", "an API key of the account", secret=True),
-)
-SPEC = SourceSpec(
-    name="lambda",
+).spec(
+    collect,
     label="Lambda",
-    build=SITE.build(collect),
     rates="on demand",
     needs='any API key of the account (cloud.lambda.ai, "API keys")',
     cannot_see="reserved and 1-Click clusters, which sales quotes; file systems; taxes. There is no spot",
-    settings=SITE.settings,
-    missing=SITE.missing,
 )

@@ -23,7 +23,7 @@ from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, SourceSpec
+from pricing.sources.source import Collected
 
 SOURCE = "Oracle public price list"
 PATH = "/pls/apex/cetools/api/v1/products/"
@@ -125,12 +125,9 @@ def _price(part: Part) -> Decimal:
     raise LeftOut("parts without a price in USD left out", part.display_name)
 
 
-SITE = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com"))
-SPEC = SourceSpec(
-    name="oci",
+SPEC = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com")).spec(
+    collect,
     label="Oracle Cloud Infrastructure",
-    build=SITE.build(collect),
     rates="on demand and preemptible",
     cannot_see="annual and monthly universal credits, negotiated rates, block storage, and whether a region has a shape",
-    settings=SITE.settings,
 )

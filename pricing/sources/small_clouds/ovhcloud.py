@@ -23,7 +23,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged
 
 SOURCE = "OVHcloud order catalogue"
 PATH = "/v1/order/catalog/public/cloud"
@@ -132,13 +132,10 @@ def _offers(addon: Addon, currency: str, now: datetime) -> Iterator[Offer]:
     yield monthly(offer, price) if is_monthly else billed(offer)
 
 
-SITE = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com"))
-SPEC = SourceSpec(
-    name="ovhcloud",
+SPEC = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com")).spec(
+    collect,
     label="OVHcloud",
-    build=SITE.build(collect),
     rates="by the hour and by the month, in euros",
     cannot_see="Savings Plans, the United States, regions, and whether a machine is free. There is no spot",
-    settings=SITE.settings,
     bounds=Bounds(document_mib=16, memory_mib=128),
 )

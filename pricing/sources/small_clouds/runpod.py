@@ -25,7 +25,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 SOURCE = "RunPod GraphQL API gpuTypes"
 COUNTS = (1, 2, 4, 8)
@@ -159,19 +159,15 @@ def _bought(single: Offer, cloud: Cloud) -> Iterable[Offer]:
             yield replace(single, purchase_option=PurchaseOption.SAVINGS_PLAN, term=term, hourly_rate=rate)
 
 
-SITE = Site(
+SPEC = Site(
     "runpod",
     address("COSTCALC_RUNPOD_URL", "https://api.runpod.io"),
     SourceSetting("COSTCALC_RUNPOD_API_KEY", "an API key; optional, the listing answers anybody", secret=True),
     key_is_optional=True,
-)
-SPEC = SourceSpec(
-    name="runpod",
+).spec(
+    collect,
     label="RunPod",
-    build=SITE.build(collect),
     rates="on demand, spot and by term, of the secure and the community cloud",
     needs="nothing; a key is optional",
     cannot_see="prices by data centre, network volumes, serverless, and clusters",
-    settings=SITE.settings,
-    missing=SITE.missing,
 )

@@ -24,7 +24,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting
 
 SOURCE = "Vast.ai API bundles: cheapest verified host"
 PATH = "/api/v0/bundles/"
@@ -104,20 +104,16 @@ def _offers(host: Host, now: datetime) -> Iterator[Offer]:
         yield billed(spot(offer, bid + (total - base if base else 0)))
 
 
-SITE = Site(
+SPEC = Site(
     "vast",
     address("COSTCALC_VAST_URL", "https://console.vast.ai"),
     SourceSetting("COSTCALC_VAST_API_KEY", "an API key; without it a search lists some 64 machines", secret=True),
     key_is_optional=True,
-)
-SPEC = SourceSpec(
-    name="vast",
+).spec(
+    collect,
     label="Vast.ai",
-    build=SITE.build(collect),
     rates="on demand and interruptible machines of a marketplace",
     needs="nothing; without a key a search lists some 64 machines, and a gap says so",
     cannot_see="traffic, which each host prices; how long a host stays; hosts that aren't verified",
-    settings=SITE.settings,
-    missing=SITE.missing,
     bounds=Bounds(document_mib=16, memory_mib=96),
 )

@@ -22,7 +22,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, SourceSpec
+from pricing.sources.source import Collected
 
 SOURCE = "Verda API instance-types"
 PATH = "/v1/instance-types"
@@ -98,12 +98,9 @@ def _machine(kind: InstanceType) -> Machine | None:
     return filled(Machine(name, count, memory_gib, kind.cpu.number_of_cores, kind.memory.size_in_gigabytes))
 
 
-SITE = Site("verda", address("COSTCALC_VERDA_URL", "https://api.verda.com"))
-SPEC = SourceSpec(
-    name="verda",
+SPEC = Site("verda", address("COSTCALC_VERDA_URL", "https://api.verda.com")).spec(
+    collect,
     label="Verda",
-    build=SITE.build(collect),
     rates="on demand and spot",
     cannot_see="long-term contracts, published as percentages off; the dynamic price's history; clusters; storage",
-    settings=SITE.settings,
 )

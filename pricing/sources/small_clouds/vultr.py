@@ -28,7 +28,7 @@ from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.rows import LeftOut, listed, read_rows
-from pricing.sources.source import Collected, SchemaChanged, SourceSpec
+from pricing.sources.source import Collected, SchemaChanged
 
 SOURCE = "Vultr API plans"
 LISTS = {"/v2/plans-metal": "plans_metal", "/v2/plans": "plans"}
@@ -181,12 +181,9 @@ def _cloud(plan: Plan) -> tuple[str, int] | None:
     return name, max(1, round(memory_gib / each))
 
 
-SITE = Site("vultr", address("COSTCALC_VULTR_URL", "https://api.vultr.com"))
-SPEC = SourceSpec(
-    name="vultr",
+SPEC = Site("vultr", address("COSTCALC_VULTR_URL", "https://api.vultr.com")).spec(
+    collect,
     label="Vultr",
-    build=SITE.build(collect),
     rates="by the hour, by the month and preemptible",
     cannot_see="36-month prepaid contracts, clusters, and whether a machine is free",
-    settings=SITE.settings,
 )

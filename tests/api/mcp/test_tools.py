@@ -17,7 +17,7 @@ from api.mcp.actions import ACTIONS
 from api.mcp.answers import KEPT, MOST, fitting
 from api.mcp.resources import RESOURCES
 from api.mcp.server import Desk, answered, server_of
-from api.mcp.tools import TOOLS, tool_named
+from api.mcp.tools import TOOLS
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from own_runs.runs import CurvePoint
@@ -27,6 +27,8 @@ SMALL = 16_000
 FEW = 12_000
 """The same of the definitions of all tools together: 3,000 tokens."""
 EVERY = {*(tool.name for tool in TOOLS), *(action.name for action in ACTIONS)}
+
+COST = next(tool for tool in TOOLS if tool.name == "cost")
 
 
 def beside(asked):
@@ -118,7 +120,7 @@ def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, ta
     run = own_run(metric=metric, curve=curve, lower_is_better=target * 2 > target)
     mine = replace(service, runs=lambda: (run.stored(),)).seen_by(None)
     question = {"model": run.name, "target": target, "provider": "aws", "crossing": "first"}
-    assert jsonschema_rs.is_valid(tool_named("cost").input_schema(), question)
+    assert jsonschema_rs.is_valid(COST.input_schema(), question)
     assert not ask(mine, "cost", **question).is_error
 
 
@@ -167,7 +169,7 @@ def test_parameters_may_be_words_numbers_flags_or_lists(service):
 
 
 def test_parameters_of_sheets_are_not_offered():
-    parameters = tool_named("cost").parameters()
+    parameters = COST.parameters()
     assert not {"sep", "decimal", "excel", "format", "profile", "token"} & set(parameters)
     assert {"model", "target", "purchase", "as_of", "max_cost"} <= set(parameters)
 
@@ -187,7 +189,7 @@ def test_the_method_and_every_parameter_can_be_read(service):
     texts = beside(read)
     assert set(texts) == {one.uri for one in RESOURCES}
     assert "8 of 10" in texts["costcalc://method"]
-    assert all(f"- {name} (" in texts["costcalc://parameters"] for name in tool_named("cost").parameters())
+    assert all(f"- {name} (" in texts["costcalc://parameters"] for name in COST.parameters())
 
 
 def test_a_launch_file_a_look_at_a_log_and_a_run_of_ones_own(service, tmp_path):

@@ -17,7 +17,7 @@ from costcalc.offers import Offer, PurchaseOption
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Site, address
 from pricing.sources.common.rows import listed, read_rows
-from pricing.sources.source import Collected, SourceSpec
+from pricing.sources.source import Collected
 from msgspec import Struct, convert
 from decimal import Decimal
 
@@ -38,8 +38,9 @@ def _offers(row, now):
     yield Offer("acme", "here", row.name, machine, PurchaseOption.ON_DEMAND, amount(row.price), now, "Acme's list")
 
 
-SITE = Site("acme", address("COSTCALC_ACME_URL", "https://api.acme.example"))
-SPEC = SourceSpec("acme", "Acme", SITE.build(collect), "on demand", "nothing", "what it does not list", SITE.settings)
+SPEC = Site("acme", address("COSTCALC_ACME_URL", "https://api.acme.example")).spec(
+    collect, "Acme", rates="on demand", cannot_see="what it does not list"
+)
 '''
 ASKED = {
     "acme": 'document = api.get("/machines")',
