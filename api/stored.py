@@ -136,7 +136,6 @@ class FixedPrices:
     open_store: Callable[[], Store] | None = None
 
     def catalogue(self) -> Catalogue:
-        """The catalogue."""
         return self.fixed
 
     def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
@@ -159,15 +158,12 @@ class FixedPrices:
         return None
 
     def quarantined(self) -> tuple[str, ...]:
-        """Empty: one command has no metrics."""
         return ()
 
     def answered_at(self) -> tuple[tuple[str, datetime], ...]:
-        """Nothing: no source was asked."""
         return ()
 
     def failing(self) -> tuple[str, ...]:
-        """Nothing: no source was asked."""
         return ()
 
 

@@ -53,7 +53,6 @@ class Token:
         return cls(_digest(secret, is_digest), name, read_only, until)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether its last day is past."""
         return self.until is not None and now.date() > self.until
 
     def is_text(self, text: str, now: datetime) -> bool:
@@ -82,7 +81,6 @@ class Tokens:
 
     @classmethod
     def of(cls, written: tuple[str, ...], metrics: str | None = None) -> Tokens:
-        """From the settings' parts."""
         return cls(tuple(map(Token.of, written)), Token.of(metrics) if metrics else None)
 
     def sent(self, text: str, now: datetime) -> Token | None:

@@ -25,7 +25,6 @@ FIGURE = re.compile(r"^(?:ok  |MISS) (.+?): ([\d,]+(?:\.\d+)?)", re.MULTILINE)
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
-    """Measures and prints."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks against", description=__doc__)
     parser.add_argument("commit")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark that both have")

@@ -21,7 +21,6 @@ def questions(count: int) -> list[EstimateQuery]:
 
 
 def run() -> bool:
-    """Measures and reports."""
     evidence = load_evidence()
     taken = {size: _taken(evidence, catalogue(size)) for size in (10_000, 100_000, 1_000_000)}
     middle, late = median(taken[100_000]), p99(taken[100_000])

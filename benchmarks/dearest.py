@@ -50,7 +50,6 @@ class Dear:
 
 
 def run() -> bool:
-    """Measures and reports."""
     evidence = load_evidence()
     service = Service(evidence, FixedPrices(Catalogue.from_offers(read_packaged().offers, "packaged")), lambda: NOW)
     gc.freeze()  # as `costcalc serve` does

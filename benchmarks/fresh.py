@@ -40,7 +40,6 @@ ADDRESSES = {each.variable for spec in OPEN for each in spec.settings if "_URL" 
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
-    """Measures and reports."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks fresh", description=__doc__)
     parser.add_argument("--clone", action="store_true", help="begin with a clone and make serve")
     clone = parser.parse_args(arguments).clone
@@ -113,13 +112,11 @@ class _Server:
 
     @property
     def cost(self) -> dict[str, Any]:
-        """An answer of it."""
         with urlopen(f"{self.url}/cost?model=resnet50&target=0.757&limit=3") as answer:
             return dict(json.load(answer))
 
     @property
     def freshness(self) -> dict[str, Any]:
-        """How fresh its rates are."""
         return dict(self.cost["freshness"])
 
 

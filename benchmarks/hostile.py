@@ -25,7 +25,6 @@ SENT = (
 
 
 def run() -> bool:
-    """Measures and reports."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     command = [str(Path(sys.executable).with_name("costcalc")), "serve", "--bind"]

@@ -38,7 +38,6 @@ MEASURED_SECONDS, IDLE_SECONDS, MEDIAN_SECONDS = 30, 60, 20
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
-    """Measures and reports."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks load", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)

@@ -35,7 +35,6 @@ Server("bare", address=host, port=int(port), log_enabled=False, **same).serve(
 
 
 def run() -> bool:
-    """Measures and reports."""
     with TemporaryDirectory() as folder:
         ours = [str(Path(sys.executable).with_name("costcalc")), "serve", "--workers", "1", "--bind"]
         with serving(ours, folder) as costcalc:

@@ -39,7 +39,6 @@ PACKED = {"Accept-Encoding": "gzip", "Accept": "text/html"}
 
 
 def run() -> bool:
-    """Measures and reports."""
     packaged = Catalogue.from_offers(read_packaged().offers, "packaged")
     app = create_app(Service(load_evidence(), FixedPrices(packaged), lambda: NOW))
     client = app.test_client()

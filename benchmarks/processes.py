@@ -46,7 +46,6 @@ print([int(line.split()[1]) for line in open("/proc/self/status") if line.starts
 
 
 def run() -> bool:
-    """Measures and reports."""
     fine = imports()
     with TemporaryDirectory() as folder:
         fine &= memory(Path(folder) / "big.npz")

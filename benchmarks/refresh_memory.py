@@ -43,7 +43,6 @@ MOST_MIB = 700
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
-    """Measures and reports."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks refresh_memory", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="the time limit of each refresh")
     parser.add_argument(

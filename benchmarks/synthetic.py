@@ -18,7 +18,6 @@ MONEY = ("hourly", "upfront", "recurring", "monthly", "fee", "metered")
 
 
 def packaged() -> Catalogue:
-    """The packaged observations."""
     return Catalogue.from_offers(read_packaged().offers, "packaged")
 
 

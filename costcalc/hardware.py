@@ -106,7 +106,6 @@ class Cluster:
 
     @property
     def total_accelerators(self) -> int:
-        """Accelerators over all machines."""
         return self.accelerators * self.nodes
 
 

@@ -79,7 +79,6 @@ class Recall:
         return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
 
     def last_seen(self, offers: AllowedOffers) -> LastSeen:
-        """When these offers were last observed."""
         name = ref(self.catalogue), ref(offers), "last seen"
         return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
 

@@ -118,7 +118,6 @@ class StepTime:
 
     @property
     def seconds(self) -> float:
-        """The whole step."""
         together = max(self.overhead, self.arithmetic) if self.overlaps else self.overhead + self.arithmetic
         return together + self.transfer
 

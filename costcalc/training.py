@@ -127,7 +127,6 @@ class System:
 
     @property
     def accelerators_per_node(self) -> int:
-        """Accelerators in one machine."""
         return self.accelerators // self.nodes
 
 
@@ -164,7 +163,6 @@ class MetricEvaluation(Evaluation):
     value: float = math.nan
 
     def in_metric(self, metric: str) -> float | None:
-        """The value."""
         return self.value
 
 
@@ -260,7 +258,6 @@ class Recipe:
 
     @property
     def running(self) -> Running:
-        """How its code runs."""
         return Running(self.precision, self.compilation)
 
     def run_so(self, running: Running) -> Self:
@@ -282,7 +279,6 @@ class Recipe:
 
     @property
     def is_public(self) -> bool:
-        """Whether its code is published."""
         return bool(self.program and self.program.repository)
 
     @property

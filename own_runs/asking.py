@@ -28,12 +28,10 @@ class OwnModel:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The evidence for questions about it."""
         return evidence_of(self.run, self.beside)
 
     @property
     def model(self) -> Model:
-        """What its questions name."""
         return self.evidence.models[self.run.name]
 
     def values(self, crossing: Crossing) -> tuple[float, ...]:

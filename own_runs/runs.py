@@ -73,7 +73,6 @@ class Run:
 
     @property
     def epochs(self) -> float:
-        """The epochs of the whole log."""
         return self.curve[-1].epochs
 
     @property

@@ -72,7 +72,6 @@ class MeasuredSpeed:
         return OwnRun(f"own-{name}"[:64], SPEED, owner, self.measured_at.astimezone(UTC), document)
 
     def row(self, name: str) -> Throughput:
-        """As evidence."""
         return filled(
             Throughput,
             self,

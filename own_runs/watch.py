@@ -38,7 +38,6 @@ class Verdict(StrEnum):
 
     @property
     def is_alarm(self) -> bool:
-        """Whether the range leaves the budget."""
         return self in (Verdict.MAY_LEAVE, Verdict.LEAVES)
 
 

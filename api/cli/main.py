@@ -31,11 +31,9 @@ class Commands(click.Group):
     """The commands. What begins with none of them, and has a number, asks for a cost: in words, or with options."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in order."""
         return sorted((*self.commands, *OF_FILES))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name."""
         if cmd_name in OF_FILES:
             return cast(click.Command, resolve_name(f"api.cli.{cmd_name}:{cmd_name}"))
         return super().get_command(ctx, cmd_name)

@@ -29,7 +29,6 @@ class Theme:
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
         return f"{self.everyday} {self.rare}".split()
 
 
@@ -106,7 +105,6 @@ class SchemaCommand(click.Command):
 
     @cached_property
     def options(self) -> list[click.Option]:
-        """The options made from the schema."""
         from api.questions.fields import Parameter
 
         own = {"token", *(each.name for each in self.params)}

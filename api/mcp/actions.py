@@ -78,7 +78,6 @@ class Action:
     changes: bool = False
 
     def input_schema(self) -> Json:
-        """The JSON Schema of its arguments."""
         return input_schema(self.schema, self.shown)
 
 

@@ -91,7 +91,6 @@ class Layers(Text):
     longest = 1000
 
     def parse(self, text: str) -> SmallNetwork:
-        """The network."""
         try:
             return small_network(text)
         except WrongLayers as error:
@@ -126,7 +125,6 @@ class Choice(Parameter):
         self._spellings = Spellings([*((choice, choice) for choice in self.choices), *others])
 
     def parse(self, text: str) -> Any:
-        """The choice itself."""
         found = self._spellings.find(text)
         if len(found) != 1:
             raise ValidationError(unknown("value", text, self.choices, f"write {either(self.choices)}"))
@@ -154,7 +152,6 @@ class Number(Parameter):
         self.kind, self.low, self.high = kind, low, high
 
     def parse(self, text: str) -> Any:
-        """The number."""
         exact = self._read(text)
         if exact is None or not self._inside(float(exact)) or (self.kind is int and exact != exact.to_integral_value()):
             raise ValidationError(self._complaint(text))
@@ -195,7 +192,6 @@ class NumberOrWord(Number):
         self.words = tuple(words)
 
     def parse(self, text: str) -> Any:
-        """The number or the word."""
         word = text.lower().replace("-", "_").replace("centre", "center")
         return word if word in self.words else super().parse(text)
 
@@ -257,7 +253,6 @@ class Flag(Parameter):
     words: ClassVar[dict[str, bool]] = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
     def parse(self, text: str) -> bool:
-        """The truth of it."""
         if text.lower() not in self.words:
             raise ValidationError(f"must be true or false; got {clip(text)}")
         return self.words[text.lower()]
@@ -273,13 +268,11 @@ class Separator(Parameter):
     signs = (",", ";", "|", "tab")
 
     def parse(self, text: str) -> str:
-        """The sign itself."""
         if text.lower() not in self.signs:
             raise ValidationError(f"must be one of {' '.join(self.signs)}; got {clip(text)}")
         return "\t" if text.lower() == "tab" else text
 
     def schema(self) -> JsonSchema:
-        """The four signs."""
         return {"anyOf": [{"type": "string", "enum": list(self.signs)}, {"type": "string"}]}
 
 
@@ -292,7 +285,6 @@ class Moment(Parameter):
         self.begins = begins
 
     def parse(self, text: str) -> datetime:
-        """The moment, aware, in UTC."""
         day = amounts.day(text, self.begins)
         if day:
             return datetime.combine(day, LAST_SECOND)
@@ -322,7 +314,6 @@ class Terms(Parameter):
     listed = True
 
     def parse(self, text: str) -> str:
-        """The term in its one spelling."""
         known = term(text) or ""
         if known in TERMS or (known.endswith("d") and 0 < int(known[:-1]) <= 3660):
             return known
@@ -340,7 +331,6 @@ class Discounts(Parameter):
         return tuple(largest[provider] for provider in sorted(largest, key=lambda provider: provider or ""))
 
     def parse(self, text: str) -> Discount:
-        """The discount."""
         provider, colon, fraction = text.rpartition(":")
         number = Number(Decimal, 0, 1, self.meaning, open_high=True, is_share=True, example="0.12 or aws:0.12")
         if colon and not provider.strip():
@@ -358,7 +348,6 @@ class OwnRates(Parameter):
         return tuple(by_currency[code] for code in sorted(by_currency))
 
     def parse(self, text: str) -> OwnRate:
-        """The rate."""
         code, colon, units = (part.strip() for part in text.partition(":"))
         if not colon or code.upper() == "USD":
             raise ValidationError(f"must be a currency and its units per US dollar, such as EUR:0.92; got {clip(text)}")
@@ -372,7 +361,6 @@ class OwnSpeeds(Parameter):
     listed = True
 
     def parse(self, text: str) -> OwnSpeed:
-        """The speed."""
         found = _OWN_SPEED.fullmatch(text)
         if not found:
             raise ValidationError(
@@ -387,7 +375,6 @@ class Currency(Parameter):
     """An ISO 4217 code."""
 
     def parse(self, text: str) -> str:
-        """The code in capitals."""
         code = text.upper()
         if not (len(code) == 3 and code.isascii() and code.isalpha()):
             raise ValidationError(f"must be an ISO 4217 code such as USD or EUR; got {clip(text)}")

@@ -16,7 +16,6 @@ class Word(Text):
     """A name of letters, digits and - . _ alone."""
 
     def parse(self, text: str) -> str:
-        """The name."""
         if not SHORT_WORD.fullmatch(text):
             raise ValidationError(
                 f"must have at most 48 letters, digits and - . _, a letter or digit first; got {clip(text)}"

@@ -48,7 +48,6 @@ class Chart:
     size: tuple[int, int] = (720, 430)
 
     def figure(self, report: Any) -> Any:
-        """The picture of a report."""
         return resolve_name(self.draws)(report)
 
 
@@ -83,7 +82,6 @@ class Question:
 
     @cached_property
     def schema(self) -> Schema:
-        """The schema of its parameters."""
         return cast("Schema", resolve_name(self.parameters)())
 
     @cached_property
@@ -104,7 +102,6 @@ class Question:
 
     @property
     def has_page(self) -> bool:
-        """Whether browsers get a page."""
         return bool(self.table) or "html" in self.forms
 
     @cached_property

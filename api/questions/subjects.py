@@ -150,7 +150,6 @@ class DescribedSubject:
         return {"epochs", "target"} <= schema.fields.keys() and (bool(_given("epochs", arguments)) or named)
 
     def common(self, _: Schema, arguments: Arguments) -> Arguments:
-        """All of them."""
         return arguments
 
     def settled(self, _: Schema, __: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
@@ -205,11 +204,9 @@ class ImageNetSubject:
 
     @property
     def may_lack(self) -> tuple[str, ...]:
-        """What is settled here."""
         return GOAL if self.usual else ()
 
     def common(self, _: Schema, arguments: Arguments) -> Arguments:
-        """All of them."""
         return arguments
 
     def settled(self, schema: Schema, _: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:

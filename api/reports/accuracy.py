@@ -81,11 +81,9 @@ class AccuracyReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"accuracy-{self.query.model}"
 
     def document(self) -> AccuracyDocument:
-        """The whole answer."""
         least = self._ask(self._least)
         limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
         accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)

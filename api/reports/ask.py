@@ -80,7 +80,6 @@ class AskReport:
         return urlencode(given, safe=",:*")
 
     def document(self) -> AskDocument:
-        """The JSON document."""
         meant = self.understanding
         return AskDocument(
             sentence=self.sentence,

@@ -80,11 +80,9 @@ class CommitmentsReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"commitments-{self.query.model}"
 
     def document(self) -> CommitmentsDocument:
-        """The whole answer."""
         return self.with_bills()[0]
 
     def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:

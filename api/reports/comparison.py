@@ -61,7 +61,6 @@ class CompareReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"compare-{self.query.model}-{self.query.target:g}"
 
     @cached_property

@@ -119,7 +119,6 @@ class Glance:
 
     @property
     def query(self) -> EstimateQuery:
-        """The question."""
         return self.asked.query
 
     @cached_property
@@ -178,7 +177,6 @@ class CostReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"cost-{self.query.model}-{self.query.target:g}"
 
     @cached_property
@@ -225,7 +223,6 @@ class CostReport:
 
     @property
     def rest(self) -> Rest | None:
-        """The estimates behind the last one shown."""
         return rest_of(self.answer.count, slice(self.query.offset, self.query.offset + self.query.limit))
 
     @property
@@ -283,7 +280,6 @@ class EstimateReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"estimate-{self.query.model}-{self.query.target:g}"
 
     @cached_property
@@ -293,12 +289,10 @@ class EstimateReport:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The estimate."""
         return self.answer.estimates[0] if self.answer.estimates else None
 
     @property
     def recipe(self) -> Recipe | None:
-        """Its recipe."""
         evidence, found = self.service.evidence_for(self.query), self.estimate
         known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
         return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
@@ -309,7 +303,6 @@ class EstimateReport:
         return self.recipe.samples_per_epoch if self.recipe else IMAGES_PER_EPOCH
 
     def document(self) -> EstimateDocument:
-        """The whole answer."""
         answer = self.answer
         query = with_moment(answer.query, answer.prices.as_of)
         return EstimateDocument(query, answer.prices, self.estimate, self.recipe, self.images_per_epoch, answer.hints)

@@ -36,12 +36,10 @@ class EveryRoundReport:
     as_of: ClassVar = MOMENT
 
     def rows(self) -> tuple[RoundRow, ...]:
-        """The rounds, task by task."""
         text = (resources.files("api.reports") / "data" / TABLE).read_text("utf-8")
         return tuple(typed(TABLE, cells(TABLE, text), RoundRow))
 
     def document(self) -> EveryRoundDocument:
-        """The JSON answer."""
         return EveryRoundDocument(MOMENT, self.rows())
 
 

@@ -99,11 +99,9 @@ class ModelsReport:
 
     @property
     def name(self) -> str:
-        """What it is about."""
         return self.model.name if self.model else "models"
 
     def document(self) -> ModelsDocument | ModelDocument:
-        """The JSON answer."""
         return models_document(self.evidence) if self.model is None else model_document(self.evidence, self.model)
 
     def rows(self) -> tuple[ModelSummary, ...]:
@@ -138,15 +136,12 @@ class FitReport:
 
     @property
     def rest(self) -> Rest | None:
-        """What is not shown."""
         return rest_of(len(self.found), self.page)
 
     def rows(self) -> list[Fit]:
-        """Those to show."""
         return self.found[self.page]
 
     def document(self) -> FitDocument:
-        """The JSON answer."""
         return FitDocument(self.as_of, len(self.found), tuple(self.rows()), self.nearest)
 
     def by_memory(self) -> dict[float, list[Fit]]:

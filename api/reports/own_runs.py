@@ -102,7 +102,6 @@ class OwnRecipesReport:
     rows: tuple[OwnRun, ...]
 
     def document(self) -> OwnRecipesDocument:
-        """The whole list."""
         newest = tuple(reversed(self.rows))
         return OwnRecipesDocument(
             recipes=tuple(own_recipe(row) for row in newest if row.kind == RUN),

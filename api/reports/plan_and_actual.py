@@ -49,7 +49,6 @@ class Comparison:
 
     @property
     def hours(self) -> Term:
-        """The hours."""
         return next(term for term in self.terms if term.name == "hours")
 
     @property

@@ -83,7 +83,6 @@ class Rounds:
 
     @property
     def about_bytes(self) -> int:
-        """The memory that it takes."""
         return POINT_BYTES * (len(self.points) + 1)
 
 
@@ -103,7 +102,6 @@ class RoundsReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"mlperf-{self.task.name}"
 
     @cached_property
@@ -123,16 +121,13 @@ class RoundsReport:
         return Rounds(document, points)
 
     def document(self) -> RoundsDocument:
-        """The whole answer."""
         return self._whole.document
 
     def rows(self) -> tuple[RoundRow, ...]:
-        """The rounds."""
         return self._whole.document.rounds
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """What is drawn, oldest first."""
         return self._whole.points
 
     @cached_property

@@ -65,11 +65,9 @@ class SmallReport:
     devices: tuple[SmallDevice, ...]
 
     def rows(self) -> tuple[SmallTraining, ...]:
-        """The training on each device."""
         return tuple(self._trainings())
 
     def document(self) -> SmallDocument:
-        """The JSON answer."""
         training, network = self.training, self.training.network
         return filled(
             SmallDocument,

@@ -93,7 +93,6 @@ class TasksReport:
         )
 
     def document(self) -> TasksDocument:
-        """The JSON answer."""
         return TasksDocument(self.rows())
 
 

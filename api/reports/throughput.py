@@ -85,11 +85,9 @@ class ThroughputReport:
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[ThroughputRow]:
-        """The speeds, one by one."""
         return (throughput_row(pair, self.catalogue.offer(pair.row)) for pair in self.page)
 
     def document(self) -> ThroughputDocument:
-        """All rows of the page."""
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
 
 

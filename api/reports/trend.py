@@ -90,7 +90,6 @@ class TrendDocument:
 
     @property
     def about_bytes(self) -> int:
-        """The memory that it takes."""
         return POINT_BYTES * len(self.points)
 
 
@@ -110,7 +109,6 @@ class TrendReport:
 
     @property
     def name(self) -> str:
-        """What its files are called."""
         return f"trend-{self.query.model}-{self.query.target:g}"
 
     @cached_property
@@ -126,16 +124,13 @@ class TrendReport:
         return TrendDocument(self.query, latest.prices, points, drivers, tuple(verdict(points, drivers)))
 
     def document(self) -> TrendDocument:
-        """The whole answer."""
         return self._whole
 
     def rows(self) -> tuple[TrendRow, ...]:
-        """The points as rows."""
         return tuple(filled(TrendRow, point, point.estimate) for point in self._whole.points)
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """What is drawn, oldest first."""
         return self._whole.points
 
     def _points(self, last: datetime) -> Iterator[Point]:

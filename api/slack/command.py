@@ -116,7 +116,6 @@ class SlashCommand:
             self.delivery.send(box, replies.picture, PICTURE_SECONDS)
 
     def close(self) -> None:
-        """Ends the threads."""
         self._pool.shutdown(cancel_futures=True)
         self.delivery.close()
 

@@ -41,7 +41,6 @@ class Message:
         return replace(self, text=f"{line}\n{self.text}", blocks=(section(f"{line}\n{first['text']['text']}"), *others))
 
     def without_blocks(self) -> Message:
-        """The same in words alone."""
         return replace(self, blocks=())
 
 

@@ -55,11 +55,9 @@ class Clients:
     opened: int = 0
 
     async def closed_loop(self, connections: int, seconds: float) -> None:
-        """Each connection asks without pause."""
         await asyncio.gather(*(self._without_pause(self.started + seconds) for _ in range(connections)))
 
     async def open_loop(self, connections: int, seconds: float, rate: float, chance: Random) -> None:
-        """Requests come at random moments."""
         self.idle.extend([await self._open() for _ in range(connections)])
         due, running = monotonic(), set()
         while due < self.started + seconds:

@@ -93,7 +93,6 @@ def wire(kind: str, asked: dict[str, str], chance: Random) -> bytes:
 
 
 def get(address: str) -> bytes:
-    """A GET."""
     return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n".encode()
 
 

@@ -84,7 +84,6 @@ class Clients:
 
     @contextmanager
     def asking(self) -> Iterator[Clients]:
-        """They ask meanwhile."""
         threads = [threading.Thread(target=self._ask, args=(port, Random(self.seed + port))) for port in self.ports]
         for each in threads:
             each.start()

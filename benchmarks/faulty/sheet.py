@@ -26,7 +26,6 @@ class Sheet:
     closing: threading.Event = field(default_factory=threading.Event)
 
     def content(self) -> bytes:
-        """The sheet of this generation."""
         rows = (
             f"{PROVIDER},region-{at},v100.{1 + at % 8},V100,{1 + at % 8},on_demand,USD,{self.rate}"
             for at in range(MACHINES)
@@ -35,16 +34,13 @@ class Sheet:
 
     @property
     def rate(self) -> str:
-        """What every machine costs."""
         return f"{2 + self.generation / 100:.2f}"
 
     def behave(self) -> None:
-        """Sends what it should from now on."""
         self.spoil, self.stalls = bytes, False
 
     @contextmanager
     def served(self) -> Iterator[Sheet]:
-        """Answers at `url` meanwhile."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"sheet": self}))
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))

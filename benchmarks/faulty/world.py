@@ -38,7 +38,6 @@ class Prices:
 
     @property
     def file(self) -> Path | None:
-        """The file of an SQLite store."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite") else None
 
 

@@ -82,7 +82,6 @@ class OfferFilter(NamedTuple):
 
     @classmethod
     def of(cls, query: EstimateQuery) -> OfferFilter:
-        """That of a question."""
         return cls(*(getattr(query, name) for name in cls._fields))
 
 

@@ -39,7 +39,6 @@ class LastSeen:
 
     @classmethod
     def of(cls, catalogue: Catalogue, rows: Indices) -> LastSeen:
-        """That of these rows of the catalogue."""
         moments = catalogue.columns.observed[rows]
         providers = catalogue.provider_of_instance[catalogue.columns.instance[rows]]
         order = np.lexsort((moments, providers))

@@ -25,7 +25,6 @@ class Statements:
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Statements:
-        """All in a catalogue."""
         shares, columns = [_share(flags) for flags in catalogue.vocabulary.flags], catalogue.columns
         rows = np.flatnonzero(np.array([share is not None for share in shares], bool)[columns.flags])
         rows = rows[np.argsort(columns.observed[rows], kind="stable")]

@@ -103,7 +103,6 @@ class ModelRecipes:
 
     @cached_property
     def years(self) -> Indices:
-        """The year of each recipe."""
         return np.array([recipe.year for recipe in self.recipes], np.int64)
 
     @cached_property

@@ -36,7 +36,6 @@ class Order(NamedTuple):
         return positions[np.lexsort(keys)]
 
     def all(self) -> Indices:
-        """The positions of all in order."""
         return self.sorted(np.arange(len(self.row)))
 
 
@@ -62,7 +61,6 @@ class Candidates:
         return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
-        """What sorts them."""
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
         return Order(first, second, catalogue.scarcity, self.row, self.time)
 

@@ -149,7 +149,6 @@ class TrainingMatrix:
 
     @cached_property
     def nodes(self) -> Indices:
-        """Machines of each cluster [C]."""
         return np.array([cluster.nodes for cluster in self.clusters], np.int64)
 
     @cached_property

@@ -39,7 +39,6 @@ class HubNetwork:
         return self.images_per_second is not None
 
     def as_model(self) -> Model:
-        """The network."""
         return Model(
             name=self.model,
             aliases=(),

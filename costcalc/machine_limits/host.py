@@ -64,7 +64,6 @@ class PipelineRate:
 
     @property
     def in_base_year(self) -> float:
-        """The same of a processor of BASE_YEAR."""
         return self.per_vcpu * exp(GROWTH * (BASE_YEAR - self.introduced))
 
 

@@ -54,7 +54,6 @@ class KnownLimits(NamedTuple):
     exchange: Limit
 
     def each(self) -> tuple[Limit, ...]:
-        """All of them."""
         return (*self.parts, self.exchange)
 
     def of(self, machines: Indices) -> KnownLimits:

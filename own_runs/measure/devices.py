@@ -34,7 +34,6 @@ class Device:
 
     @property
     def torch_device(self) -> Any:
-        """The device for tensors."""
         if self.kind == "xla":
             import torch_xla
 

@@ -53,7 +53,6 @@ class Measurement:
 
     @property
     def best(self) -> Rate:
-        """The fastest batch."""
         return max(self.rates, key=lambda rate: rate.images_per_second)
 
     @property

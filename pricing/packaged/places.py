@@ -88,7 +88,6 @@ class Places:
 
     @cached_property
     def codes_known(self) -> tuple[str, ...]:
-        """The code of every region."""
         return tuple(dict.fromkeys(region.code for region in self.regions))
 
     @cached_property

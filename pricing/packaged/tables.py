@@ -55,7 +55,6 @@ class Row:
         return optional(self, column, Row.integer)
 
     def is_blank(self, column: str) -> bool:
-        """Whether the cell is blank."""
         return self._line[column] is None
 
 
@@ -74,7 +73,6 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns that the file must have."""
         return (*self.key.split(), *self.others.split())
 
     def content(self, folder: Traversable | None = None) -> bytes:

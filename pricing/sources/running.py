@@ -135,7 +135,6 @@ class _Process:
 
     @classmethod
     def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Process:
-        """A process that begins to ask."""
         answer, end = CONTEXT.Pipe(duplex=False)
         arguments = (end, SOURCES.modules[spec.name], dict(environment), now)
         process = CONTEXT.Process(target=_answer, args=arguments, daemon=True)
@@ -169,7 +168,6 @@ class _Process:
         return msgpack.decode(content, type=Outcome)
 
     def end(self) -> None:
-        """Kills the process, if it still runs."""
         self.process.kill()
         self.process.join()
         self.answer.close()

@@ -124,7 +124,6 @@ class SourceSpec:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """The variables whose values are never shown."""
         return frozenset(setting.variable for setting in self.settings if setting.secret)
 
 

@@ -60,7 +60,6 @@ class Last(NamedTuple):
 
     @property
     def is_ended(self) -> bool:
-        """Whether nobody can have it any more."""
         return ENDED in self.flags.split(";")
 
 
@@ -226,7 +225,6 @@ class Book:
         return Catalogue(ordered({name: self.named[name] for name in NAMES[2:]}), self.vocabulary, "")
 
     def to_bytes(self) -> bytes:
-        """The book as one document."""
         head = json.dumps([self.origins, self.started_at, self.begun_with]).encode()
         buffer = io.BytesIO()
         arrays: dict[str, Any] = {"head": np.frombuffer(head, np.uint8), "vocabulary": as_array(self.vocabulary)}

@@ -121,7 +121,6 @@ class Database:
 
     @property
     def dialect(self) -> str:
-        """`sqlite` or `postgresql`."""
         return self._engine.dialect.name
 
     @contextmanager

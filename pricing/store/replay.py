@@ -55,7 +55,6 @@ class ReplayStore:
             raise StoreUnavailable(f"used keys cannot be kept beside the prices: {reason}") from error
 
     def close(self) -> None:
-        """Close the connections."""
         with self._lock:
             if self._engine is not None:
                 self._engine.dispose()

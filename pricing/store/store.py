@@ -162,7 +162,6 @@ class Store:
             return published
 
     def gaps(self) -> tuple[Gap, ...]:
-        """The gaps of the newest snapshot."""
         with self._database.reading() as connection:
             return open_gaps(connection)
 
@@ -222,7 +221,6 @@ class Store:
         return self._database.key()
 
     def sign_in_of(self, id: str) -> SignIn | None:
-        """The sign-in of this id."""
         with self._database.reading() as connection:
             return sign_ins.sign_in_of(connection, id)
 

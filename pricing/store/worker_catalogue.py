@@ -166,7 +166,6 @@ class WorkerCatalogue:
             self._state = replace(self._state, store_reachable=False, checked_at=now, error=told, remedy=remedy)
 
     def close(self) -> None:
-        """End the watching thread."""
         self._stop.set()
         if self._thread is not None and self._process == os.getpid():
             self._thread.join()

@@ -76,7 +76,6 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The address at which clients ask."""
         return f"http://127.0.0.1:{self.ports.nginx}"
 
     def start(self) -> None:

@@ -54,7 +54,6 @@ class PostgresServer:
         self._run([self.binaries / "pg_ctl", "-D", self.folder / "data", "-m", "immediate", "-w", "stop"])
 
     def database(self) -> str:
-        """The URL of a new, empty database."""
         self.databases += 1
         name = f"costcalc_{self.databases}"
         with self.connected() as connection:
@@ -68,7 +67,6 @@ class PostgresServer:
             connection.execute(others.encode() + b"pg_backend_pid()")
 
     def connected(self) -> psycopg.Connection[Any]:
-        """A connection to the server itself."""
         return psycopg.connect(f"postgresql://tester@/postgres?host={self.folder}", autocommit=True)
 
     @property

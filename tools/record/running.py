@@ -44,7 +44,6 @@ class Question(NamedTuple):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Those of the request."""
         return {"Content-Type" if self.body else "Accept": self.type} if self.type else {}
 
 
@@ -62,7 +61,6 @@ class Answer:
         return self.headers.get("Content-Type", "")
 
     def with_body(self, body: bytes) -> Answer:
-        """The same with another body."""
         return replace(self, body=body)
 
     def recorded(self, question: Question) -> bytes:

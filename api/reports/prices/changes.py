@@ -79,12 +79,10 @@ class ChangesReport:
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[ChangeRow]:
-        """The rates, one by one."""
         for previous, row in self.page.tolist():
             yield change_row(self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row))
 
     def document(self) -> ChangesDocument:
-        """All rates of the page."""
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
 
 

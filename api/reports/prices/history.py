@@ -98,12 +98,10 @@ class HistoryReport:
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[HistoryRow]:
-        """The rates, one by one."""
         pairs = zip(self.page.first.tolist(), self.page.last.tolist(), strict=True)
         return (history_row(self.catalogue, first, last) for first, last in pairs)
 
     def document(self) -> HistoryDocument:
-        """All rates of the page."""
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))
 
 

@@ -135,11 +135,9 @@ class OffersReport:
             yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=confirmed)
 
     def rows(self) -> Iterator[OfferRow]:
-        """The page in the currency asked for."""
         return (row for _, row in self.quoted())
 
     def document(self) -> OffersDocument:
-        """The JSON answer."""
         return OffersDocument(
             self.catalogue.snapshot,
             self.as_of,

@@ -43,7 +43,6 @@ class Site:
 
     @property
     def settings(self) -> tuple[SourceSetting, ...]:
-        """Its settings, the address first."""
         return (self.address, self.key) if self.key else (self.address,)
 
     def missing(self, environment: Environment) -> str | None:
@@ -57,7 +56,6 @@ class Site:
         return self.address.read(environment).startswith("http:")
 
     def open(self, environment: Environment, http: Http) -> Endpoint:
-        """The API as the settings name it."""
         key, missing = self.key.read(environment) if self.key else "", self.missing(environment)
         return Endpoint(
             self.source,
@@ -100,7 +98,6 @@ class Endpoint:
         return self._call(lambda: self.http.post_json(self.url + path, body, self.headers))
 
     def text(self, path: str) -> str:
-        """The text of a page."""
         return str(self._call(lambda: self.http.get_text(self.url + path, self.headers)))
 
     def bytes(self, path: str) -> bytes:

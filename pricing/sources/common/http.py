@@ -121,7 +121,6 @@ class Http:
             self._session.mount(scheme, HTTPAdapter(max_retries=retry))
 
     def close(self) -> None:
-        """Close every connection."""
         self._session.close()
 
     def get_json(

@@ -295,7 +295,6 @@ class RateBook:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """Every region that any rate names."""
         return tuple(sorted({region for _, _, region in self.rates}))
 
 
