@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -52,12 +51,8 @@ def _setting(
     default: str | None, meaning: str, parse: Callable[[str], Any] = str, *, secret: bool = False, unset: Any = None
 ) -> Any:
     """A field with the value that its default stands for, and `unset` where it has none."""
-    named = partial(_named, default, meaning, secret, parse)
-    return field(default=unset if default is None else parse(default), metadata={"setting": named})
-
-
-def _named(default: str | None, meaning: str, secret: bool, parse: Callable[[str], Any], name: str) -> Setting:
-    return Setting(f"COSTCALC_{name.upper()}", default, meaning, secret, parse)
+    said = {"default": default, "meaning": meaning, "secret": secret, "parse": parse}
+    return field(default=unset if default is None else parse(default), metadata=said)
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -282,7 +277,9 @@ class Settings:
     )
 
 
-SETTINGS: tuple[Setting, ...] = tuple(each.metadata["setting"](each.name) for each in fields(Settings))
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(f"COSTCALC_{each.name.upper()}", **each.metadata) for each in fields(Settings)
+)
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

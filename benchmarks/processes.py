@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.synthetic import catalogue
 from benchmarks.timing import median, report
 
 THIRD_PARTY = (
@@ -16,18 +17,6 @@ THIRD_PARTY = (
     "granian.server, a2wsgi, limits.aio.strategies"
 )
 OURS = "import api.web.app, api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue"
-MEMORY = """
-import resource, sys
-from benchmarks.synthetic import NOW, catalogue
-from costcalc.evidence import load_evidence
-from api.web.app import create_app
-from api.service import Service
-from api.stored import FixedPrices
-big = catalogue(100_000)
-document = big.to_bytes()
-import pathlib
-pathlib.Path(sys.argv[1]).write_bytes(document)
-"""
 SERVING = """
 import pathlib, sys
 import api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue
@@ -64,7 +53,7 @@ def imports() -> bool:
 
 def memory(document: Path) -> bool:
     """Resident memory of a worker that has answered."""
-    subprocess.run([sys.executable, "-c", MEMORY, str(document)], check=True)
+    document.write_bytes(catalogue(100_000).to_bytes())
     told = subprocess.run([sys.executable, "-c", SERVING, str(document)], check=True, capture_output=True, text=True)
     resident = float(told.stdout)
     return report("memory of a worker at 100,000 offers", f"{resident:.0f} MiB", "under 150 MiB", resident < 150)

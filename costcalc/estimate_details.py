@@ -281,7 +281,7 @@ class EstimateDetails:
         """Over what several machines work together, of a run that was not logged on them."""
         if time.logged or self.matrix.clusters[time.cluster].nodes == 1:
             return
-        rate, overlap = offer.machine.network_gbits_per_second, self.matrix.overlap
+        rate, overlap = offer.machine.network_gbits_per_second, self.matrix.fitted.overlap
         if self.matrix.recipes.recipes[time.recipe].is_closed:
             yield NETWORK_OF_TASK
         elif rate is None:
@@ -349,7 +349,7 @@ class EstimateDetails:
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
         """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
-        widths = self.matrix.widths
+        widths = self.matrix.fitted.widths
         wide = (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule)
         return (WIDE_BY_RULE,) if wide else ()
 

@@ -23,6 +23,7 @@ from api.reports.trend import (
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.memory import Memory
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
@@ -147,29 +148,25 @@ class RoundsReport:
         picked = {pick.name: pick.estimate for pick in self._passing.answer(asked, self.catalogue).picks}
         cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
         best = min((one for one in results()[self.task.name] if one.round == held), key=lambda one: one.minutes)
-        row = RoundRow(
-            task=self.task.name,
-            round=held,
-            published=day,
-            target=target,
-            metric=self.task.metric,
-            currency=self.query.currency,
-            record_minutes=best.minutes,
-            record_system=f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
-        )
+        row: dict[str, Any] = {
+            "task": self.task.name,
+            "round": held,
+            "published": day,
+            "target": target,
+            "metric": self.task.metric,
+            "currency": self.query.currency,
+            "record_minutes": best.minutes,
+            "record_system": f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
+        }
         if cheapest is None or fastest is None:
-            return row, None
+            return RoundRow(**row), None
         cost = cheapest.cost(self.query.basis).cost
-        priced = replace(
-            row,
+        priced = filled(
+            RoundRow,
+            cheapest,
+            **row,
             cost=cost,
             minutes=cheapest.hours * MINUTES_PER_HOUR,
-            provider=cheapest.provider,
-            instance_type=cheapest.instance_type,
-            nodes=cheapest.nodes,
-            accelerator=cheapest.accelerator,
-            accelerators=cheapest.accelerators,
-            recipe=cheapest.recipe,
             cost_today=self._today(cheapest),
             least_minutes=fastest.hours * MINUTES_PER_HOUR,
             least_minutes_cost=fastest.cost(self.query.basis).cost,

@@ -37,7 +37,7 @@ from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
 from costcalc.throughput import REFUSALS, TIERS, SpeedTable, global_batch, signature, undated
-from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth, Overlap
+from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.speed_model import PROCESSOR
@@ -73,8 +73,7 @@ class TrainingMatrix:
     [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is what
     whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
     be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of
-    the instance type why nothing runs on machines that became no cluster; `elapsed_time` is the law of MLPerf's clock.
-    `widths` and `overlap` are those of `FittedParameters`, `usual` is what other people's code takes,
+    the instance type why nothing runs on machines that became no cluster; `usual` is what other people's code takes,
     `runs` where published code runs, `most_run` what is usual there. `is_past` says that
     recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
@@ -90,9 +89,7 @@ class TrainingMatrix:
     feeds: tuple[Feed | None, ...]
     limit_tables: LimitTables
     refusals: dict[int, str]
-    elapsed_time: ElapsedTime
-    widths: Mapping[str, HalfWidth]
-    overlap: Overlap
+    fitted: FittedParameters
     usual: UsualCode
     runs: Runs
     most_run: Usual
@@ -211,7 +208,7 @@ class TrainingMatrix:
         """What each recipe has to do [R, P + 1] when it runs for `epochs` [R], NaN for none: epochs in each of P phases, and what
         MLPerf's clock adds to their training, in units of a power of the seconds per epoch, 0 for other recipes."""
         phases = np.fmax(np.minimum(epochs[:, None], self._phase_ends) - self._phase_starts, 0)
-        factor, power = self.elapsed_time
+        factor, power = self.fitted.elapsed_time
         clock = np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
         return np.column_stack([phases, clock])
 
@@ -240,7 +237,7 @@ class TrainingMatrix:
     @cached_property
     def _seconds_to_power(self) -> Floats:
         """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, C]."""
-        return np.asarray(self.seconds_per_epoch[0] ** self.elapsed_time.power)
+        return np.asarray(self.seconds_per_epoch[0] ** self.fitted.elapsed_time.power)
 
     @cached_property
     def _phase_starts(self) -> Floats:
@@ -338,9 +335,7 @@ def training_matrix(
         feeds=limits.feeds,
         limit_tables=evidence.limit_tables,
         refusals=requested.refusals(),
-        elapsed_time=evidence.fitted.elapsed_time,
-        widths=evidence.fitted.widths,
-        overlap=evidence.fitted.overlap,
+        fitted=evidence.fitted,
         usual=_usual_code(speeds, limited),
         runs=Runs.of(evidence.programs, recipes, accelerators_of),
         most_run=Usual.of(evidence.usual_scripts, recipes, [evidence.vendor(name) for name in accelerators_of]),

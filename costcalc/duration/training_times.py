@@ -257,7 +257,7 @@ def _times(
     hours: tuple[Floats, Floats],
 ) -> TrainingTimes:
     (r, c, logged), (train, total) = pairs, hours
-    row, own = matrix.speed_row[r], matrix.widths["own"].ln
+    row, own = matrix.speed_row[r], matrix.fitted.widths["own"].ln
     width_below = np.where(logged, own, matrix.limited.width_below[row, c])
     width_above = np.where(logged, own, matrix.limited.width_above[row, c])
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train

@@ -17,6 +17,7 @@ import msgspec
 from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.hub import HubNetwork, HubRecipe
 from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
+from costcalc.fields import filled
 from costcalc.hardware import Accelerator, DataCenters, GridCarbon, energy_tables
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables
@@ -33,37 +34,15 @@ T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput, Processor, ProcessorSpeed)
 Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
-FITTED, ENDS, INTERRUPTIONS = "fitted", "seed_noise", "spot_interruptions"
-NETWORKS, CODES = "system_networks", "codes"
-PROGRAMS, SUPPORT, USUAL = "programs", "framework_support", "usual_scripts"
-GRIDS, DATA_CENTERS = "grid_carbon", "data_centers"
+FITTED, COMPACT = "fitted", "tables.zlib"
 PROCESSORS, RATES = "processors", "processor_speeds"
-BATCHES = "largest_batches"
 HUB_NETWORKS, HUB_RECIPES = "hub_networks", "hub_recipes"
-COMPACT = "tables.zlib"
 SYSTEM = tuple(field.name for field in fields(System))
-PIPELINES, CODE, VOLUMES = "data_pipelines", "pipelines_of_code", "volumes"
 TABLES = (
-    *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules"),
-    *(
-        ENDS,
-        INTERRUPTIONS,
-        PIPELINES,
-        CODE,
-        VOLUMES,
-        NETWORKS,
-        CODES,
-        GRIDS,
-        DATA_CENTERS,
-        PROCESSORS,
-        RATES,
-        BATCHES,
-        PROGRAMS,
-        SUPPORT,
-        USUAL,
-        HUB_NETWORKS,
-        HUB_RECIPES,
-    ),
+    *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", "seed_noise"),
+    *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks", "codes"),
+    *("grid_carbon", "data_centers", PROCESSORS, RATES, "largest_batches", "programs", "framework_support"),
+    *("usual_scripts", HUB_NETWORKS, HUB_RECIPES),
 )
 
 
@@ -162,14 +141,14 @@ def _packaged_texts() -> dict[str, str]:
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:
-    codes = {(one.stack, one.organisation): one for one in _read(texts, CODES, CodeOf)}
+    codes = {(one.stack, one.organisation): one for one in _read(texts, "codes", CodeOf)}
     hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork))
     recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
     speeds = [
-        *_read(texts, "throughputs", Throughput, _throughput),
+        *_read(texts, "throughputs", Throughput, _named("throughput")),
         *(one.as_throughput() for one in hub if one.is_timed),
     ]
-    by_stack = {program.stack: program for program in _read(texts, PROGRAMS, Program)}
+    by_stack = {program.stack: program for program in _read(texts, "programs", Program)}
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", [*_read(texts, "models", Model, _model), *(one.as_model() for one in hub)]),
@@ -179,19 +158,19 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(
-            sorted(_read(texts, INTERRUPTIONS, ObservedInterruptions), key=lambda one: one.observed_on)
+            sorted(_read(texts, "spot_interruptions", ObservedInterruptions), key=lambda one: one.observed_on)
         ),
-        pipelines=tuple(_read(texts, PIPELINES, PipelineRate, _pipeline)),
-        code=tuple(_read(texts, CODE, PipelineOfCode)),
-        volumes=tuple(_read(texts, VOLUMES, Volume)),
-        networks=tuple(_read(texts, NETWORKS, SystemNetwork)),
-        grids=tuple(_read(texts, GRIDS, GridCarbon)),
-        data_centers=tuple(_read(texts, DATA_CENTERS, DataCenters)),
-        processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _processor)),
-        rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _rate)),
-        largest_batches=tuple(_read(texts, BATCHES, MeasuredBatch)),
-        support=tuple(_read(texts, SUPPORT, Support)),
-        usual_scripts=tuple(_read(texts, USUAL, UsualScript)),
+        pipelines=tuple(_read(texts, "data_pipelines", PipelineRate, _pipeline)),
+        code=tuple(_read(texts, "pipelines_of_code", PipelineOfCode)),
+        volumes=tuple(_read(texts, "volumes", Volume)),
+        networks=tuple(_read(texts, "system_networks", SystemNetwork)),
+        grids=tuple(_read(texts, "grid_carbon", GridCarbon)),
+        data_centers=tuple(_read(texts, "data_centers", DataCenters)),
+        processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _named("processor"))),
+        rates=_unique(RATES, _read(texts, RATES, ProcessorSpeed, _named("rate"))),
+        largest_batches=tuple(_read(texts, "largest_batches", MeasuredBatch)),
+        support=tuple(_read(texts, "framework_support", Support)),
+        usual_scripts=tuple(_read(texts, "usual_scripts", UsualScript)),
     )
 
 
@@ -204,23 +183,17 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
     accelerators = {accelerator.name: accelerator for accelerator in tables.accelerators}
     models = {model.name: model for model in tables.models}
-    return Evidence(
+    return filled(
+        Evidence,
+        tables,
         accelerators=accelerators,
         models=models,
-        recipes=tables.recipes,
-        throughputs=tables.throughputs,
-        schedules=tables.schedules,
-        interruptions=tables.interruptions,
-        networks=tables.networks,
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
         limit_tables=LimitTables(
             pipelines=PipelineTables(tables.pipelines, tables.code), volumes=tables.volumes, accelerators=accelerators
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
-        largest_batches=tables.largest_batches,
-        support=tables.support,
-        usual_scripts=tables.usual_scripts,
         processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
     )
 
@@ -269,7 +242,7 @@ def _grouped(texts: Mapping[str, str], name: str, of: type[T]) -> dict[str, tupl
 
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     curves, phases = _grouped(texts, "curves", Evaluation), _grouped(texts, "phases", Phase)
-    ends = {end.recipe: end for end in _read(texts, ENDS, Ends)}
+    ends = {end.recipe: end for end in _read(texts, "seed_noise", Ends)}
     for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
         if recipe.name not in curves or recipe.name not in phases:
             raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
@@ -300,8 +273,9 @@ def _recipe(line: Cells) -> Cells:
     }
 
 
-def _throughput(line: Cells) -> Cells:
-    return {**line, "name": line["throughput"], "note": line["note"] or ""}
+def _named(column: str) -> Callable[[Cells], Cells]:
+    """The cells of lines whose names stand in this column; a blank note is an empty one."""
+    return lambda line: {**line, "name": line[column], **({"note": line["note"] or ""} if "note" in line else {})}
 
 
 def _pipeline(line: Cells) -> Cells:
@@ -315,14 +289,6 @@ def _model(line: Cells) -> Cells:
 def _several(cell: object) -> list[str]:
     """What a cell lists with ; between; nothing where it is blank."""
     return str(cell).split(";") if cell else []
-
-
-def _processor(line: Cells) -> Cells:
-    return {**line, "name": line["processor"]}
-
-
-def _rate(line: Cells) -> Cells:
-    return {**line, "name": line["rate"], "note": line["note"] or ""}
 
 
 def _accelerator(line: Cells) -> Cells:

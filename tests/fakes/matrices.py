@@ -1,5 +1,7 @@
 """A training matrix of made-up recipes on made-up clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
@@ -10,7 +12,7 @@ from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.programs import ProgramSupport
 from costcalc.throughput import REFUSALS, SpeedTable
-from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, ElapsedTime, HalfWidth
+from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, ElapsedTime, HalfWidth, unfitted
 from costcalc.throughput.speed_model import TIERS
 from costcalc.training import Tier
 
@@ -50,10 +52,13 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         feeds=(None,) * shape[0],
         limit_tables=NOTHING_AROUND,
         refusals={},
-        elapsed_time=ElapsedTime(0.5, 0.75),
-        overlap=USUAL_OVERLAP,
+        fitted=replace(
+            unfitted({}),
+            elapsed_time=ElapsedTime(0.5, 0.75),
+            overlap=USUAL_OVERLAP,
+            widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
+        ),
         usual=UsualCode(*np.full((2, *shape), np.nan)),
         most_run=Usual.of((), recipes, [""] * len(nodes)),
         runs=Runs.of(ProgramSupport((), {}, {}), recipes, [""] * len(nodes)),
-        widths={"own": HalfWidth(OWN_WIDTH, by_rule=False)},
     )
