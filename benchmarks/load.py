@@ -15,12 +15,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
+import psutil
 import yaml
 
 from benchmarks.clients.client import BROKEN, LEFT, PATIENCE_SECONDS, Answered
@@ -211,8 +212,6 @@ def statuses(answers: list[Answered]) -> str:
 
 def resident_mib(process: int) -> float:
     """The memory that a process holds now; 0 where it ended."""
-    try:
-        told = Path(f"/proc/{process}/status").read_text()
-    except OSError:
-        return 0.0
-    return int(told.partition("VmRSS:")[2].split()[0]) / 1024
+    with suppress(psutil.Error):
+        return psutil.Process(process).memory_info().rss / 2**20
+    return 0.0

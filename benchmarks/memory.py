@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import psutil
 
 SAMPLED_SECONDS = 0.05
 
@@ -28,7 +29,7 @@ def sampled(process: int) -> Iterator[Peak]:
 
     def look() -> None:
         while not ended.wait(SAMPLED_SECONDS):
-            peak.mib = max(peak.mib, sum(map(pss_mib, family(process))))
+            peak.mib = max(peak.mib, held_mib(process))
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -39,23 +40,14 @@ def sampled(process: int) -> Iterator[Peak]:
         thread.join()
 
 
-def family(process: int) -> list[int]:
-    """A process and all that it started, which have not ended."""
-    children = defaultdict(list)
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        if told := _read(status):
-            parent = int(told.rpartition(")")[2].split()[1])
-            children[parent].append(int(status.parent.name))
-    found = [process]
-    for each in found:
-        found += children[each]
-    return found
-
-
-def pss_mib(process: int) -> float:
-    """What a process holds, of what it shares its part; 0 where it ended."""
-    told = _read(Path(f"/proc/{process}/smaps_rollup"))
-    return int(told.partition("\nPss:")[2].split()[0]) / 1024 if told else 0.0
+def held_mib(process: int) -> float:
+    """What a process and all that it started hold, of what they share their part; 0 of those that ended."""
+    held = 0
+    with suppress(psutil.Error):
+        for each in (parent := psutil.Process(process), *parent.children(recursive=True)):
+            with suppress(psutil.Error):
+                held += each.memory_full_info().pss
+    return held / 2**20
 
 
 @dataclass
