@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from costcalc.evidence import Evidence
+from costcalc.fields import filled
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
@@ -38,12 +39,13 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
     network = evidence.find_model(run.model)
     known = network and replace(network, name=run.name, aliases=(), series=None)
     model = known or _unknown_network(run, evidence)
+    recipe = recipe_of(run, model)
     return replace(
         evidence,
         models={**evidence.models, run.name: model},
-        recipes=(recipe_of(run, model),),
+        recipes=(recipe,),
         schedules=(),
-        own_speeds=() if run.instance_type else (_speed(run, model),),
+        own_speeds=() if run.instance_type else (_speed(run, recipe),),
         fitted=_fitted(run, model, network, evidence.fitted),
         version=f"{evidence.version}+{run.digest}",
         later=(),
@@ -88,28 +90,9 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
     )
 
 
-def _speed(run: Run, model: Model) -> Throughput:
+def _speed(run: Run, recipe: OwnRecipe) -> Throughput:
     """What it made on its own machine, on whichever of these it is asked about."""
-    return Throughput(
-        name=run.name,
-        model=run.name,
-        image_size=_image_size(run, model),
-        accelerator=run.accelerator,
-        accelerators=run.accelerators,
-        nodes=run.nodes,
-        precision=run.precision,
-        framework=run.written_by,
-        framework_family=FRAMEWORK,
-        stack=_stack(run),
-        global_batch_size=run.batch_size,
-        images_per_second=run.samples_per_second,
-        data="real",
-        organisation=YOU,
-        year=run.ran_on.year,
-        source=f"your log {run.source}",
-        published=run.ran_on.isoformat(),
-        code="own",
-    )
+    return filled(Throughput, recipe, run, image_size=recipe.phases[0].image_size, data="real", note="")
 
 
 def _stack(run: Run) -> str:
