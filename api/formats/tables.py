@@ -229,10 +229,12 @@ SPEEDS = Table(
         Column("Per $ an hour", lambda row: number(row.images_per_second_per_dollar_hour, ",.1f"), is_number=True,
                bar=lambda row: row.images_per_second_per_dollar_hour),
         Column("Rate per hour", RATE.text, words.bought, is_number=True, leave=2),
+        Column("Rate seen", lambda row: day(row.price_observed_at), lambda row: "" if row.confirmed else "not confirmed",
+               leave=3),
         Column("Measured with", lambda row: row.framework, lambda row: f"{row.measured_on}, {row.throughput_year}",
                leave=1, source=lambda row: row.throughput_source),
     ),
-    ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS),
+    ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS, "rates"),
     lambda document: f"on offers, most images per dollar first, at prices of {day(document.as_of)}",
 )  # fmt: skip
 FITS = Table(

@@ -365,7 +365,7 @@ QUESTIONS = (
         errors=(404,),
         topic="Speeds",
         table=f"{_TABLES}SPEEDS",
-        example={"model": "resnet50", "purchase": "on_demand"},
+        example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed"},
     ),
     Question(
         "fit",

@@ -8,11 +8,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from api.questions.schemas.layout import own_words
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.confirmation import Confirmation
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.money import NANOS_PER_UNIT
@@ -26,7 +29,7 @@ DEFAULT_ROWS = 100
 class ThroughputRow:
     """A measured speed on a machine of the same accelerators, at its cheapest region's rate for all nodes together.
 
-    `measured_on` is `Throughput.data`.
+    `measured_on` is `Throughput.data`, `confirmed` that of the rate, as in `OfferRow`.
     """
 
     model: str
@@ -53,6 +56,7 @@ class ThroughputRow:
     price_source: str
     price_observed_at: datetime
     measured_on: Literal["synthetic", "real", "whole run"]
+    confirmed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +86,13 @@ class ThroughputReport:
     count: int
     rest: Rest | None
     page: list[_Pair]
+    confirmed: Confirmation
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[ThroughputRow]:
-        return (throughput_row(pair, self.catalogue.offer(pair.row)) for pair in self.page)
+        confirmed = self.confirmed.of(np.array([pair.row for pair in self.page], dtype=np.int64)).tolist()
+        for pair, is_confirmed in zip(self.page, confirmed, strict=True):
+            yield throughput_row(pair, self.catalogue.offer(pair.row), is_confirmed)
 
     def document(self) -> ThroughputDocument:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
@@ -99,7 +106,8 @@ def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, 
     evidence = service.evidence.known_on(as_of.astimezone(UTC).date())
     found = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))
     page, words = page_of(values, DEFAULT_ROWS), own_words(values)
-    return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], words)
+    confirmed = catalogue.confirmed(as_of)
+    return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], confirmed, words)
 
 
 def measured(evidence: Evidence, values: Mapping[str, Any]) -> Iterator[Throughput]:
@@ -138,7 +146,7 @@ def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list
         yield _Pair(throughput, row, throughput.images_per_second / throughput.nodes / hourly)
 
 
-def throughput_row(pair: _Pair, offer: Offer) -> ThroughputRow:
+def throughput_row(pair: _Pair, offer: Offer, confirmed: bool) -> ThroughputRow:
     """The pair with everything that stands behind it."""
     measured = pair.throughput
     return filled(
@@ -153,6 +161,7 @@ def throughput_row(pair: _Pair, offer: Offer) -> ThroughputRow:
         price_source=offer.source,
         price_observed_at=offer.observed_at,
         measured_on=measured.data,
+        confirmed=confirmed,
     )
 
 

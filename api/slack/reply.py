@@ -88,10 +88,10 @@ class Replier:
         return Replies(told, slack_blocks.picture(cost.answer, links, meant.shared))
 
     def _links(self, answer: Answer, layout: Layout, base: str) -> Links:
-        """Pages keep the answer, since a message is read long after it was written; sheets are of the question."""
+        """They keep the answer, since a message is read long after it was written; its picture is fetched at once."""
         query, excel = answer.query, {"excel": "1"} if layout.excel else {}
         kept = with_moment(query, answer.prices.as_of)
-        page, csv, xlsx = to_url(kept, "/"), to_url(query, "/cost.csv", **excel), to_url(query, "/cost.xlsx")
+        page, csv, xlsx = to_url(kept, "/"), to_url(kept, "/cost.csv", **excel), to_url(kept, "/cost.xlsx")
         why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         return Links(base + page, base + csv, base + xlsx, why, picture)

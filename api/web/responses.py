@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from itertools import chain
 from typing import Any, Protocol, cast
 from urllib.parse import urlencode
@@ -15,6 +16,7 @@ from api.formats.charts.drawing import picture
 from api.formats.csv_export import has_rows
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
+from api.questions.links import text_of
 from api.questions.register import Question
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
@@ -92,7 +94,7 @@ def answered(question: Question) -> Response:
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     report: Report = question.answer(service, catalogue, values)
-    at = with_address(layout)
+    at = with_address(question, layout, service.clock())
     response = cached(parts, kind, lambda: written(question, report, kind, at))
     if response.status_code == 200 and kind in TYPES:
         tell_rest(response, report.rest)
@@ -101,9 +103,13 @@ def answered(question: Question) -> Response:
     return name_file(response, f"{report.name}.{kind}", layout)
 
 
-def with_address(layout: Layout) -> Layout:
-    """A layout with the whole address that was asked: a workbook is handed on, and must not have its asker's token."""
-    query = urlencode({name: texts for name, texts in arguments().items() if name != "token"}, doseq=True)
+def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
+    """A layout with the whole address that was asked: a workbook is handed on, so that its address keeps the moment of its
+    prices, and must not have its asker's token."""
+    given = {name: texts for name, texts in arguments().items() if name != "token"}
+    if "as_of" in question.schema.fields:
+        given.setdefault("as_of", [text_of(now)])
+    query = urlencode(given, doseq=True, safe=",:*")
     root = f"{request.host_url.rstrip('/')}{request.script_root}"
     return replace(layout, root=root, asked=f"{request.base_url}{'?' * bool(query)}{query}")
 

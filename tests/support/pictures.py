@@ -27,7 +27,6 @@ SLACK_STYLE = (
     "table{border-collapse:collapse;font-size:11px}td{border:1px solid #ddd;padding:.25em .6em}tr:first-child{font-weight:700}"
     "small{color:#616061}</style>"
 )
-WORDS = re.compile(r"<h1>.*?</h1>|<b>.*?</b>", re.S)
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ class Picture:
         return PICTURES / f"{self.name}.png"
 
     def words(self, app):
-        """The headline and the figures of the picks on the page now."""
+        """What the page says now, down to its table."""
         page = app.test_client().get(ASKED, headers={"Accept": "text/html"}).get_data(as_text=True)
-        found = WORDS.findall(page.partition('id="estimates"')[0])
-        return unescape(re.sub(r"<[^>]+>", "", " | ".join(found)))
+        shown = page.partition("<header")[2].partition('<section id="estimates"')[0]
+        return unescape(" ".join(re.sub(r"<[^>]+>", " ", f"<header{shown}").split()))
 
     def draw(self, app):
         """Takes it anew of an application's first screen."""

@@ -14,6 +14,7 @@ from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
 from api.formats.xlsx.estimates import NAMES
 from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
+from api.service import with_moment
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import OLD_DAYS
 from costcalc.tasks.goals import goal_in_words
@@ -73,7 +74,7 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> N
     row = _write(sheet, row + 1, _facts(answer))
     last = _write(sheet, row + 1, _question(answer))
     sheet.put(last, 0, "address on the service")
-    sheet.put_address(last, 1, f"{root}{to_url(answer.query, '/cost.xlsx')}")
+    sheet.put_address(last, 1, f"{root}{to_url(with_moment(answer.query, answer.prices.as_of), '/cost.xlsx')}")
     refused = {"validate": "custom", "value": "=FALSE", "error_title": "As answered", "error_message": CHANGED}
     sheet.plain.data_validation(row + 1, 1, last - 1, 1, refused)
 

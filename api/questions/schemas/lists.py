@@ -83,6 +83,7 @@ class ThroughputSchema(OfferFilters):
     image_size = Number(int, 1, 10_000, "only images of so many pixels a side", example=224)
     year = Number(int, 1900, 3000, "only software of this year", example=2022)
     nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
     limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
 
 

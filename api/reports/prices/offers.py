@@ -153,8 +153,6 @@ def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
     rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of)
-    if values.get("rates") == CONFIRMED:
-        rows = rows[confirmed.of(rows)]
     rows = ordered(service, catalogue, rows, values.get("sort", "machine"), as_of)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
@@ -193,6 +191,8 @@ def selected(
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
     rows = catalogue.passing_rows(catalogue.current_offers(as_of, EVER).listed, offer_filter(filters))
+    if filters.get("rates") == CONFIRMED:
+        rows = rows[catalogue.confirmed(as_of).of(rows)]
     return rows if regions == "all" else catalogue.cheapest_regions(rows)
 
 

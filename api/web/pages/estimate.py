@@ -11,6 +11,7 @@ from api.formats.source_links import parts
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
 from api.reports.cost import EstimateReport
+from api.service import with_moment
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
 from api.web.responses import arguments
@@ -37,7 +38,7 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         sources=parts,
         overhead=[line for line in estimate.assumptions if line.startswith(OF_OVERHEAD)] if estimate else [],
         back=Address("/", arguments())(limit=None),
-        permanent=to_url(own, f"{request.script_root}/estimate"),
+        permanent=to_url(with_moment(own, report.answer.prices.as_of), f"{request.script_root}/estimate"),
         curve=to_url(own, f"{request.script_root}/estimate"),
         taken=taking(query, estimate) if estimate else None,
         rates=_rates(estimate) if estimate else "",

@@ -135,7 +135,8 @@ def model_view(question: Question, model: str) -> Response:
 
 
 def _of_evidence(question: Question, report: ModelsReport) -> Response:
-    chosen = layout(current_service().check(question.schema, arguments()))
+    service = current_service()
+    chosen = layout(service.check(question.schema, arguments()))
     kind = chosen_format(chosen, question.kinds)
-    at = with_address(chosen)
+    at = with_address(question, chosen, service.clock())
     return cached(("", report.name, at), kind, lambda: written(question, report, kind, at))

@@ -27,7 +27,7 @@ from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
 from api.web.responses import arguments, cached, current_service, with_example
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, Pick
 from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
@@ -166,7 +166,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "picks": list(_named(answer)),
         "today": _today(report),
         "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
-        "preview": _preview(query),
+        "preview": _preview(query, answer),
         "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
         | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
         "compared": compared,
@@ -196,11 +196,19 @@ def _headline(answer: Answer, query: EstimateQuery) -> Headline:
 def _named(answer: Answer) -> Iterator[NamedPick]:
     """The machines that one owns, then each picked estimate once."""
     for mine in answer.owned:
-        apart = "".join(against(mine.estimate, each.estimate, "effective", "the cheapest") for each in answer.picks[:1])
-        yield NamedPick(words.YOURS, words.YOURS, apart and f"{apart[0].upper()}{apart[1:]}.", mine.estimate)
+        reason = "".join(_beside_cheapest(mine.estimate, each) for each in answer.picks[:1])
+        yield NamedPick(words.YOURS, words.YOURS, reason, mine.estimate)
     for pick in answer.picks:
         if not words.same_as(pick, answer) and words.names_of(pick.estimate, answer) != words.YOURS:
             yield NamedPick(pick.name, words.names_of(pick.estimate, answer), pick.reason, pick.estimate)
+
+
+def _beside_cheapest(mine: Estimate, cheapest: Pick) -> str:
+    """What a machine that one owns costs more or less than the cheapest pick, which it may be itself."""
+    if mine == cheapest.estimate:
+        return cheapest.reason
+    apart = against(mine, cheapest.estimate, "effective", "the cheapest")
+    return f"{apart[0].upper()}{apart[1:]}."
 
 
 def _today(report: CostReport) -> Estimate | None:
@@ -211,10 +219,11 @@ def _today(report: CostReport) -> Estimate | None:
     return today.lead if today.picks else None
 
 
-def _preview(query: EstimateQuery) -> Preview:
-    root = request.host_url.rstrip("/")
+def _preview(query: EstimateQuery, answer: Answer) -> Preview:
+    """Other sites show the answer as it is now; a feed follows it."""
+    root, kept = request.host_url.rstrip("/"), with_moment(query, answer.prices.as_of)
     page, picture = url_for("pages.page"), f"{url_for('questions.cost')}.png"
-    return Preview(f"{root}{to_url(query, page)}", f"{root}{to_url(query, picture)}", feed_of(query))
+    return Preview(f"{root}{to_url(kept, page)}", f"{root}{to_url(kept, picture)}", feed_of(query))
 
 
 def _beside(query: EstimateQuery, name: str) -> str:

@@ -17,6 +17,16 @@ for (const button of document.querySelectorAll("button.copy")) {
   });
 }
 
+for (const link of document.querySelectorAll("a.keeps"))
+  link.addEventListener("click", (event) => {
+    if (!navigator.clipboard || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    navigator.clipboard.writeText(link.href).then(() => {
+      link.textContent = "Copied";
+      setTimeout(() => { link.textContent = "Permalink"; }, 2000);
+    }, () => location.assign(link.href));
+  });
+
 for (const field of document.querySelectorAll("input.find")) {
   field.hidden = false;
   field.addEventListener("input", () => {

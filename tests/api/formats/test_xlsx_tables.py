@@ -114,7 +114,7 @@ def test_a_workbook_says_where_it_comes_from_without_its_askers_token(client):
     response = client.get("/throughput.xlsx?model=resnet50&limit=3&token=secret")
     cells = [cell for row in book_of(response)["Summary"].iter_rows() for cell in row if cell.value]
     assert [cell.hyperlink.target for cell in cells if cell.hyperlink] == [
-        "http://localhost/throughput.xlsx?model=resnet50&limit=3"
+        "http://localhost/throughput.xlsx?model=resnet50&limit=3&as_of=2026-11-20T12:00:00Z"
     ]
 
 

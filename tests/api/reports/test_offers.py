@@ -102,12 +102,14 @@ def test_throughput_knows_no_later_measurement(client):
         ("nodes=2", "nodes", {2}),
         ("recipe=mlperf-v2.1-*", "throughput_year", {2022}),
         ("recipe=ffcv-rn50-*", "images_per_second", {20789.0, 28133.0}),
+        ("rates=confirmed", "confirmed", {True}),
     ],
 )
 def test_throughput_filters(client, asked, key, values):
     every, some = (client.get(f"/throughput?limit=100000&{text}").json for text in ("", asked))
     assert {each[key] for each in some["throughputs"]} == values
     assert 0 < some["count"] < every["count"]
+    assert {each["confirmed"] for each in every["throughputs"]} == {True, False}
 
 
 def test_throughput_rates_count_every_machine(client):

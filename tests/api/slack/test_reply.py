@@ -162,7 +162,8 @@ class TestReply:
         body = form("resnet50 0.757", response_url="")
         headers = {**signed(body), "Host": "prices.internal", "X-Forwarded-Proto": "https"}
         payload = app.test_client().post(PATH, data=body, headers=headers).json
-        assert "<https://prices.internal/cost.csv?model=resnet50&amp;target=0.757|CSV>" in str(payload["blocks"])
+        csv = "<https://prices.internal/cost.csv?model=resnet50&amp;target=0.757&amp;as_of=2026-11-20T12:00:00Z|CSV>"
+        assert csv in str(payload["blocks"])
         assert "cost.png" not in str(payload["blocks"])
 
     def test_a_target_nobody_reached_is_told_with_the_best_there_is(self, client):

@@ -78,9 +78,16 @@ def test_of_a_past_date_the_page_says_what_it_would_be_today_and_a_link_keeps_an
     today = page.locator(".today").inner_text()
     page.get_by_role("link", name="today's answer").click()
     assert page.locator(".strip tbody tr b").nth(1).inner_text() in today
-    kept = page.get_by_role("link", name="Link that keeps this answer").get_attribute("href")
+    link = page.get_by_role("link", name="Permalink")
+    kept = link.evaluate("link => link.href")
     assert "as_of=20" in kept
-    picture = page.locator("meta[property='og:image']").get_attribute("content")
+    link.click()
+    page.get_by_role("link", name="Copied").wait_for()
+    assert "as_of" not in page.url
+    address, picture = (
+        page.locator(f"meta[property='og:{name}']").get_attribute("content") for name in ("url", "image")
+    )
+    assert address == kept
     assert page.request.get(picture).headers["content-type"] == "image/png"
 
 

@@ -43,7 +43,8 @@ def test_every_assumption_is_said_and_every_source_is_linked(found, page):
 
 
 def test_its_own_address_finds_it_alone(client, found, page):
-    own = page.partition('<div class="bar"><a href="')[2].partition('"')[0]
+    own = page.partition('<a class="keeps" href="')[2].partition('"')[0]
+    assert "as_of=" in own
     again = client.get(own).json["estimate"]
     assert {**again, "rank": 0} == {**found["estimate"], "rank": 0, "frontier": again["frontier"]}
 

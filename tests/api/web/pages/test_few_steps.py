@@ -40,6 +40,10 @@ def compare(page):
     return page.get_by_role("button", name="Compare both")
 
 
+def is_copied(page):
+    link("^Copied$")(page).wait_for()
+
+
 def dark(page):
     return page.get_by_role("button", name="Dark")
 
@@ -53,7 +57,7 @@ TASKS = {
     "no spot": Task([link("^on demand")], at("purchase=on_demand|q="), TO_THE_BOX, "resnet50 75.7% no spot", ["Enter"]),
     "measured alone": Task([link("was measured")], at("measured|q="), TO_THE_BOX, "resnet50 75.7% measured", ["Enter"]),
     "why this number": Task([link("^Why$")], at("/estimate"), TO_THE_ANSWER, "", ["Enter"]),
-    "a link that keeps": Task([link("keeps")], at("as_of="), TO_THE_ANSWER, "", ["Enter"]),
+    "a link that keeps": Task([link("^Permalink$")], is_copied, TO_THE_ANSWER, "", ["Enter"]),
     "two compared": Task([second_tick, compare], at("/compare"), TO_THE_ANSWER, "", ["Space", "Enter"]),
     "a launch file": Task([export], lambda page: link("^SkyPilot$")(page).wait_for(), TO_THE_ANSWER, "", ["Enter"]),
     "its past": Task([link("^Over time$")], at("/trend.*target=0.757"), [], "", ["Enter"]),

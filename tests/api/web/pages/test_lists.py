@@ -127,6 +127,13 @@ def test_a_page_that_is_asked_nothing_answers_an_example(client, path):
     assert client.get(path, headers=BROWSER).status_code == 200
 
 
+def test_speeds_begin_at_confirmed_rates_and_say_of_which_rates_nobody_vouches(client):
+    first = client.get("/throughput", headers=BROWSER).get_data(as_text=True)
+    [further] = re.findall('<a href="([^"]+)">Unconfirmed rates too', first)
+    every = client.get(html.unescape(further), headers=BROWSER).get_data(as_text=True)
+    assert [page.count("not confirmed") > 0 for page in (first, every)] == [False, True]
+
+
 def test_a_long_list_shows_its_first_rows_and_then_all(client):
     few, every = (client.get(f"/models{more}", headers=BROWSER).get_data(as_text=True) for more in ("", "?_all=1"))
     assert few.count("<tr>") < every.count("<tr>")
