@@ -291,8 +291,8 @@ class Answer:
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where
-    no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `unconfirmed` is the cheapest estimate
-    whose rate is not confirmed; `rivals` are the cheapest with each kind of accelerators, and from each cloud, that the question
+    no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `least` is the
+    estimate that costs least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed; `rivals` are the cheapest with each kind of accelerators, and from each cloud, that the question
     names beside that of the `lead`, None where there is no estimate. `ordinary` is the machine of the `lead` with the script that
     most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that people begin
     with, where it does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so surely enough.
@@ -320,6 +320,7 @@ class Answer:
     picks: tuple[Pick, ...] = ()
     missed: tuple[Requirement, ...] = ()
     best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
+    least: Estimate | None = None
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
     ordinary: Estimate | None = None

@@ -39,8 +39,8 @@ class Choice:
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
-        The cheapest has the least cost; of those that cost as little it ends first. The fastest is the cheapest of those that end
-        within the range of the one with the fewest hours. The balanced has the least cost + `hour_worth` x hours. The surest has
+        The balanced has the least cost + `hour_worth` x hours; so has the cheapest of those that cost at most AS_CHEAP times the
+        least. The fastest is the cheapest of those that end within the range of the one with the fewest hours. The surest has
         the narrowest range of cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE
         times the least. Of equal ones the one that costs least is picked.
         """
@@ -48,13 +48,14 @@ class Choice:
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
+        worth = cost + hour_worth * hours
         as_cheap = pickable[cost[pickable] <= AS_CHEAP * cost[pickable].min()]
-        cheapest = self._least(as_cheap, hours[as_cheap])
+        cheapest = self._least(as_cheap, worth[as_cheap])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         found: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._least(soon, cost[soon]),
-            "balanced": self._least(pickable, cost[pickable] + hour_worth * hours[pickable]),
+            "balanced": self._least(pickable, worth[pickable]),
         }
         sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
         ranges = self.ranges(self.candidates.take(sure))
@@ -92,6 +93,11 @@ class Choice:
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
         found: list[int] = self._in_order(self.candidates.on_frontier, MOST_OF_FRONTIER).tolist()
+        return found
+
+    def least(self) -> list[int]:
+        """The position of the candidate with the least cost of those that picks may come from; empty without any."""
+        found: list[int] = self._in_order(self.candidates.pickable, 1).tolist()
         return found
 
     def cheapest_unconfirmed(self) -> list[int]:

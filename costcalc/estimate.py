@@ -102,12 +102,14 @@ class Asked:
         free = found.free.take(free_tiers(found.free, catalogue))
         ordinary, ordinary_missed = (None, None) if chosen.lead is None else self._ordinary(chosen.lead, details)
         last_seen = recall.last_seen(found.offers)
+        least = next((estimates[position] for position in chosen.least), None)
         return Answer(
             query=query,
             prices=_price_basis(catalogue, found.as_of, last_seen),
             freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, query.basis)),
+            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, least, query.basis)),
             missed=found.missed,
+            least=least,
             best_shown=cache(partial(self._best_shown, chosen.best, shown)),
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
@@ -137,17 +139,17 @@ class Asked:
         picks = choice.picks(self._hour_worth)
         own = own_candidates(catalogue, candidates) if query.own else []
         lead = min(own, key=lambda position: candidates.cost[position], default=picks.get(PICK_BY[query.sort]))
-        best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
+        best, least, unconfirmed = choice.best(picks.values()), choice.least(), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
         listed = page(order, query).tolist()
         rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
         beside = {} if lead is None else rivals.beside(lead)
         of_rivals = [position for position in beside.values() if position is not None]
-        others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
+        others = (*picks.values(), *least, *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
-        return _Chosen(picks, lead, best, unconfirmed, beside, own, listed, ranks, choice.folded())
+        return _Chosen(picks, lead, best, least, unconfirmed, beside, own, listed, ranks, choice.folded())
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions made exact, with their ranks."""
@@ -307,12 +309,13 @@ class Asked:
 
 
 class _Chosen(NamedTuple):
-    """The positions of the candidates that are looked at: those picked, the one to act on, the best, the cheapest whose rate is
-    not confirmed, the rivals, the asker's own, and the page asked for. `ranks` has the rank of each that is shown."""
+    """The positions of the candidates that are looked at: those picked, the one to act on, the best, the one that picks may
+    come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's own, and the page asked for. `ranks` has the rank of each that is shown."""
 
     picks: Mapping[PickName, int]
     lead: int | None
     best: Sequence[int]
+    least: Sequence[int]
     unconfirmed: Sequence[int]
     rivals: Mapping[str, int | None]
     own: Sequence[int]

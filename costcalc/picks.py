@@ -15,7 +15,7 @@ SURE = 0.95
 MOST_FOR_SURE = 5
 """How many times the least cost the surest may cost: beyond that, doubts about the cheapest cost less."""
 AS_CHEAP = 1.05
-"""How many times the least cost counts as equal to it: no estimate is that close."""
+"""How many times the least cost the cheapest may cost where hours are worth it: no estimate is that close."""
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]

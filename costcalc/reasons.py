@@ -11,10 +11,13 @@ from costcalc.picks import PickName
 from costcalc.query import Basis
 
 
-def reasoned(picked: Mapping[PickName, Estimate], basis: Basis) -> Iterator[Pick]:
-    """The picks with their reasons, costs being by this basis."""
+def reasoned(picked: Mapping[PickName, Estimate], least: Estimate | None, basis: Basis) -> Iterator[Pick]:
+    """The picks with their reasons, costs being by this basis; `least` costs least of those that they may come from."""
     for name, each in picked.items():
-        yield Pick(name, _reason(name, each, picked, basis), each)
+        if name == "cheapest" and least and least.cost(basis).cost < each.cost(basis).cost:
+            yield Pick(name, f"{_capital(against(each, least, basis, 'what costs least'))}.", each)
+        else:
+            yield Pick(name, _reason(name, each, picked, basis), each)
 
 
 def against(each: Estimate, other: Estimate, basis: Basis, name: str = "") -> str:

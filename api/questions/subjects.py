@@ -234,7 +234,7 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     if task_of(query):
         return (f"No target named; {query.target_of}'s is {goal_in_words(query)}.",)
     reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
-    return (f"No target named: {reached}, which {query.target_of} reaches in nine of ten runs.",)
+    return (f"No target named: {reached}, as {query.target_of} reaches in 9 of 10 runs.",)
 
 
 def _given(name: str, arguments: Arguments) -> list[str]:

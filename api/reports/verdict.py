@@ -145,6 +145,9 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
         yield 1, seen
     if free := _free(answer):
         yield 1, free
+    if least := _least(answer):
+        cost = money(least.cost(basis).cost, least.currency)
+        yield 0, f"Least of all: {cost} ({_short(least)}, {in_words(least.hours)})."
 
 
 def _rivals(answer: Answer) -> str:
@@ -174,6 +177,13 @@ def _other(answer: Answer) -> Estimate | None:
     others = [picked["cheapest"], picked["balanced"]]
     others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
     return next((each for each in others if each != lead and _is_better(each, lead, answer.basis)), None)
+
+
+def _least(answer: Answer) -> Estimate | None:
+    """What costs less than the cheapest pick, where that is the lead; it takes longer."""
+    least, basis = answer.least, answer.query.basis
+    is_lead = answer.lead == answer.picks[0].estimate
+    return least if least and is_lead and least.cost(basis).cost < answer.lead.cost(basis).cost else None
 
 
 def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:

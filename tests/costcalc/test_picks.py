@@ -96,7 +96,8 @@ def check_listed(query, found, listed):
     least = min(cost(query, one) for one in options)
     as_cheap = [one for one in options if cost(query, one) <= least * Decimal("1.05") - Decimal("0.01")]
     assert cost(query, picked["cheapest"]) <= least * Decimal("1.05") + Decimal("0.01")
-    assert all(picked["cheapest"].calendar_hours <= one.calendar_hours for one in as_cheap)
+    assert all(worth(query, picked["cheapest"]) <= worth(query, one) + 0.01 for one in as_cheap)
+    assert cost(query, found.least) == least
     fewest = min(options, key=lambda one: one.calendar_hours)
     in_time = [one for one in options if one.calendar_hours <= max(fewest.hours_high, fewest.calendar_hours)]
     assert picked["fastest"] in in_time
