@@ -310,7 +310,8 @@ class Asked:
 
 class _Chosen(NamedTuple):
     """The positions of the candidates that are looked at: those picked, the one to act on, the best, the one that picks may
-    come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's own, and the page asked for. `ranks` has the rank of each that is shown."""
+    come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's own, and the page asked for.
+    `ranks` has the rank of each that is shown."""
 
     picks: Mapping[PickName, int]
     lead: int | None
