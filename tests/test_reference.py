@@ -10,11 +10,13 @@ import pytest
 from api.cli.main import main
 from api.cli.prices import source_settings
 from api.questions.fields import Parameter
+from api.questions.register import QUESTIONS
 from api.questions.schemas.cost import CostSchema
 from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES
 
+ASKING = [question for question in QUESTIONS if question.command]
 ADDRESS = ": address of the API, or of a mirror"
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 
@@ -33,11 +35,19 @@ def paths():
         row = rows.setdefault((each.method, stem if stem != "/openapi" else each.path), [each.summary, []])
         row[1] += [*([ending] if stem != each.path and ending in ("png", "svg", "vl") else []), *each.sheets]
     rows[("post", "/slack/cost")] = ["The slash command, as Slack signs and sends it", []]
+    asked = {
+        question.path: f"`{' '.join([question.name, *map(written, question.command.arguments)])}`"
+        for question in ASKING
+    }
     return table(
-        ["path", "files", "answers with"],
-        [[f"`{method.upper()} {path}`", " ".join(f"`.{kind}`" for kind in dict.fromkeys(files)), summary]
+        ["path", "files", "command", "answers with"],
+        [[f"`{method.upper()} {path}`", " ".join(f"`.{kind}`" for kind in dict.fromkeys(files)), asked.get(path, ""), summary]
          for (method, path), (summary, files) in rows.items()],
     )  # fmt: skip
+
+
+def written(argument):
+    return f"[{argument.removesuffix('?')}]".upper() if argument.endswith("?") else argument.upper()
 
 
 def parameters():
@@ -53,6 +63,8 @@ def parameters():
 def commands():
     def rows(group, before):
         for name in group.list_commands(None):
+            if not before and name in {question.name for question in ASKING}:
+                continue
             command = group.get_command(None, name)
             words = [*before, name]
             if isinstance(command, click.Group):
