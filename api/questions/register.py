@@ -55,12 +55,13 @@ class Chart:
 class Question:
     """One question that people ask.
 
-    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the JSON
-    answer. `forms` has what writes a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its
-    `table`, of which those that `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses
-    beside those of every path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters
-    on the page and in pictures, where these differ. `topic` is the title under which the reference lists it; questions without
-    one belong to the same first word of a path.
+    `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the
+    JSON answer: `cost_report` answers with the `CostDocument` beside it, where nothing else is said. `forms` has what writes
+    a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its `table`, of which those that
+    `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses beside those of every
+    path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters on the page and in
+    pictures, where these differ. `topic` is the title under which the reference lists it; questions without one belong to the
+    same first word of a path.
     """
 
     name: str
@@ -68,7 +69,6 @@ class Question:
     summary: str
     parameters: str
     report: str
-    document: str
     forms: Mapping[str, str] = field(default_factory=dict)
     chart: Chart | None = None
     command: Command | None = None
@@ -79,6 +79,7 @@ class Question:
     view: str = ""
     example: Mapping[str, str] = field(default_factory=dict)
     drawn: Mapping[str, Any] = field(default_factory=dict)
+    document: str = ""
 
     @cached_property
     def schema(self) -> Schema:
@@ -94,6 +95,13 @@ class Question:
     def answer(self) -> Callable[[Any, Any, dict[str, Any]], Any]:
         """What makes its report of a service, a catalogue and parsed values."""
         return cast("Callable[[Any, Any, dict[str, Any]], Any]", resolve_name(self.report))
+
+    @cached_property
+    def answers_with(self) -> type:
+        """The type of its JSON answer."""
+        module, _, function = self.report.partition(":")
+        named = "".join(map(str.capitalize, function.removesuffix("_report").split("_")))
+        return cast(type, resolve_name(self.document or f"{module}:{named}Document"))
 
     @cached_property
     def listed(self) -> Any:
@@ -135,7 +143,6 @@ QUESTIONS = (
         "Hours and cost of training to an accuracy, on everything that can be rented",
         "api.questions.schemas.cost:CostSchema",
         "api.reports.cost:cost_report",
-        "api.reports.cost:CostDocument",
         {"terminal": "api.cli.cost:cost_lines", "csv": f"{_SHEETS}cost_csv", "xlsx": f"{_SHEETS}cost_xlsx"},
         Chart("Cost against time", "api.formats.charts.cost_and_time:figure"),
         Command(
@@ -157,7 +164,6 @@ QUESTIONS = (
         "A question in a sentence: how it is understood, and its answer",
         "api.questions.schemas.lists:AskSchema",
         "api.reports.ask:ask_report",
-        "api.reports.ask:AskDocument",
         {"terminal": "api.cli.cost:ask_lines", "html": "api.web.pages.asking:ask_view"},
         command=Command(
             'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
@@ -175,7 +181,6 @@ QUESTIONS = (
         "The first estimate of a question term by term, with the accuracy curve of its recipe",
         "api.questions.schemas.cost:CostSchema",
         "api.reports.cost:estimate_report",
-        "api.reports.cost:EstimateDocument",
         {"html": "api.web.pages.estimate:estimate_page"},
         Chart("The accuracy curve behind the first estimate of a question", "api.formats.charts.curve:figure"),
         errors=(404,),
@@ -187,7 +192,6 @@ QUESTIONS = (
         "The highest accuracy that a budget or a time limit buys",
         "api.questions.schemas.trainings:AccuracySchema",
         "api.reports.accuracy:accuracy_report",
-        "api.reports.accuracy:AccuracyDocument",
         {
             "terminal": f"{_LINES}accuracy_lines",
             "html": "api.web.pages.choices:accuracy_page",
@@ -212,7 +216,6 @@ QUESTIONS = (
         "Reserved, committed and monthly offers compared with on demand",
         "api.questions.schemas.trainings:CommitmentsSchema",
         "api.reports.commitments:commitments_report",
-        "api.reports.commitments:CommitmentsDocument",
         {
             "terminal": f"{_LINES}commitments_lines",
             "html": "api.web.pages.choices:commitments_page",
@@ -241,7 +244,6 @@ QUESTIONS = (
         "What a training cost at past dates, and whether waiting paid",
         "api.questions.schemas.trainings:TrendSchema",
         "api.reports.trend:trend_report",
-        "api.reports.trend:TrendDocument",
         {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.trend:trend_page"},
         Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure"),
         command=Command(
@@ -261,7 +263,6 @@ QUESTIONS = (
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
         "api.questions.schemas.trainings:RoundsSchema",
         "api.reports.rounds:rounds_report",
-        "api.reports.rounds:RoundsDocument",
         chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure"),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
@@ -279,7 +280,6 @@ QUESTIONS = (
         "What every task of MLPerf cost to train at each round, at the packaged prices",
         "api.questions.schemas.lists:ListSchema",
         "api.reports.every_round:every_round_report",
-        "api.reports.every_round:EveryRoundDocument",
         chart=Chart(
             "The least cost of every task of MLPerf at each round", "api.formats.charts.rounds:figure", (860, 544)
         ),
@@ -292,7 +292,6 @@ QUESTIONS = (
         "Two machines for the same training: which costs less, and the rate at which that changes",
         "api.questions.schemas.trainings:CompareSchema",
         "api.reports.comparison:compare_report",
-        "api.reports.comparison:CompareDocument",
         {
             "terminal": f"{_LINES}compare_lines",
             "html": "api.web.pages.comparing:compare_view",
@@ -320,7 +319,6 @@ QUESTIONS = (
         "The price sheet, with source and date of every rate",
         "api.questions.schemas.lists:OffersSchema",
         "api.reports.prices.offers:offers_report",
-        "api.reports.prices.offers:OffersDocument",
         {"csv": f"{_SHEETS}offers_csv", "xlsx": f"{_SHEETS}offers_xlsx"},
         command=Command("List the current rates of machines, with sources and dates."),
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
@@ -335,7 +333,6 @@ QUESTIONS = (
         "Rates that are new or different since a date",
         "api.questions.schemas.lists:ChangesSchema",
         "api.reports.prices.changes:changes_report",
-        "api.reports.prices.changes:ChangesDocument",
         command=Command("List the rates that are new or different since a date."),
         tool=Tool("Rates that are new or different since a date.", rows=20, name="price_changes"),
         table=f"{_TABLES}CHANGES",
@@ -346,7 +343,6 @@ QUESTIONS = (
         "Every rate ever observed for a machine",
         "api.questions.schemas.lists:HistorySchema",
         "api.reports.prices.history:history_report",
-        "api.reports.prices.history:HistoryDocument",
         chart=Chart("The rates of machines over time", "api.formats.charts.history:figure"),
         command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
@@ -359,7 +355,6 @@ QUESTIONS = (
         "Measured speeds, also per dollar",
         "api.questions.schemas.lists:ThroughputSchema",
         "api.reports.throughput:throughput_report",
-        "api.reports.throughput:ThroughputDocument",
         command=Command("List measured training speeds, also per dollar."),
         tool=Tool("Measured training speeds, also per dollar.", rows=20),
         errors=(404,),
@@ -373,7 +368,6 @@ QUESTIONS = (
         "The largest batch of each network on each accelerator",
         "api.questions.schemas.lists:FitSchema",
         "api.reports.models:fit_report",
-        "api.reports.models:FitDocument",
         {"terminal": f"{_LINES}fit_lines", "html": "api.web.pages.lists:fit_page"},
         command=Command(
             "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "
@@ -394,7 +388,6 @@ QUESTIONS = (
         "How long a network given by its layers trains on a processor and on GPUs",
         "api.questions.schemas.lists:SmallSchema",
         "api.reports.small_networks:small_report",
-        "api.reports.small_networks:SmallDocument",
         {"terminal": f"{_LINES}small_lines"},
         command=Command(
             "Compare this machine with GPUs for a very small network.\n\nIt is so small that launches and transfer decide. MODEL "
@@ -412,7 +405,6 @@ QUESTIONS = (
         "Every task: its data set, metric and quality, and the results that its answers rest on",
         "api.questions.schemas.lists:ListSchema",
         "api.reports.tasks:tasks_report",
-        "api.reports.tasks:TasksDocument",
         command=Command("List the tasks beside ImageNet and their networks."),
         tool=Tool(
             "Tasks beside ImageNet that can be asked about (language models, detectors, ...), with their targets.",
@@ -427,7 +419,6 @@ QUESTIONS = (
         "Every model with a measurement",
         "api.questions.schemas.lists:ModelsSchema",
         "api.reports.models:models_report",
-        "api.reports.models:ModelsDocument",
         {"terminal": f"{_LINES}models_lines"},
         command=Command(
             "List the models, or all measurements of one MODEL.",
@@ -444,8 +435,8 @@ QUESTIONS = (
         "One model's recipes with their curves, and its measured throughputs",
         "api.questions.schemas.lists:ModelsSchema",
         "api.reports.models:models_report",
-        "api.reports.models:ModelDocument",
         errors=(404,),
+        document="api.reports.models:ModelDocument",
         view="api.web.pages.lists:model_view",
         table=f"{_TABLES}RECIPES",
     ),

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import chain
-from pkgutil import resolve_name
 from typing import Any
 
 import msgspec
@@ -100,7 +99,7 @@ _IN_PATHS = {"model": "resnet50", "id": "my-run"}
 def _operations(question: Question) -> Iterator[Operation]:
     """The answer to a question, then its picture in each of its forms."""
     path, schema, errors = question.path, question.schema, question.errors
-    document, is_page = resolve_name(question.document), question.has_page
+    document, is_page = question.answers_with, question.has_page
     yield Operation(path, question.summary, document, schema, question.files, errors=errors, is_page=is_page)
     if question.chart:
         for kind, form in DRAWN.items():

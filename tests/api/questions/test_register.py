@@ -21,7 +21,7 @@ def test_names_and_paths_are_unique():
 def test_a_row_names_code_that_exists(question):
     assert isinstance(question.schema, Schema)
     assert isinstance(question.asked_in_terminal, Schema)
-    assert isinstance(resolve_name(question.document), type)
+    assert isinstance(question.answers_with, type)
     named = [question.answer, *map(question.writer, question.forms)]
     named += [resolve_name(name) for name in (question.view, question.chart and question.chart.draws) if name]
     assert all(map(callable, named))
