@@ -134,7 +134,7 @@ class AccuracyReport:
         return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
 
     def _something(self, accuracy: float, found: Answer) -> str:
-        told = f"{self._told(accuracy, found.estimates[0])}{self._confirmed(accuracy)}"
+        told = f"{self._confirmed(accuracy)}{self._told(accuracy, found.estimates[0])}"
         if self.own:
             return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
@@ -154,7 +154,8 @@ class AccuracyReport:
         sure = highest(self._picks_fit, accuracy)
         if sure is None:
             return ""
-        return f" On demand, at a confirmed rate: {self._told(sure, self._ask(sure).picks[0].estimate)}"
+        told = self._told(sure, self._ask(sure).picks[0].estimate)
+        return f"{told} More only by spot, by commitments or at unconfirmed rates: "
 
     def _picks_fit(self, target: float) -> bool:
         found = self._ask(target)

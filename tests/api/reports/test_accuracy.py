@@ -54,15 +54,15 @@ def test_the_estimates_have_the_keys_of_cost_and_less_accuracy_never_costs_more(
     assert f"{found['accuracy']:.4f} with " in found["message"]
 
 
-def test_where_only_doubtful_rates_fit_it_says_what_a_confirmed_one_buys_too(client):
+def test_it_says_first_what_a_confirmed_rate_buys(client):
     message = get(client, "budget=50")["message"]
-    [sure] = re.findall(r" On demand, at a confirmed rate: (0\.\d{4}) with ", message)
+    [sure] = re.findall(r"^(0\.\d{4}) with .* More only by spot, ", message)
     within = "/cost?model=resnet50&max_cost=50&limit=1"
     verdict = client.get(f"{within}&target={sure}").json["verdict"]
     assert verdict[0].startswith("Rent ")
     beyond = client.get(f"{within}&target={float(sure) + STEP:.4f}").json["verdict"]
     assert not beyond[0].startswith("Rent ")
-    assert "confirmed rate" not in get(client, "budget=50&rates=confirmed&purchase=on_demand")["message"]
+    assert "unconfirmed" not in get(client, "budget=50&rates=confirmed&purchase=on_demand")["message"]
 
 
 def test_without_limits_it_is_the_best_that_is_known(client):
