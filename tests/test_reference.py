@@ -17,7 +17,7 @@ from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES
 
 ASKING = [question for question in QUESTIONS if question.command]
-ADDRESS = ": address of the API, or of a mirror"
+MIRROR = "address of the API, or of a mirror"
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 
 
@@ -81,14 +81,22 @@ def commands():
 
 
 def sources():
-    rows = [[f"`{each.name}`", each.label, each.rates, each.needs, each.cannot_see] for each in SOURCES.values()]
-    return table(["source", "", "rates", "needs", "cannot see"], rows)
+    rows = [
+        [f"`{each.name}`", each.label, each.rates, each.needs, each.cannot_see, " ".join(map(addressed, each.settings))]
+        for each in SOURCES.values()
+    ]
+    return table(["source", "", "rates", "needs", "cannot see", "address of a mirror"], rows)
+
+
+def addressed(setting):
+    return f"`{setting.variable}`" if setting.meaning == MIRROR else ""
 
 
 def settings():
     rows = [
-        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning.removesuffix(ADDRESS)]
+        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning]
         for each in (*SETTINGS, *source_settings())
+        if not each.meaning.endswith(MIRROR)
     ]
     return table(["variable", "default", ""], rows)
 
