@@ -234,7 +234,7 @@ SPEEDS = Table(
         Column("Measured with", lambda row: row.framework, lambda row: f"{row.measured_on}, {row.throughput_year}",
                leave=1, source=lambda row: row.throughput_source),
     ),
-    ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS, "rates"),
+    ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS, "rates", "speeds"),
     lambda document: f"on offers, most images per dollar first, at prices of {day(document.as_of)}",
 )  # fmt: skip
 FITS = Table(
@@ -275,12 +275,12 @@ ROUNDS = Table(
     (
         Column("Round", lambda row: row.round, lambda row: day(row.published), link=_on_its_day),
         Column("Least cost", lambda row: (row.cost is not None and money(row.cost, row.currency)) or "nothing for rent",
-               lambda row: (row.minutes and f"{row.minutes:,.0f} min") or "", is_number=True),
+               lambda row: (row.minutes and in_words(row.minutes / 60)) or "", is_number=True),
         Column("Machine", lambda row: (row.provider and f"{row.provider} {row.instance_type}") or "",
                lambda row: (row.accelerator and f"{row.accelerators:,} {row.accelerator}") or ""),
         Column("Today", lambda row: (row.cost_today is not None and money(row.cost_today, row.currency)) or "",
                is_number=True, leave=2),
-        Column("Least minutes", lambda row: number(row.least_minutes, ",.0f"),
+        Column("Least time", lambda row: (row.least_minutes and in_words(row.least_minutes / 60)) or "",
                lambda row: (row.least_minutes_cost is not None and money(row.least_minutes_cost, row.currency)) or "",
                is_number=True, leave=1),
         Column("Record", lambda row: f"{row.record_minutes:,.1f} min", lambda row: row.record_system, is_number=True, leave=3),

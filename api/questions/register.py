@@ -360,7 +360,7 @@ QUESTIONS = (
         errors=(404,),
         topic="Speeds",
         table=f"{_TABLES}SPEEDS",
-        example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed"},
+        example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed", "speeds": "best"},
     ),
     Question(
         "fit",

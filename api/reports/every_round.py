@@ -3,15 +3,20 @@ prices: asking each task anew takes too long for an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
+from itertools import groupby
+from operator import attrgetter
+from statistics import median
 from typing import Any, ClassVar
 
 from api.reports.rounds import RoundRow
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.tables import cells, typed
+from costcalc.money import money
 
 TABLE = "mlperf_in_dollars.csv"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -25,6 +30,7 @@ class EveryRoundDocument:
 
     as_of: datetime
     rounds: tuple[RoundRow, ...]
+    verdict: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,22 @@ class EveryRoundReport:
         return tuple(typed(TABLE, cells(TABLE, text), RoundRow))
 
     def document(self) -> EveryRoundDocument:
-        return EveryRoundDocument(MOMENT, self.rows())
+        rows = self.rows()
+        return EveryRoundDocument(MOMENT, rows, (_fall(rows),))
+
+
+def _fall(rows: Sequence[RoundRow]) -> str:
+    """How the cost moved from the first round of each task to its last, of those with a price in both."""
+    costs = {
+        task: [row.cost for row in some if row.cost is not None] for task, some in groupby(rows, attrgetter("task"))
+    }
+    shares = {task: some[-1] / some[0] for task, some in costs.items() if len(some) > 1}
+    most = min(shares, key=shares.__getitem__)
+    first, *_, last = (money(cost, rows[0].currency) for cost in costs[most])
+    return (
+        f"From the first round of a task to its last the cost fell to {100 * median(shares.values()):.0f} % in the median; it "
+        f"fell for {sum(share < 1 for share in shares.values())} of {len(shares)} tasks, most for {most}: from {first} to {last}."
+    )
 
 
 def every_round_report(_: Service, __: Catalogue, ___: dict[str, Any]) -> EveryRoundReport:

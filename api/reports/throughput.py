@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from api.questions.schemas.layout import own_words
+from api.questions.schemas.lists import BEST
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service
@@ -105,6 +106,8 @@ def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, 
     offers = selected(catalogue, as_of, values, regions="cheapest").tolist()
     evidence = service.evidence.known_on(as_of.astimezone(UTC).date())
     found = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))
+    if values.get("speeds") == BEST:
+        found = list(_best(found))
     page, words = page_of(values, DEFAULT_ROWS), own_words(values)
     confirmed = catalogue.confirmed(as_of)
     return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], confirmed, words)
@@ -137,6 +140,16 @@ def pairs(throughputs: Iterable[Throughput], catalogue: Catalogue, rows: Iterabl
         by_shape.setdefault(shape, []).append(throughput)
     found = [pair for row in rows for pair in _of_row(catalogue, row, by_shape)]
     return sorted(found, key=lambda pair: (-pair.value, pair.throughput.name, pair.row))
+
+
+def _best(found: Iterable[_Pair]) -> Iterator[_Pair]:
+    """The first of each machine, model and image size."""
+    seen = set()
+    for pair in found:
+        key = pair.row, pair.throughput.model, pair.throughput.image_size
+        if key not in seen:
+            seen.add(key)
+            yield pair
 
 
 def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list[Throughput]]) -> Iterator[_Pair]:

@@ -211,8 +211,12 @@ def _waiting(points: Sequence[Point]) -> Iterator[str]:
     if len(fell) < 3:
         return
     followed = [after for before, after in pairwise(fell) if before]
-    again = f"; one such fall was followed by another in {sum(followed)} of {len(followed)} cases" if followed else ""
-    counted = f"In {sum(fell)} of {len(fell)} years it fell by a tenth or more{again}."
+    again = (
+        f", and in {sum(followed) or 'none'} of the {len(followed)} years that came after such a fall"
+        if followed
+        else ""
+    )
+    counted = f"It fell by a tenth or more in {sum(fell)} of {len(fell)} years{again}."
     likely = fell[-1] and 2 * sum(followed) > len(followed)
     yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
     yield "Only rates that were seen and confirmed by each date count, so a gap in what was seen looks like a rise."

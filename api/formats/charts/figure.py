@@ -14,6 +14,7 @@ PALETTE = ("#934205", "#12427a", "#0a9f7a", "#d560c5", "#7f3bb4", "#a98520", "#5
 """Distinguishable with every kind of colour blindness; the last is for all that have no colour of their own."""
 SIGNS = ("circle", "square", "triangle-up", "diamond")
 WIDTH, LEFT, RIGHT, TOP, HEIGHT = 720, 74, 18, 70, 300
+LAST = 97  # percent: a label further to the right would be cut off
 ROW, LETTER = 18, 6.3  # of the legend, and the mean width of a letter, in pixels
 SYMBOLS = (
     '<defs><circle id="circle" r="3.4"/><path id="triangle-up" d="M0-4.6 4.3 3.2H-4.3Z"/><path id="square" d="M-3-3H3V3H-3Z"/>'
@@ -194,7 +195,10 @@ class Figure:
         return document(WIDTH, height, self.title, self.subtitle, "".join(parts))
 
     def _across(self, top: int) -> str:
-        labels = "".join(f'<text class="middle" x="{x}" y="16">{escape(label)}</text>' for x, label in self.across)
+        labels = "".join(
+            f'<text class="{"end" if float(x.rstrip("%")) > LAST else "middle"}" x="{x}" y="16">{escape(label)}</text>'
+            for x, label in self.across
+        )
         return _nested(top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
 
 

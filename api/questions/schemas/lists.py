@@ -9,6 +9,7 @@ from api.questions.fields import Choice, Cost, Currency, Layers, Moment, Names, 
 from api.questions.schemas.cost import CONFIRMED, RATES, RATES_MEANING, LayoutSchema, OfferFilters
 from costcalc.throughput.memory import Precision
 
+BEST = "best"
 OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
 
 
@@ -84,6 +85,9 @@ class ThroughputSchema(OfferFilters):
     year = Number(int, 1900, 3000, "only software of this year", example=2022)
     nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
+    speeds = Choice(
+        ("all", BEST), "best: of each machine the highest speed of each model and image size; default all", example=BEST
+    )
     limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from api.reports.cost import Glance
 from api.reports.left_out import DEFAULTS, FILTERS
 from api.service import COST
 from api.web.pages.address import Address
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 
 FEW = {"provider": 8, "accelerator": 6, "purchase": 9}
@@ -107,8 +108,16 @@ def chips(query: EstimateQuery, at: Address) -> Iterator[Chip]:
     """What the question asks for beside the model and its target."""
     for name in at.given:
         if name in DEFAULTS and name not in ASKED and getattr(query, name) != DEFAULTS[name]:
-            value = text_of(getattr(query, name)).replace(",", ", ").replace("_", " ")
-            yield Chip(f"{name.replace('_', ' ')}: {value}", at(**{name: None}))
+            value = _all_but(query.purchase) if name == "purchase" else text_of(getattr(query, name))
+            yield Chip(f"{name}: {value.replace(',', ', ')}".replace("_", " "), at(**{name: None}))
+
+
+def _all_but(purchase: Sequence[PurchaseOption]) -> str:
+    """Ways to rent as a question names them: `not spot` for all the others."""
+    others = tuple(
+        each for each in PurchaseOption if each not in (*purchase, PurchaseOption.OWNED, PurchaseOption.FREE)
+    )
+    return f"not {text_of(others)}" if 0 < len(others) < len(purchase) else text_of(purchase)
 
 
 def cleared(at: Address) -> str:

@@ -207,7 +207,7 @@ def _beside_cheapest(mine: Estimate, cheapest: Pick) -> str:
     """What a machine that one owns costs more or less than the cheapest pick, which it may be itself."""
     if mine == cheapest.estimate:
         return cheapest.reason
-    apart = against(mine, cheapest.estimate, "effective", "the cheapest")
+    apart = against(mine, cheapest.estimate, "effective", "the cheapest rental")
     return f"{apart[0].upper()}{apart[1:]}."
 
 

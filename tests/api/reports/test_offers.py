@@ -5,6 +5,7 @@ import io
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from operator import itemgetter
 
 import pytest
 from support.prices import offer
@@ -110,6 +111,15 @@ def test_throughput_filters(client, asked, key, values):
     assert {each[key] for each in some["throughputs"]} == values
     assert 0 < some["count"] < every["count"]
     assert {each["confirmed"] for each in every["throughputs"]} == {True, False}
+
+
+def test_throughput_may_have_the_best_speed_of_each_machine_alone(client):
+    asked = "/throughput?model=resnet50&image_size=224&provider=aws&limit=100000"
+    every, best = (client.get(f"{asked}{more}").json["throughputs"] for more in ("", "&speeds=best"))
+    offer_of = itemgetter("instance_type", "purchase_option", "term", "payment", "price_source")
+    first, most = {offer_of(each): each for each in reversed(every)}, {offer_of(each): each for each in reversed(best)}
+    assert most == first
+    assert len(best) < len(every)
 
 
 def test_throughput_rates_count_every_machine(client):

@@ -134,13 +134,17 @@ def test_metrics_are_said_in_words_with_their_direction_and_asked_about_once(cli
 
 
 def test_all_rounds_of_all_tasks_stand_in_one_table_and_one_picture(client):
-    rows = client.get("/mlperf/all").json["rounds"]
+    answer = client.get("/mlperf/all").json
+    rows = answer["rounds"]
     of_mlperf = [name for name, task in tasks().items() if benchmark_of(task) == MLPERF]
     wanted = {(name, one.round) for name in of_mlperf for one in results()[name]}
     assert {(row["task"], row["round"]) for row in rows} == wanted, "run python -m tools.mlperf_in_dollars"
     assert len(rows) == len(wanted) == client.get("/mlperf/all.csv").text.count("\n") - 1
     drawn = client.get("/mlperf/all.svg").text
     assert all(f">{name}<" in drawn for name in of_mlperf)
+    costs = [[row["cost"] for row in rows if row["task"] == name and row["cost"]] for name in of_mlperf]
+    fell = [some[-1] < some[0] for some in costs if len(some) > 1]
+    assert f"It fell for {sum(fell)} of {len(fell)} tasks".lower() in answer["verdict"][0].lower()
 
 
 def test_pages_of_tasks_and_rounds_lead_to_each_other(client):

@@ -63,7 +63,7 @@ def test_how_often_a_fall_was_followed_by_another_is_counted(trend):
     costs = [point["cost"] for point in trend["points"]]
     fell = [later <= 0.9 * earlier for earlier, later in pairwise(costs)]
     said = " ".join(trend["verdict"])
-    assert f"In {sum(fell)} of {len(fell)} years it fell" in said
+    assert f"It fell by a tenth or more in {sum(fell)} of {len(fell)} years" in said
     assert re.search(r"waiting", said, re.I)
 
 

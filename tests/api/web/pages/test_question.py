@@ -217,11 +217,21 @@ def test_a_page_leaves_nothing_large_behind(client):
 
 
 def test_what_one_owns_is_the_first_row_and_can_be_compared(client):
-    page = text_of(client.get("/?model=resnet50&target=0.757&own=1x+RTX+4090"))
-    first = page.partition('<table class="strip">')[2].split("</tr>")[1]
+    asked = "/?model=resnet50&target=0.757&own=1x+RTX+4090"
+    first, paid_for = (
+        text_of(client.get(address)).partition('<table class="strip">')[2].split("</tr>")[1]
+        for address in (asked, f"{asked}&own_price=0&provider=own,lambda")
+    )
     mine = client.get("/cost?model=resnet50&target=0.757&own=1x+RTX+4090&provider=own").json["estimates"][0]
     assert f"<b>${mine['effective_cost']:,.2f}</b>" in first
-    assert all(each in first for each in ("Yours", 'value="own:1x RTX 4090"'))
+    assert all(each in first for each in ("Yours", "than the cheapest rental", 'value="own:1x RTX 4090"'))
+    assert "Costs least" in paid_for
+
+
+def test_all_ways_to_rent_but_one_are_named_by_the_one_that_is_left_out(client):
+    page = client.get("/?q=resnet50+75.7%25+aws+no+spot", headers={"Accept": "text/html"}).text
+    chips = re.findall('title="Take this away">([^<]+) <', page)
+    assert chips == ["provider: aws", "purchase: not spot"]
 
 
 def test_a_sentence_is_answered_in_the_currency_that_a_browser_remembers(client):
