@@ -369,12 +369,10 @@ def _paid(bill: Bill, time: TrainingTime, moved: spot_rates.Width) -> Paid:
     cheaper, dearer = spot_rates.factors(moved, low, point, high)
     components = bill.components(point)
     effective = bill.effective(point), bill.effective(low, cheaper), bill.effective(high, dearer)
-    billed = (
-        sum((line.amount for line in components), ZERO),
-        cents(bill.billed(low, cheaper)),
-        cents(bill.billed(high, dearer)),
-    )
-    return Paid(CostRange._make(map(cents, effective)), CostRange(*billed), bill.effective_hourly(point), components)
+    billed = bill.billed(low, cheaper), bill.billed(high, dearer)
+    total = sum((line.amount for line in components), ZERO)
+    hourly = bill.effective_hourly(point)
+    return Paid(CostRange._make(map(cents, effective)), CostRange(total, *map(cents, billed)), hourly, components)
 
 
 class UsualRange(NamedTuple):
@@ -391,7 +389,8 @@ def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: 
         return UsualRange()
     low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
     cost = bill.billed if basis == "billed" else bill.effective
-    return UsualRange(low, high, cents(cost(_exactly(low))), cents(cost(_exactly(high))))
+    costs = cost(_exactly(low)), cost(_exactly(high))
+    return UsualRange(low, high, *map(cents, costs))
 
 
 def _exactly(figure: float) -> Decimal:

@@ -23,8 +23,8 @@ INTERPOLATED_FACTOR = 1.02  # a schedule that nobody ran must save this much to 
 class TrainingTime(NamedTuple):
     """One recipe on one cluster, both by their position in the training matrix; hours with their 80 % interval.
 
-    `logged` hours are those of the recipe's own log on this very system. `epochs` and `success_probability` are one run's,
-    `retry_hours` the expected hours of further runs where one misses the target.
+    `hours` are those of training and overhead; `logged` ones are those of the recipe's own log on this very system. `epochs` and
+    `success_probability` are one run's, `retry_hours` the expected hours of further runs where one misses the target.
     """
 
     recipe: int
@@ -37,11 +37,7 @@ class TrainingTime(NamedTuple):
     hours_low: float
     hours_high: float
     retry_hours: float
-
-    @property
-    def hours(self) -> float:
-        """Train + overhead."""
-        return self.train_hours + self.overhead_hours
+    hours: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +62,8 @@ class TrainingTimes:
 
     def at(self, positions: Indices) -> list[TrainingTime]:
         """The entries at these positions."""
-        columns = (getattr(self, name)[positions].tolist() for name in COLUMNS)
+        taken = self.take(positions)
+        columns = (getattr(taken, name).tolist() for name in TrainingTime._fields)
         return list(map(TrainingTime._make, zip(*columns, strict=True)))
 
     def take(self, positions: Indices) -> TrainingTimes:
