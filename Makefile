@@ -5,8 +5,9 @@ BIN := .venv/bin
 # an environment in this folder, and what it gets; UV may name a uv, which installs in a third of the time
 venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
 install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)
-# one process more than there are cores, since tests wait for the servers that they start
-PYTEST := $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 1, 8))') --dist worksteal
+# one process more than there are cores, since tests wait for the servers that they start; at the lowest priority, which is that of
+# the processes that refresh prices: otherwise these wait for the tests that wait for them
+PYTEST := nice -n 19 $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 1, 8))') --dist worksteal
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
@@ -50,12 +51,13 @@ test: setup build/launchers/installed $(if $(filter whole,$(TESTS)),build/traini
 	$(PYTEST) --durations 20
 
 # without servers, and without the dearest files of these rooms
-NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py test_picks.py catalogue/test_catalogue.py \
-	costing/test_bills.py costing/test_own_terms.py duration/test_best_recipe.py throughput/test_measurements.py throughput/test_speed_laws.py) \
+NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py test_picks.py test_spot_rates.py \
+	catalogue/test_catalogue.py costing/test_bills.py costing/test_own_terms.py duration/test_best_recipe.py \
+	duration/test_training_matrix.py machine_limits/test_answers.py throughput/test_measurements.py throughput/test_speed_laws.py) \
 	$(addprefix tests/pricing/packaged/,test_catalogue.py test_editions.py test_offers.py test_owned.py) \
 	$(addprefix tests/api/questions/,test_contradictions.py test_elsewhere.py test_links.py)
 quick: setup
-	$(PYTEST) -p no:schemathesis tests/costcalc tests/pricing/packaged tests/api/questions $(addprefix --ignore ,$(NOT_QUICK))
+	$(PYTEST) --numprocesses auto -p no:schemathesis tests/costcalc tests/pricing/packaged tests/api/questions $(addprefix --ignore ,$(NOT_QUICK))
 
 check: setup
 	$(BIN)/ruff format --check .
