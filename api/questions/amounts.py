@@ -52,6 +52,7 @@ SPAN = (
 )
 MONTHS = {name.casefold(): number for number, name in enumerate(month_abbr) if name}
 _MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]*\.?"
+ANY_MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*\.?"
 _DATES = (
     r"(?P<year>(?:19|20)\d\d)(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?)?",
     r"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?(?P<year>(?:19|20)\d\d)",

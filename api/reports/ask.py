@@ -11,6 +11,7 @@ from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.layout import Layout
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
+from api.reports.named import with_a_target, with_one_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -64,14 +65,23 @@ class AskReport:
         try:
             if meant.lacks_only_network:
                 meant = with_a_network(self.service, self.catalogue, meant)
+            elif meant.several and not meant.is_question:
+                meant = with_one_of(self.service, self.catalogue, meant)
             if not meant.is_question:
                 return meant, None, Layout()
-            query, layout = self.service.question(meant.answered, self.catalogue)
-            self.service.own_offers(query)
+            report, layout = self._report(meant)
+            told = with_a_target(meant, report)
+            if told is not meant:
+                meant, (report, layout) = told, self._report(told)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
             return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()
-        return meant, CostReport(self.service, self.catalogue, query), layout
+        return meant, report, layout
+
+    def _report(self, meant: Understanding) -> tuple[CostReport, Layout]:
+        query, layout = self.service.question(meant.answered, self.catalogue)
+        self.service.own_offers(query)
+        return CostReport(self.service, self.catalogue, query), layout
 
     @property
     def link(self) -> str:

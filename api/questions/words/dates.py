@@ -1,4 +1,5 @@
-"""Dates as people say them: of a year, a month or a day, or counted back from today. Of prices; a deadline is asked about."""
+"""Dates as people say them: of a year, a month or a day, or counted back from today, of prices; and days to come, by which a run
+must end."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ import re
 from calendar import day_name, month_name
 from datetime import date, timedelta
 
-from api.questions.amounts import DATES
-from api.questions.words.patterns import COUNT_WORDS, END, Found, counted
+from api.questions import amounts
+from api.questions.amounts import ANY_MONTH, DATES
+from api.questions.words.patterns import COUNT_WORDS, END, WEEKDAYS, Found, counted
 from api.questions.words.scan import Scan, Understand
 
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
 MONTHS = "|".join(name for name in month_name if name)
-WEEKDAYS = "|".join(day_name)
+THAN = r"(?:(?:less|more|cheaper|faster)\s+)?than\s+(?:(?:it|they|that)\s+(?:was|were|did|cost)\s+)?"
 AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
 
 
@@ -92,25 +94,63 @@ def _months_back(day: date, many: int) -> date:
     return date(max(1, months // 12), months % 12 + 1, min(day.day, 28))
 
 
+def _compared(scan: Scan, found: Found) -> bool:
+    """No date of prices to answer for: `elsewhere` tells what compares them."""
+    scan.reading.ignored.append(found[0])
+    return True
+
+
+def _bought(scan: Scan, found: Found) -> bool:
+    """When the asker's own machine was bought dates no price."""
+    scan.reading.owned = True
+    return True
+
+
+def _unnamed(form: re.Pattern[str]) -> str:
+    return re.sub(r"\?P<\w+>", "?:", form.pattern)
+
+
 def _yesterday(scan: Scan, _: Found) -> bool:
     return scan.add("as_of", f"{scan.today - timedelta(1)}")
 
 
 def _deadline(scan: Scan, found: Found) -> bool:
-    """A day to come is no time limit: it says neither when the run starts nor at which hour it must end."""
+    """The days from today to a day to come, as a time limit; of a longer time that ends on no one day, what to write."""
     names = [name.casefold() for name in day_name]
     day = (found["day"] or "").casefold()
-    ahead = (names.index(day) - scan.today.weekday() - 1) % 7 + 1 if day in names else 1
-    if ahead == 1 and day not in (*names, "tomorrow", "tonight"):
-        return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
-    return scan.ask(
-        found[0], f"a time limit is a length of time; write for example within {ahead} day{'s' * (ahead > 1)}"
-    )
+    if day in ("tonight", "tomorrow"):
+        return _within(scan, found, 12 if day == "tonight" else 24)
+    if day in names:
+        return _within(scan, found, 24 * ((names.index(day) - scan.today.weekday() - 1) % 7 + 1))
+    return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
 
 
+def _until(scan: Scan, found: Found) -> bool:
+    """A date to come, of the next year that has it where none is said; the first of a month. Declined for one that is past."""
+    years = ("", scan.today.year, scan.today.year + 1)
+    ends = filter(None, (amounts.day(f"{found['end']} {year}".strip(), first=True) for year in years))
+    days = next((left for end in ends if (left := (end - scan.today).days) > 0), 0)
+    return _within(scan, found, 24 * days) if days else False
+
+
+def _within(scan: Scan, found: Found, hours: int) -> bool:
+    limit = f"within {hours} hours" if hours < 48 else f"within {hours // 24} days"
+    scan.reading.corrected.append((found[0], limit))
+    return scan.add("max_hours", f"{hours}")
+
+
+_DAY_AND_MONTH = rf"(?:\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?{ANY_MONTH}|{ANY_MONTH}\s+\d\d?(?:st|nd|rd|th)?"
+_BY = r"(?:(?:by|before|until|till|due|deadline)(?:\s+(?:is|are|on|of|the|early|end\s+of))*\s+)"
 _TEXTS: tuple[tuple[str, Understand], ...] = (
+    (rf"{_BY}(?P<end>{'|'.join((*map(_unnamed, DATES), _DAY_AND_MONTH))})", _until),
+    (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
     (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
     *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
+    (
+        rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?"
+        rf"(?:\s+(?:in\s+)?(?:the\s+)?(?:(?:19|20)\d\d|{AGO}|last\s+\w+))?",
+        _bought,
+    ),
     (rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
     (
         r"(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",

@@ -26,10 +26,12 @@ def _words(pattern: str) -> re.Pattern[str]:
 MACHINES = ("provider", "region", "accelerator")
 POSITIONAL = ("model", "target")
 RENAMED = {("accuracy", "max_cost"): "budget"}
+MOST_ACCURACY = "the highest accuracy that money or time buys"
 QUESTIONS = (
     Elsewhere(
-        "the highest accuracy that money or time buys",
-        _words(r"\b(?:which|what|how (?:high|good)|best|highest|max(?:imum)?|most)\b[\w\s'-]{0,20}\baccuracy\b"
+        MOST_ACCURACY,
+        _words(r"\b(?:which|what|how (?:high|good)|best|highest|max(?:imum)?|most)\b[\w\s'-]{0,20}\b(?:accuracy|top[- ]?[15])\b"
+            r"|\bas accurate as (?:possible|it gets|i can get)\b|\bmost accurate\b"
             r"|\bhow accurate\b(?! (?:is|are) (?:this|the|that|these|those|your?)\b)"),
         "accuracy",
         ("model", "max_cost", "max_hours", *MACHINES),
@@ -37,13 +39,15 @@ QUESTIONS = (
     ),
     Elsewhere(
         "whether to commit",
-        _words(r"\b(?:worth|should|pays?|better)\b.*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
+        _words(r"^(?=.*\b(?:worth|should|pays?|better|cheaper)\b).*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
         "commitments",
         (*POSITIONAL, *MACHINES),
     ),
     Elsewhere(
         "how the price of training has changed",
-        _words(r"\b(?:changed?|trend|history|over (?:the )?(?:years|time)|since (?:19|20)\d\d)\b"
+        _words(r"\b(?:changed?|trend|history|over (?:the )?(?:years|time)|since (?:19|20)\d\d|black friday|wait(?:ing)?)\b"
+            r"|\b(?:will|going to)\b.*\b(?:cheaper|drop|fall|next (?:year|quarter|month))\b"
+            r"|\bthan\b.*\b(?:20\d\d|ago|last (?:week|month|quarter|year))\b"
             r"|\b(?:now|today|20\d\d)\b(?:'s)?\s+(?:vs\.?|versus|against)\s+(?:in\s+)?(?:now|today|20\d\d)\b"),
         "trend",
         POSITIONAL,

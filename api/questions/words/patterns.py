@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import day_name
 from typing import TYPE_CHECKING
 
 from api.questions.amounts import COUNTS, NUMBER
@@ -24,6 +25,7 @@ LEAST = (
 )
 PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
 N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
+WEEKDAYS = "|".join(day_name)
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|min|minutes?)"
 
 

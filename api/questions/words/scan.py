@@ -15,11 +15,39 @@ from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networ
 from api.questions.words.vocabulary import Named, Vocabulary
 
 KEEPS_MINE = frozenset(
-    ["a", "an", "the", "old", "new", "single", "only", "some", "just", "already", "got", "of", "server", "box"]
+    [
+        "a",
+        "an",
+        "the",
+        "old",
+        "new",
+        "single",
+        "only",
+        "some",
+        "just",
+        "already",
+        "got",
+        "of",
+        "server",
+        "box",
+        "lab",
+        "team",
+        "group",
+        "company",
+        "office",
+        "university",
+        "has",
+        "have",
+        "owns",
+    ]
 )
 MOST_ASKED = 10
+USUAL_IN_ONE = 8
+"""Accelerators of a server, where a number of servers is said and not what is in one."""
+COUNTS_OF_CHIPS = (24, 32, 48, 56, 64, 96)
+"""Numbers before a chip that nobody means as a percentage."""
 BEFORE_PLACES = frozenset(
-    ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location"]
+    ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
 )
 _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
@@ -31,6 +59,8 @@ _TIMES = re.compile(
     rf"\s*[x×*]\s*(\d{{1,7}}){END}|\s+([1248]|16)(?=\s*(?:$|[,;])|\s+(?:on|at|in|from|with|to|for)\b)", re.IGNORECASE
 )
 """A count after a name: `H100 x 8`, `H100 8`."""
+_MACHINES = re.compile(rf"[\s-]+(?:servers|machines|nodes|boxes|instances|hosts|vms){END}", re.IGNORECASE)
+"""What makes a count before a name one of machines: `16 H100 servers`, but not `8 A100 server`."""
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
@@ -126,6 +156,10 @@ class Scan:
         if not count["number"] or count["sign"]:
             return False
         many = int(count["number"])
+        if many in COUNTS_OF_CHIPS or any(
+            model in self.words.tasks.values() for model in self.reading.values.get("model", ())
+        ):
+            return False
         alone = not named.text[0].isdigit() and ("target" in self.reading.values or "%" in self.text)
         on = _ON.search(self.text, 0, self.place) if not named.text[0].isdigit() else None
         return many >= 20 and many <= 100 and not (alone or on)
@@ -135,7 +169,7 @@ class Scan:
         if named is None:
             return False
         mark = named.values[0].parameter
-        if mark == "filler" or (named.text == "us" and self._is_pronoun()):
+        if mark == "filler" or (named.text == "us" and not self.negated and self._is_pronoun()):
             self._fill(named)
         elif mark == "not":
             self._end_negation()
@@ -161,6 +195,8 @@ class Scan:
     def _take(self, named: Named, many: int) -> None:
         """The values of a name or phrase, excluded where it is negated; a machine of the asker's own where it is theirs."""
         kind, mine, self.place = named.values[0].parameter, self.mine, named.end
+        machines = _MACHINES.match(self.text, self.place) if many and kind == "accelerator" else None
+        self.place = machines.end() if machines else self.place
         after = _TIMES.match(self.text, self.place) if kind in ("accelerator", "instance_type") else None
         if after and not many:
             many, self.place = int(after[1] or after[2]), after.end()
@@ -174,13 +210,15 @@ class Scan:
         elif self.negated:
             self._exclude(named, many)
         elif kind == "accelerator" and mine:
-            counts = [int(value.text) for value in named.values if value.parameter == "accelerators"]
-            self.reading.put("own", f"{many or sum(counts) or 1}x {named.values[0].text.partition(',')[0]}")
+            each = _of_each(named) or (USUAL_IN_ONE if machines else 1)
+            self.reading.put("own", f"{(many or 1) * each}x {named.values[0].text.partition(',')[0]}")
         else:
             for value in named.values:
                 self.reading.add(value)
+            whole = machines or kind != "accelerator" or _of_each(named)
+            self.reading.each |= bool(many and _of_each(named))
             if many:
-                self.reading.put("accelerators" if kind == "accelerator" else "nodes", str(many))
+                self.reading.put("nodes" if whole else "accelerators", str(many))
 
     def _exclude(self, named: Named, many: int) -> None:
         """Leaves values out; `or` and `and` go on with others of the same kind, and after `excluding`, or with `or`, of any."""
@@ -283,6 +321,11 @@ class Scan:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
+
+
+def _of_each(named: Named) -> int:
+    """How many accelerators a machine has that a phrase names: 8 of `dgx h100`; 0 of other names."""
+    return sum(int(value.text) for value in named.values if value.parameter == "accelerators")
 
 
 EXCLUDABLE = ("provider", "purchase", "accelerator", "place", "region", "instance_type")

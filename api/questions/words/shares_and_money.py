@@ -9,7 +9,7 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, plain
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, Found, N, asks
+from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, WEEKDAYS, Found, N, asks
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
@@ -51,6 +51,23 @@ def _discount(scan: Scan, found: Found) -> bool:
     return scan.add("discount", f"{provider.lower()}:{_fraction(found)}" if provider else _fraction(found))
 
 
+def _slice(scan: Scan, found: Found) -> bool:
+    """A slice of TPUs that no offer has, as so many chips: `v5e-16`. Of v2 to v5p the number counts cores, two a chip."""
+    chip = scan.words.names.word("accelerator", f"TPU {found['chip']}")
+    if chip is None or scan.words.find(scan.text, found.start(), ("instance_type",)):
+        return False
+    cores = 1 if chip[-1] == "e" else 2
+    return scan.add("accelerator", chip) and scan.add("accelerators", f"{max(1, int(found['n']) // cores)}")
+
+
+def _rival(scan: Scan, found: Found) -> bool:
+    """Whoever asks for what is cheaper than a provider wants to see that provider too."""
+    if not scan.words.is_provider(found["provider"]):
+        return False
+    scan.reading.corrected.append((found[0], "every provider"))
+    return scan.add("sort", "time" if found[0].casefold().startswith("fast") else "cost")
+
+
 def _error(scan: Scan, found: Found) -> bool:
     if found["top"]:
         scan.add("metric", f"top{found['top']}")
@@ -87,7 +104,8 @@ def _money(scan: Scan, found: Found) -> bool:
 def _own_price(scan: Scan, found: Found) -> bool:
     """What a machine of the asker's own, named before, cost; declined where there is none."""
     money = amounts.money(found["money"])
-    owned = scan.reading.owned or "own" in scan.reading.values
+    budget = found[0].casefold().startswith("for") and not scan.reading.owned
+    owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
     if money is None or not owned or (money.code is None and not found["thousand"]):
         return False
     if money.code and money.code != "USD":
@@ -118,6 +136,9 @@ def _electricity(scan: Scan, found: Found) -> bool:
 
 
 _MONEY = rf"(?P<money>{MONEY})"
+_OF_MONEY = (
+    r"(?!\s+(?:[a-z]+\s+)?(?:runs?|trainings?|times|experiments?|jobs?|gpus?|epochs?|seeds?)\b)"  # `budget for 20 runs`
+)
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
 _BUDGET = (
     "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
@@ -129,6 +150,10 @@ SHARES_AND_MONEY = (
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
+    (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
+    (rf"mlperf\s+(?:training\s+|round\s+)*v?(?P<round>\d\.\d){END}",
+     lambda scan, found: scan.add("recipe", f"mlperf-{found['round']}-*")),
+    (rf"(?:cheaper|better|faster)\s+than\s+(?P<provider>[\w.-]+){END}", _rival),
     (rf"{PERCENT}\s*(?:off|discount){_APART}{END}", _discount),
     (rf"{PERCENT}\s*(?P<provider>[\w-]+)\s+discount{_APART}{END}", _discount),
     (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
@@ -154,12 +179,13 @@ SHARES_AND_MONEY = (
     (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
     (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
-    (rf"(?:at|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
-    (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}", _money),
+    (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
+    (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}{_OF_MONEY}", _money),
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
     (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
     (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
-    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?{PERIOD}{END}", asks(OFTEN)),
+    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?(?:{PERIOD}|night|morning|evening|weekend|{WEEKDAYS}){END}", asks(OFTEN)),
+    (rf"nightly{END}", asks(OFTEN)),
 )  # fmt: skip

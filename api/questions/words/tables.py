@@ -45,6 +45,12 @@ def not_asked() -> dict[str, str]:
 
 
 @cache
+def answered_by() -> dict[str, str]:
+    """By phrase that cannot be asked in words the parameter beside which it says nothing more."""
+    return {word: row["unless"] for row in rows_of("not_asked") if row["unless"] for word in words_of(row)}
+
+
+@cache
 def other_networks() -> dict[str, OtherNetwork]:
     """By phrase the network of another task that it names."""
     return {

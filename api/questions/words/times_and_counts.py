@@ -14,6 +14,9 @@ OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelera
 OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
+SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
+ABOUT = "about "
+"""Before the name of a parameter that a sentence tells of its network, until it is clear whether the network is a known one."""
 OTHER_UNITS = (
     r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
     r"parameters|classes|images?/s|img/s)"
@@ -80,12 +83,22 @@ def _age(scan: Scan, found: Found) -> bool:
     return scan.add("max_price_age", plain(hours / 24)) if hours >= 24 else False
 
 
+def _size(name: str) -> Understand:
+    """The size or the speed of a network of the asker's own."""
+    return lambda scan, found: scan.add(f"{ABOUT}{name}", found["amount"].replace(",", "."))
+
+
+def _memory(scan: Scan, found: Found) -> bool:
+    return scan.add("memory", found["gib"] or found["each"])
+
+
 def _no_unit(scan: Scan, found: Found) -> bool:
     return scan.ask(found[0], f"dollars or hours? Write under ${found[1]} or within {found[1]}h")
 
 
 _SPAN = rf"(?P<span>{SPAN})"
-_WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?)\s*)"
+_I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
+_WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?|{_I_HAVE})\s*)"
 TIMES_AND_COUNTS = (
     (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
     (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
@@ -93,8 +106,15 @@ TIMES_AND_COUNTS = (
     (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
     (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
      _hours_and_minutes),
+    (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
+    (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
+    (rf"(?P<amount>{NUMBER})\s*(?:images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?{END}",
+     _size("images_per_second")),
+    (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
+    (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
+     rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}", _memory),
     (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
-     asks("the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs=")),
+     asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),

@@ -112,12 +112,14 @@ class Vocabulary:
 
     def recipes_of(self, word: str) -> str | None:
         """The pattern of the recipes whose names begin with this word."""
-        start = f"{word.casefold()}-"
+        first = word.casefold().removesuffix("'s")
+        start = f"{first}-"
         return f"{start}*" if any(name.startswith(start) for name in self.names.recipe) else None
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
         for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
-            if not only and (found := self._phrases.find(spelt)):
+            found = self._phrases.find(spelt)
+            if found and (not only or found[0][0].parameter in only):
                 return found[0]
             if value := self._name(spelt, only) or self._series(spelt, only):
                 return (value,)
@@ -203,7 +205,10 @@ class Vocabulary:
         known = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
         networks = (*self.tasks, *(alias for model in self.models for alias in (model.name, *model.aliases)))
         makers = ("nvidia", "reserved", "spot")
-        for name in (*GRAMMAR, *makers, *meaningful, *known, *networks, *places().words()):
+        said = (
+            word for word, values in phrases().items() if values[0].parameter == "filler" and len(word) >= LEAST_LETTERS
+        )
+        for name in (*GRAMMAR, *said, *makers, *meaningful, *known, *networks, *places().words()):
             yield name.casefold()
             yield from re.split(r"[\s_\-./]+", name.casefold())
 

@@ -160,7 +160,7 @@ def test_share(words, text, shared):
         ("resnet50 0.757 not", '"not": what it leaves out'),
         ("resnet50 0.757 not under $50", "cannot be left out"),
         ("resnet50 0.757 in 2031", "future"),
-        ("resnet50 0.757 by friday", "write for example within 3 days"),
+        ("resnet50 0.757 by the end of the month", "as in within 3 days"),
         ("resnet 76%", "resnet101"),
         ("0.757 on aws", "Which network?"),
     ],
