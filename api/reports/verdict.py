@@ -45,11 +45,11 @@ HOW_BOUGHT = {
 }
 LACKING = {
     ("confirmed",): "No rate within these filters is confirmed: check the rate before you rent.",
-    ("rentable",): "Nothing here is rented on demand.",
+    ("rentable",): "Nothing within these filters is rented on demand.",
     (
         "rentable",
         "confirmed",
-    ): "Nothing here is rented on demand or has a confirmed rate: check the rate before you buy.",
+    ): "Nothing within these filters is rented on demand or has a confirmed rate: check before you buy.",
 }
 NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = (
