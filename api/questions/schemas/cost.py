@@ -197,7 +197,8 @@ class CostSchema(OfferFilters):
         Decimal,
         0,
         10**9,
-        "what an hour of waiting costs you, in the currency of the answer; it decides the balanced pick; default 10 US dollars",
+        "what an hour of waiting costs you, in the currency of the answer; it decides the balanced pick and, within 5 %, the "
+        "cheapest; default 10 US dollars",
         example=10,
     )
     sort = Choice(("cost", "time"), "sort by cost or by calendar time; default cost")
