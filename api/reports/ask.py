@@ -16,6 +16,8 @@ from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 
+PAID_FOR = "No purchase price of your machine is known: it counts as paid for; own_price= names one."
+
 
 @dataclass(frozen=True, slots=True)
 class AskDocument:
@@ -69,6 +71,7 @@ class AskReport:
                 meant = with_one_of(self.service, self.catalogue, meant)
             if not meant.is_question:
                 return meant, None, Layout()
+            meant = self._with_own_price(meant)
             report, layout = self._report(meant)
             told = with_a_target(meant, report)
             if told is not meant:
@@ -78,9 +81,19 @@ class AskReport:
             return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()
         return meant, report, layout
 
+    def _with_own_price(self, meant: Understanding) -> Understanding:
+        """A machine of the asker's own that nobody knows a price of counts as paid for."""
+        query, _ = self.service.question(meant.answered, self.catalogue)
+        try:
+            self.service.own_offers(query)
+        except BadParameters:
+            paid = replace(meant, chosen={**meant.chosen, "own_price": ["0"]}, choice=(*meant.choice, PAID_FOR))
+            self.service.own_offers(self.service.question(paid.answered, self.catalogue)[0])
+            return paid
+        return meant
+
     def _report(self, meant: Understanding) -> tuple[CostReport, Layout]:
         query, layout = self.service.question(meant.answered, self.catalogue)
-        self.service.own_offers(query)
         return CostReport(self.service, self.catalogue, query), layout
 
     @property

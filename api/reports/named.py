@@ -50,7 +50,7 @@ def _in_short(answer: Answer) -> str:
     query = answer.query
     goal = f"{query.model} to {_goal(query.metric, query.target)}"
     if not answer.picks:
-        return f"{goal}: no machine to rent"
+        return f"{goal}: not on these terms"
     each = answer.lead
     where = f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
     return f"{goal}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {where}"

@@ -163,6 +163,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
         rf"(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS})(?:\s+(?:morning|evening|noon|night))?",
         _deadline,
     ),
+    (rf"(?:by|before|until|till)\s+\d{{1,2}}\s?(?:am|pm)\s+(?:on\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
     (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
 )
 DATE_RULES = tuple((text + END, understand) for text, understand in _TEXTS)

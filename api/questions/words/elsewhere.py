@@ -31,7 +31,7 @@ QUESTIONS = (
     Elsewhere(
         MOST_ACCURACY,
         _words(r"\b(?:which|what|how (?:high|good)|best|highest|max(?:imum)?|most)\b[\w\s'-]{0,20}\b(?:accuracy|top[- ]?[15])\b"
-            r"|\bas accurate as (?:possible|it gets|i can get)\b|\bmost accurate\b"
+            r"|\bhow (?:good|high) (?:can|could|does|will)\b|\bas accurate as (?:possible|it gets|i can get)\b|\bmost accurate\b"
             r"|\bhow accurate\b(?! (?:is|are) (?:this|the|that|these|those|your?)\b)"),
         "accuracy",
         ("model", "max_cost", "max_hours", *MACHINES),

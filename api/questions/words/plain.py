@@ -17,6 +17,7 @@ _SPELT = (
     (re.compile(r"\bswiss franc", re.IGNORECASE), "franc"),
     (re.compile(r"\b(?:us|american) dollar", re.IGNORECASE), "dollar"),
     (re.compile(r"\bflux(?:[.-]?1)?[\s.-]+(?:schnell|dev)\b", re.IGNORECASE), "flux"),
+    (re.compile(r"\b(any|all|every)((?:\s+\w+){1,2})\s+but\b(?!\s+not)", re.IGNORECASE), r"\1\2 except"),
     (re.compile(r"(?<=\w)-(?:hosted|based|located|only)\b", re.IGNORECASE), ""),
     (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
     (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),

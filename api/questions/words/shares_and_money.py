@@ -137,8 +137,10 @@ def _electricity(scan: Scan, found: Found) -> bool:
 
 _MONEY = rf"(?P<money>{MONEY})"
 _OF_MONEY = (
-    r"(?!\s+(?:[a-z]+\s+)?(?:runs?|trainings?|times|experiments?|jobs?|gpus?|epochs?|seeds?)\b)"  # `budget for 20 runs`
+    rf"(?!\s*(?:[a-z]+\s*)?(?:/|\s(?:a|per)\s+{PERIOD}\b)|"
+    r"\s+(?:[a-z]+\s+)?(?:runs?|trainings?|times|experiments?|jobs?|gpus?|epochs?|seeds?)\b)"
 )
+"""Not `budget for 20 runs`, nor `budget of $40k a year`."""
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
 _BUDGET = (
     "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
