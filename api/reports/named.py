@@ -10,6 +10,7 @@ from api.questions.words.elsewhere import MOST_ACCURACY
 from api.questions.words.understanding import WHICH_MODEL, Understanding
 from api.reports.accuracy import last_that
 from api.reports.cost import CostReport
+from api.reports.unnamed import FITS
 from api.service import Service
 from costcalc.answers import Answer
 from costcalc.assumptions import in_words
@@ -20,11 +21,6 @@ from costcalc.tasks.goals import metric_name, value_in_words
 from pricing.packaged.providers import provider
 
 TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
-FITS: tuple[Callable[[Answer], bool], ...] = (
-    lambda answer: bool(answer.picks) and not answer.missed,
-    lambda answer: answer.count > 0,
-)
-"""When a training is within the limits: at a rate that picks come from, or else at any."""
 
 
 def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
