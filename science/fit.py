@@ -38,6 +38,7 @@ def main() -> None:
     from costcalc.evidence.parsing import COMPACT, compact_copy, hub_networks
     from costcalc.throughput.fitted_parameters import to_json
     from science.fitting.hub import with_hub
+    from science.fitting.partway import table as partway
     from science.validation.published import load_published
 
     folder = Path(costcalc.evidence.__file__).parent / "data"
@@ -45,6 +46,7 @@ def main() -> None:
     learned = published.evidence.fitted if "hub" in sys.argv[1:] else _learned(published, folder)
     learned = with_hub(learned, hub_networks(), published.evidence.models)
     (folder / "fitted.json").write_text(to_json(learned) + "\n", "utf-8")
+    (folder / "tasks" / "partway.csv").write_text(partway(), "utf-8")
     (folder / "tasks" / "fitted.json").write_text(_of_tasks(published.evidence), "utf-8")
     (folder / COMPACT).write_bytes(compact_copy())
     print(f"{folder / 'fitted.json'}: {len(learned.reference.effects)} + {len(learned.transfer.effects)} effects")

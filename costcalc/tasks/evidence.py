@@ -68,7 +68,6 @@ def task_evidence(
         return TaskSpeeds(
             told,
             evidence.accelerators,
-            learned.kernel,
             of_task,
             learned.cases,
             network_gib,

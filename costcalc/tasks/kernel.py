@@ -13,60 +13,33 @@ from numpy.typing import NDArray
 from costcalc.units import Floats
 
 EQUAL = 1e-9
-USUAL_SCATTER = 0.05
-ANY_LEVEL = 3.0  # of ln(rate): what a task's samples cost is not known beforehand
-
-
-class Kernel(msgspec.Struct, frozen=True):
-    """Standard deviations in ln(rate) of what systems have in common, and lengths over which what is smooth changes.
-
-    `silicon` is of a die, `chip` of a chip, `part` of its memory size; `count` of each unit of ln(count), `count_bend` of its
-    bends, `silicon_count` and `chip_count` of those of a die and a chip; `batch` and `batch_bend` likewise of the batch of one
-    accelerator; `year` of each year, `silicon_year` and `chip_year` of the software of a die and a chip; `machines` of each unit
-    of ln(machines), `part_machines` of a part's; `cell` of one part in one number of accelerators and machines.
-    """
-
-    silicon: float
-    silicon_count: float
-    silicon_year: float
-    chip: float
-    part: float
-    count: float
-    count_bend: float
-    count_length: float
-    chip_count: float
-    chip_count_length: float
-    batch: float
-    batch_bend: float
-    batch_length: float
-    year: float
-    chip_year: float
-    chip_year_length: float
-    machines: float
-    part_machines: float
-    cell: float
-    cell_length: float
+SILICON, PART, CELL = 0.06, 0.08, 0.05
+"""Standard deviations in ln(rate) of what systems have in common: of a die, of a memory size of a chip, and of such a part in one
+number of accelerators and machines. These and the next ones were the likeliest under all tasks' rates, rounded; what predicted
+organisations that were left out no better, is gone."""
+CHIP = 0.3  # of a chip that no other task was trained on
+COUNT, COUNT_LENGTH = 0.14, 1.6  # of bends in ln(count), and how long these are
+SILICON_COUNT, SILICON_COUNT_LENGTH = 0.08, 3.2  # of those of a die
+BATCH, MACHINES = 0.17, 0.1  # of each unit of how far the batch fills an accelerator, and of ln(machines)
+YEAR, SILICON_YEAR, SILICON_YEAR_LENGTH = 0.19, 0.15, 1.1  # of each year, and of the software of a die
+SCATTER = 0.04  # of results of one system
+ANY_LEVEL = 3.0  # what a task's samples cost is not known beforehand
 
 
 class OfTask(NamedTuple):
     """What was learned of one task: by chip what other tasks tell of it, the mean of what it adds to ln(rate) beside its data
-    sheet and the standard deviation; how far results of one system `scatter` in ln(rate), a standard deviation; and by how much
-    ranges are widened."""
+    sheet and the standard deviation; and by how much ranges are widened."""
 
     chips: Mapping[str, tuple[float, float]]
-    scatter: float
     widening: float = 1.0
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """What was learned over all tasks: the kernel; by task what other tasks tell of chips, the mean of what they add to ln(rate)
-    and its standard deviation; by task how far results of one system `scatter` in ln(rate), and the `spread` of ln(minutes) from
-    run to run, as standard deviations; and by how much its ranges are widened so that 8 in 10 of `cases` results lie within, each
-    predicted from those of other organisations."""
+    """What was learned over all tasks: by task what other tasks tell of chips, the mean of what they add to ln(rate) and its
+    standard deviation; by task the `spread` of ln(minutes) from run to run, a standard deviation; and by how much its
+    ranges are widened so that 8 in 10 of `cases` results lie within, each predicted from those of other organisations."""
 
-    kernel: Kernel
     chips: Mapping[str, Mapping[str, tuple[float, float]]]
-    scatters: Mapping[str, float]
     spreads: Mapping[str, float]
     widenings: Mapping[str, float]
     cases: int
@@ -74,7 +47,7 @@ class Fitted(msgspec.Struct, frozen=True):
     def of(self, task: str) -> OfTask:
         """What was learned of a task; of one that no other organisation trained, what is usual."""
         usual = statistics.median(self.widenings.values()) if self.widenings else 1.0
-        return OfTask(self.chips.get(task, {}), self.scatters.get(task, USUAL_SCATTER), self.widenings.get(task, usual))
+        return OfTask(self.chips.get(task, {}), self.widenings.get(task, usual))
 
 
 class Systems(NamedTuple):
@@ -92,68 +65,34 @@ class Systems(NamedTuple):
     chip_deviation: Floats
 
 
-def covariance(a: Systems, b: Systems, kernel: Kernel) -> Floats:
+def covariance(a: Systems, b: Systems) -> Floats:
     """That of ln(rate) [A, B] before anything was measured, the scatter of single results apart."""
     same_part, same_chip, same_silicon = (
         np.equal.outer(*pair) for pair in ((a.part, b.part), (a.chip, b.chip), (a.silicon, b.silicon))
     )
-    count, batch, year = (
-        np.subtract.outer(*pair) for pair in ((a.log_count, b.log_count), (a.batch, b.batch), (a.year, b.year))
-    )
+    count, year = (np.subtract.outer(*pair) for pair in ((a.log_count, b.log_count), (a.year, b.year)))
     of_silicon = (
-        kernel.silicon**2
-        + kernel.silicon_count**2 * _rough(count, kernel.chip_count_length)
-        + kernel.silicon_year**2 * _rough(year, kernel.chip_year_length)
+        SILICON**2
+        + SILICON_COUNT**2 * np.exp(-np.abs(count) / SILICON_COUNT_LENGTH)
+        + SILICON_YEAR**2 * np.exp(-np.abs(year) / SILICON_YEAR_LENGTH)
     )
-    of_chip = (
-        np.outer(a.chip_deviation, b.chip_deviation)
-        + kernel.chip_count**2 * _rough(count, kernel.chip_count_length)
-        + kernel.chip_year**2 * _rough(year, kernel.chip_year_length)
-    )
-    machines = np.outer(a.machines, b.machines)
     same_layout = (np.abs(count) < EQUAL) & np.equal.outer(a.machines, b.machines)
-    of_part = (
-        kernel.part**2
-        + kernel.part_machines**2 * machines
-        + kernel.cell**2 * same_layout * _rough(year, kernel.cell_length)
-    )
     return np.asarray(
         ANY_LEVEL**2
         + same_silicon * of_silicon
-        + same_chip * of_chip
-        + same_part * of_part
-        + kernel.count**2 * np.outer(a.log_count, b.log_count)
-        + kernel.count_bend**2 * np.asarray(np.exp(-(count**2) / (2 * kernel.count_length**2)))
-        + kernel.batch**2 * np.outer(a.batch, b.batch)
-        + kernel.batch_bend**2 * _rough(batch, kernel.batch_length)
-        + kernel.year**2 * np.outer(a.year, b.year)
-        + kernel.machines**2 * machines
+        + same_chip * np.outer(a.chip_deviation, b.chip_deviation)
+        + same_part * (PART**2 + CELL**2 * same_layout)
+        + COUNT**2 * np.exp(-(count**2) / (2 * COUNT_LENGTH**2))
+        + BATCH**2 * np.outer(a.batch, b.batch)
+        + YEAR**2 * np.outer(a.year, b.year)
+        + MACHINES**2 * np.outer(a.machines, b.machines)
     )
 
 
-def variance(a: Systems, kernel: Kernel) -> Floats:
+def variance(a: Systems) -> Floats:
     """The diagonal of `covariance` of systems with themselves [A]."""
-    alike = (
-        kernel.silicon,
-        kernel.silicon_count,
-        kernel.silicon_year,
-        kernel.part,
-        kernel.cell,
-        kernel.chip_count,
-        kernel.chip_year,
-        kernel.count_bend,
-        kernel.batch_bend,
-        ANY_LEVEL,
-    )
-    linear = (kernel.count, a.log_count), (kernel.batch, a.batch), (kernel.year, a.year)
-    machines = (kernel.machines**2 + kernel.part_machines**2) * a.machines**2
+    alike = SILICON, SILICON_COUNT, SILICON_YEAR, PART, CELL, COUNT, ANY_LEVEL
+    linear = (BATCH, a.batch), (YEAR, a.year), (MACHINES, a.machines)
     return np.asarray(
-        sum(one**2 for one in alike)
-        + a.chip_deviation**2
-        + machines
-        + sum((one * column) ** 2 for one, column in linear)
+        sum(one**2 for one in alike) + a.chip_deviation**2 + sum((one * column) ** 2 for one, column in linear)
     )
-
-
-def _rough(apart: Floats, length: float) -> Floats:
-    return np.asarray(np.exp(-np.abs(apart) / length))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
-from costcalc.tasks.kernel import Kernel, OfTask, Systems, covariance, variance
+from costcalc.tasks.kernel import CHIP, SCATTER, OfTask, Systems, covariance, variance
 from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
@@ -32,9 +32,6 @@ USUAL_TFLOPS, USUAL_GB_PER_S = 300.0, 1500.0
 BY_TFLOPS, BY_GB_PER_S, BY_COUNT = 0.6, 0.3, -0.1
 """Exponents of the rate of one accelerator in its data sheet's arithmetic and bandwidth, and in the count beyond one full
 machine, before any rate."""
-SHARPER = 0.5
-"""Of the likeliest scatter: with that rates of one system, the same code as a rule, are smoothed with those of others too much.
-Organisations that are left out are predicted best so."""
 MOST_OF_PEAK = 0.6
 """The largest share of its 16-bit peak that a published training of a language model kept an accelerator busy with: 0.57 of an
 A100 (Korthikanti et al. 2022, arXiv 2205.05198), 0.58 of a TPU v4 (Chowdhery et al. 2022, arXiv 2204.02311)."""
@@ -57,7 +54,6 @@ class TaskSpeeds:
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
-    kernel: Kernel
     of_task: OfTask
     cases: int = 0
     network_gib: float = math.inf
@@ -97,9 +93,8 @@ class TaskSpeeds:
 
     def predicted(self, asked: Systems) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
-        kernel = self.kernel
-        across = covariance(asked, self.known, kernel)
-        left = self._posterior.variance(across, variance(asked, kernel)) + self.of_task.scatter**2
+        across = covariance(asked, self.known)
+        left = self._posterior.variance(across, variance(asked)) + SCATTER**2
         return asked.mean + self._posterior.mean(across), self.of_task.widening * np.sqrt(left)
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
@@ -116,7 +111,7 @@ class TaskSpeeds:
         batches = np.minimum(batches, [self._most_at_once(one) for one in parts])
         days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
         sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
-        unknown = 0.0, self.kernel.chip
+        unknown = 0.0, CHIP
         told = np.array([self.of_task.chips.get(one.chip, unknown) for one in parts], float).reshape(-1, 2)
         log_count = np.log(total / FULL_NODE)
         return Systems(
@@ -176,8 +171,8 @@ class TaskSpeeds:
 
     @cached_property
     def _posterior(self) -> Posterior:
-        noise = np.full(len(self.rows), (SHARPER * self.of_task.scatter) ** 2)
-        return Posterior.of(covariance(self.known, self.known, self.kernel), self.rates - self.known.mean, noise)
+        noise = np.full(len(self.rows), SCATTER**2)
+        return Posterior.of(covariance(self.known, self.known), self.rates - self.known.mean, noise)
 
     def _most(self, clusters: Sequence[Cluster]) -> Floats:
         """ln(samples/s of one accelerator) that 16-bit arithmetic allows [C]; infinite where a part has fewer bits, or where

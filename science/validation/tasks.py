@@ -23,14 +23,16 @@ from costcalc.tasks.evidence import expected_passes, task_evidence
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.layouts import Work
 from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds
-from costcalc.tasks.tables import Result, Task, is_contest, results, tasks
+from costcalc.tasks.tables import Result, Task, is_contest, partway, results, tasks
 from costcalc.throughput.fitted_parameters import LEVEL
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
+from science.fitting.partway import Passed, logs, passed
 
 MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore", "AMD"})
 SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
 BATCH, COUNTED = "samples at a batch", "samples counted in its minutes"
+ON_THE_WAY = "samples to easier targets"
 GOAL_OF_WORK = 0.012
 EXPONENT = 0.9  # of the rate in the count, where nothing is modelled
 NOTE = """No model: the nearest round's results of the same chip and count, else of the nearest count; of the same batch.
@@ -97,6 +99,7 @@ def table(cases: Iterable[Predicted], learned: Fitted, replayed: str) -> str:
             *lines,
             _line_of_work(BATCH, [case.work for case in every if case.work], GOAL_OF_WORK),
             _line_of_work(COUNTED, [case.counted for case in every if case.counted], None),
+            _line_on_the_way([each for name in logs() for each in passed(tasks()[name])]),
             replayed,
             NOTE,
             f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`).",
@@ -108,6 +111,12 @@ def _line_of_work(name: str, known: Sequence[Errors], goal: float | None) -> str
     middle = float(np.median([abs(each.off) for each in known]))
     pairs = [(abs(each.off), abs(each.nearest_off)) for each in known if each.nearest_off is not None]
     return f"{name:32}{len(known):>6}{middle:>9.1%}{_goal(goal)}{_beside(pairs)}"
+
+
+def _line_on_the_way(every: Sequence[Passed]) -> str:
+    """The median error of the share of its work after which a system passes easier targets, and the share inside the ranges."""
+    inside = np.mean([abs(one.off) <= partway()[one.task][0].width * one.log_left for one in every])
+    return f"{ON_THE_WAY:32}{len(every):>6}{np.median([abs(one.off) for one in every]):>9.1%}{inside:>43.0%}"
 
 
 def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
