@@ -22,7 +22,7 @@ COUNT, COUNT_LENGTH = 0.14, 1.6  # of bends in ln(count), and how long these are
 SILICON_COUNT, SILICON_COUNT_LENGTH = 0.08, 3.2  # of those of a die
 BATCH, MACHINES = 0.17, 0.1  # of each unit of how far the batch fills an accelerator, and of ln(machines)
 YEAR, SILICON_YEAR, SILICON_YEAR_LENGTH = 0.19, 0.15, 1.1  # of each year, and of the software of a die
-SCATTER = 0.04  # of results of one system
+SCATTER = 0.045  # of results of one system
 ANY_LEVEL = 3.0  # what a task's samples cost is not known beforehand
 
 

@@ -3,6 +3,8 @@
 import pytest
 
 from costcalc.evidence.parsing import evidence_to_fit, hub_networks
+from costcalc.tasks.tables import PARTWAY, text_of
+from science.fitting import partway
 from science.fitting.reference_model import fit_reference_model, observations
 from science.fitting.transfer import fit_transfer, ratios
 
@@ -26,3 +28,7 @@ def test_both_models_come_back():
     of_hubs = {("model", one.model) for one in hub_networks()}
     learned = {key: value for key, value in evidence.fitted.transfer.effects.items() if key not in of_hubs}
     assert transfer.effects == pytest.approx(learned, abs=2e-5), STALE
+
+
+def test_easier_targets_come_back():
+    assert partway.table() == text_of(f"{PARTWAY}.csv"), STALE
