@@ -1,7 +1,7 @@
 """How fast a task trains on a cluster, from its own results: a Gaussian process of ln(samples/s of one accelerator).
 
 What chips add leans on the ratios that other tasks of the kind measured, and these on data sheets; what counts, batches and years
-add is smooth, with a part of each chip's own. Its hyperparameters are fitted over all tasks (`science.fitting.tasks`).
+add is smooth. Its hyperparameters are the same for all tasks (`kernel.py`).
 """
 
 from __future__ import annotations
