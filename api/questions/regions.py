@@ -15,9 +15,6 @@ from costcalc.query import EstimateQuery
 from pricing.packaged.places import Region, nearest, places
 from pricing.packaged.providers import provider
 
-MOST_NAMED = 3
-"""Places of which it is worth saying which providers have no rates there: more are what remains where some are left out."""
-
 
 class Located(NamedTuple):
     """A question about regions that have rates, and what its asker must know of those that have none."""
@@ -45,8 +42,7 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
         query = replace(query, region=Meant([*query.region, *alike], asked))
     missing = f"No rate of {_named(lacking or providers)} in {place} is stored{reads}."
     if there or _has_others(catalogue, query, as_of):
-        told_apart = query.provider or len(asked) <= MOST_NAMED
-        return Located(query, (missing,) if lacking and told_apart else ())
+        return Located(query, (missing,) if lacking and query.provider else ())
     near = nearest(wanted, [one for one in having if one.kind == "region"])  # zones of one hold few machines
     if near is None:
         return Located(query, (missing,))
