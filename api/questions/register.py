@@ -222,7 +222,10 @@ QUESTIONS = (
             "csv": f"{_SHEETS}commitments_csv",
             "xlsx": f"{_SHEETS}commitments_xlsx",
         },
-        Chart("What a month costs by hours of use, on the first machine", "api.formats.charts.commitments:figure"),
+        Chart(
+            "What a month costs by hours of use, on the machine with the cheapest commitment",
+            "api.formats.charts.commitments:figure",
+        ),
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
             "gives the hours a month above which each commitment costs less.",

@@ -60,6 +60,12 @@ def considered(machines: Sequence[Compared], runs: Decimal | None) -> list[Commi
     return sorted(commitments, key=lambda each: each.usage.cost_per_month)
 
 
+def cheapest_first(machines: Sequence[Compared], runs: Decimal | None) -> list[Compared]:
+    """The machines by their cheapest commitment for that use, so that the one that the decision names is the first."""
+    place = {id(each.machine): place for place, each in reversed([*enumerate(considered(machines, runs))])}
+    return sorted(machines, key=lambda machine: place.get(id(machine), len(place)))
+
+
 def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decimal | None) -> Iterator[str]:
     """Sentences: what to do, from how many runs a month committing pays against the cheapest rental on demand, what it saves on
     its own machine, and what becomes of it if use halves. Nothing where there is nothing to commit to."""

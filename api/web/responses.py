@@ -108,7 +108,7 @@ def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
     prices, and must not have its asker's token."""
     given = {name: texts for name, texts in arguments().items() if name != "token"}
     if "as_of" in question.schema.fields:
-        given.setdefault("as_of", [text_of(now)])
+        given.setdefault("as_of", [text_of(now.replace(microsecond=0))])
     query = urlencode(given, doseq=True, safe=",:*")
     root = f"{request.host_url.rstrip('/')}{request.script_root}"
     return replace(layout, root=root, asked=f"{request.base_url}{'?' * bool(query)}{query}")

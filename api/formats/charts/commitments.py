@@ -6,6 +6,7 @@ from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, line, nothing, sign, told_apart
 from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared
+from api.reports.decision import cheapest_first
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
@@ -14,8 +15,9 @@ ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
 
 
 def figure(report: CommitmentsReport) -> Figure:
-    """The picture of the first machine of the answer: a month costs a flat amount and an amount per hour of use."""
-    machines = report.document().machines
+    """The picture of the machine with the cheapest commitment: a month costs a flat amount and an amount per hour of use."""
+    document = report.document()
+    machines = cheapest_first(document.machines, document.runs_per_month)
     if not machines:
         return nothing("No reserved, committed or monthly offer matches.")
     machine = machines[0]

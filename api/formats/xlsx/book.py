@@ -40,7 +40,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True},
-    "address": {"font_color": "#0563C1", "underline": 1},
+    "address": {"font_color": "#0563C1", "underline": 1, "text_wrap": True, "valign": "top"},
     "headline": {"bold": True, "font_size": 12},
     "wrapped_headline": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
@@ -51,6 +51,7 @@ LOOKS: Mapping[type, str] = {bool: "logical", datetime: "moment", date: "day"}
 A4 = 9
 NUMBERS = int | float | Decimal
 HEADING_HEIGHT, LINE_HEIGHT = 45, 15  # points: three lines, and one
+LEGIBLE = 270  # characters across a printed page, in some 6 points
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
     "price_first_hand": lambda known: known is False,
@@ -223,6 +224,9 @@ class Sheet:
         self.plain.autofilter(0, 0, row, len(columns) - 1)
         self.plain.freeze_panes(1, frozen)
         self.plain.repeat_rows(0)
+        width = sum(column.width for column in columns if not column.detail)
+        self.plain.fit_to_pages(ceil(width / LEGIBLE), 0)
+        self.plain.repeat_columns(0)
         return row
 
     def _head(self, columns: Sequence[Column], texts: Collection[int]) -> None:

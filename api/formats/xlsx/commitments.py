@@ -15,6 +15,7 @@ from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
 from api.reports.commitments import CommitmentsDocument
 from api.reports.compared import Compared, MachineBills
+from api.reports.decision import cheapest_first
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import payment_schedule
 from costcalc.offers import Payment, PurchaseOption
@@ -119,12 +120,15 @@ class CommitmentSheets:
             self._add(book.sheet(name), columns, rows)
 
     def draw(self, book: Book, sheet: Sheet, top: int) -> None:
-        """Puts a chart of what a month on the first machine costs by hours of use there, from the sheet of commitments."""
+        """Puts a chart of what a month on the machine with the cheapest commitment costs by hours of use there, from the sheet of
+        commitments."""
         columns, found = columns_and_rows(self.document)
+        machines = self.document.machines
+        shown = [machines.index(each) for each in cheapest_first(machines, self.document.runs_per_month)[:1]]
         place = {name: number for number, (name, _) in enumerate(columns)}
         ways: dict[int, list[int]] = {}
         for number, row in enumerate(found, 1):
-            if row.place[0] == 0:
+            if row.place[0] in shown:
                 ways.setdefault(row.place[1], []).append(number)
         if not ways:
             return
@@ -134,7 +138,7 @@ class CommitmentSheets:
             x, y = (["Commitments", first, at, last, at] for at, first, last in spans)
             return {"name": name, "categories": x, "values": y}
 
-        machine = self.document.machines[0]
+        machine = machines[shown[0]]
         chart = book.plain.add_chart({"type": "scatter", "subtype": "straight"})
         if machine.on_demand:
             chart.add_series(series("on demand", "on_demand_per_month", ways[0]))

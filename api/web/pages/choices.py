@@ -16,7 +16,7 @@ from api.questions.schemas.layout import Layout
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
 from api.reports.compared import Compared
-from api.reports.decision import Commitment, considered
+from api.reports.decision import Commitment, cheapest_first, considered
 from api.web.pages.address import Address
 from api.web.pages.question import Headline
 from api.web.responses import asked_of
@@ -74,6 +74,7 @@ def commitments_page(report: CommitmentsReport, _: Layout) -> bytes:
         at=at,
         document=document,
         lines=list(islice(_lines(report, document.machines), MOST_LINES)),
+        machines=cheapest_first(document.machines, document.runs_per_month),
         words=words,
         chart_of=chart_of,
         headline=Headline.of(document.verdict),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
+from math import ceil
 from random import Random
 from urllib.parse import parse_qs
 from zipfile import ZipFile
@@ -375,11 +376,14 @@ def test_dates_of_the_rates_shown_are_on_the_summary(opened):
     assert told[1:3] == (min(seen), max(seen))
 
 
-def test_every_sheet_prints_one_landscape_page_wide_with_its_headings_repeated(opened):
+def test_every_sheet_prints_landscape_with_its_headings_repeated_and_in_six_points_at_least(opened):
     book = opened(CHANGEABLE)
     for sheet in book:
         setup = sheet.page_setup
-        assert (setup.orientation, setup.fitToWidth or 1, setup.fitToHeight) == ("landscape", 1, 0)
+        shown = (each for each in sheet.column_dimensions.values() if not each.hidden)
+        width = sum(each.width * (each.max - each.min + 1) for each in shown)
+        assert (setup.orientation, setup.fitToHeight) == ("landscape", 0)
+        assert (setup.fitToWidth or 1) == (1 if sheet.title == "Summary" else ceil(width / 270))
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
         if sheet.title != "Summary":
             assert sheet.print_title_rows == "$1:$1"
