@@ -40,7 +40,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True},
-    "address": {"font_color": "#0563C1", "underline": 1, "text_wrap": True, "valign": "top"},
+    "address": {"font_color": "#0563C1", "underline": 1},
     "headline": {"bold": True, "font_size": 12},
     "wrapped_headline": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets

@@ -11,7 +11,7 @@ from typing import Any
 
 from api.formats.xlsx.book import Formula, Sheet
 
-WIDE, WIDE_HEADLINE, WIDE_ADDRESS = 115, 85, 75  # characters of a line
+WIDE, WIDE_HEADLINE = 115, 85  # characters of a line
 LINE = 16  # points
 
 
@@ -57,9 +57,7 @@ def write_front(sheet: Sheet, front: Front) -> int:
             sheet.put(row, column, value, form)
     if front.address:
         sheet.put(row + 2, 0, "to ask again")
-        sheet.plain.merge_range(row + 2, 1, row + 2, 7, "")
         sheet.put_address(row + 2, 1, front.address)
-        sheet.plain.set_row(row + 2, LINE * ceil(len(front.address) / WIDE_ADDRESS))
     return row + 4
 
 

@@ -74,7 +74,6 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> N
     row = _write(sheet, row + 1, _facts(answer))
     last = _write(sheet, row + 1, _question(answer))
     sheet.put(last, 0, "address on the service")
-    sheet.plain.merge_range(last, 1, last, WHY - 1, "")
     sheet.put_address(last, 1, f"{root}{to_url(with_moment(answer.query, answer.prices.as_of), '/cost.xlsx')}")
     refused = {"validate": "custom", "value": "=FALSE", "error_title": "As answered", "error_message": CHANGED}
     sheet.plain.data_validation(row + 1, 1, last - 1, 1, refused)
