@@ -13,6 +13,13 @@ PAGE = "pricing.sources.common.page"
 """The module of sources that `data/pages.toml` describes."""
 
 
+def specification(name: str, module: str) -> SourceSpec:
+    """That of the source of this name, whose module this is."""
+    found = import_module(module)
+    spec: SourceSpec = found.page_spec(name) if module == PAGE else found.SPEC
+    return spec
+
+
 class Sources(Mapping[str, "SourceSpec"]):
     """Source names to their specifications; a module is imported when its source is looked up, not before."""
 
@@ -20,9 +27,7 @@ class Sources(Mapping[str, "SourceSpec"]):
         self.modules = modules
 
     def __getitem__(self, name: str) -> SourceSpec:
-        module = import_module(self.modules[name])
-        spec: SourceSpec = module.page_spec(name) if self.modules[name] == PAGE else module.SPEC
-        return spec
+        return specification(name, self.modules[name])
 
     def notes(self, name: str) -> str:
         """How a source's rates come about: what the table of pages says, or its module at its top."""

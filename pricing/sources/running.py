@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
-from importlib import import_module
 from math import ceil
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -28,7 +27,7 @@ from msgspec import msgpack
 
 from costcalc.text import line
 from pricing.recording import Recording
-from pricing.sources import SOURCES
+from pricing.sources import SOURCES, specification
 from pricing.sources.common.http import MIB, Http, HttpError
 from pricing.sources.source import Collected, Environment, SourceError, SourceSpec
 
@@ -136,7 +135,7 @@ class _Process:
     @classmethod
     def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Process:
         answer, end = CONTEXT.Pipe(duplex=False)
-        arguments = (end, SOURCES.modules[spec.name], dict(environment), now)
+        arguments = (end, spec.name, SOURCES.modules[spec.name], dict(environment), now)
         process = CONTEXT.Process(target=_answer, args=arguments, daemon=True)
         process.start()
         end.close()
@@ -176,14 +175,14 @@ class _Process:
         return Outcome(self.spec.name, self.seconds, None, error, late)
 
 
-def _answer(end: Connection, module: str, environment: Mapping[str, str], now: datetime) -> None:
+def _answer(end: Connection, name: str, module: str, environment: Mapping[str, str], now: datetime) -> None:
     """What the process of a source does. It ends with the process that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts a refresh ends its processes
     os.environ.clear()
     os.environ.update(environment)
     threading.stack_size(STACK_BYTES)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    spec: SourceSpec = import_module(module).SPEC
+    spec = specification(name, module)
     limit_memory(spec.bounds.memory_mib)
     outcome = ask(spec, environment, now)
     try:
