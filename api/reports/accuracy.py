@@ -155,7 +155,7 @@ class AccuracyReport:
         if sure is None:
             return ""
         told = self._told(sure, self._ask(sure).picks[0].estimate)
-        return f"{told} More only by spot, by commitments or at unconfirmed rates: "
+        return f"{told} Higher only with spot, a commitment, an unconfirmed rate or untried code: "
 
     def _picks_fit(self, target: float) -> bool:
         found = self._ask(target)

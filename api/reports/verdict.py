@@ -147,7 +147,7 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
         yield 1, free
     if least := _least(answer):
         cost = money(least.cost(basis).cost, least.currency)
-        yield 0, f"Least of all: {cost} ({_short(least)}, {in_words(least.hours)})."
+        yield 0, f"Cheaper: {_short(least)}, {_apart(least, answer.lead)}, {cost}."
 
 
 def _rivals(answer: Answer) -> str:

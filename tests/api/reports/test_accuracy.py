@@ -56,7 +56,7 @@ def test_the_estimates_have_the_keys_of_cost_and_less_accuracy_never_costs_more(
 
 def test_it_says_first_what_a_confirmed_rate_buys(client):
     message = get(client, "budget=50")["message"]
-    [sure] = re.findall(r"^(0\.\d{4}) with .* More only by spot, ", message)
+    [sure] = re.findall(r"^(0\.\d{4}) with .* Higher only with spot, ", message)
     within = "/cost?model=resnet50&max_cost=50&limit=1"
     verdict = client.get(f"{within}&target={sure}").json["verdict"]
     assert verdict[0].startswith("Rent ")
