@@ -66,7 +66,7 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         usual=None
         if isnan(matrix.usual.low[row, cluster])
         else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
-        command=one.command,
+        command=one.command.line if one.command else None,
         overhead=overhead(one),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal
@@ -25,16 +25,36 @@ UP_TO: Mapping[Training, frozenset[RecipeKind]] = {
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The code of a stack. `repository` is None where it is not published; `command` runs those of its recipes whose names match
-    `command_for`, with the model, its depth and the epochs to be filled in."""
+    """The code of a stack. `repository` is None where it is not published."""
 
     stack: str
     kind: RecipeKind
     repository: str | None
     licence: str | None
-    command: str | None
-    command_for: str | None
     source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What runs the recipes whose name matches `recipe`: one line in a copy of the repository that the source names.
+
+    Words in capitals, such as IMAGENET, stand for what only the reader knows.
+    """
+
+    recipe: str
+    line: str
+    source: str
+
+    def filled(self, model: str, epochs: float | None) -> Command:
+        """The line with a recipe's network, its depth and its epochs."""
+        depth = "".join(filter(str.isdigit, model))
+        return replace(self, line=self.line.format(model=model, depth=depth, epochs=f"{epochs or 0:.0f}"))
+
+    @property
+    def clone(self) -> tuple[str, str]:
+        """The repository's address and the commit, from a source such as `github OWNER/NAME@COMMIT:FILE`."""
+        name, _, commit = self.source.removeprefix("github ").partition(":")[0].partition("@")
+        return f"https://github.com/{name}", commit
 
 
 @dataclass(frozen=True, slots=True)

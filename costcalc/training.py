@@ -11,7 +11,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal, NamedTuple, Self
 
-from costcalc.programs import Program, RecipeKind
+from costcalc.programs import Command, Program, RecipeKind
 from costcalc.units import SECONDS_PER_HOUR
 
 IMAGES_PER_EPOCH = 1_281_167  # ILSVRC-2012 training set
@@ -227,6 +227,7 @@ class Recipe:
     compilation: Compilation | None = None
     as_published: Running | None = None
     program: Program | None = None
+    command: Command | None = None
     teacher: str | None = None
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
@@ -280,17 +281,6 @@ class Recipe:
     @property
     def is_public(self) -> bool:
         return bool(self.program and self.program.repository)
-
-    @property
-    def command(self) -> str | None:
-        """One line that runs it in a copy of its repository, None where none is known."""
-        program = self.program
-        if program is None or program.command is None or self.is_interpolated:
-            return None
-        if not fnmatchcase(self.name, program.command_for or "*"):
-            return None
-        depth = "".join(filter(str.isdigit, self.model))
-        return program.command.format(model=self.model, depth=depth, epochs=f"{self.scheduled_epochs or 0:.0f}")
 
     @property
     def has_known_pipeline(self) -> bool:

@@ -107,8 +107,11 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
     if recipe and recipe.program and recipe.program.repository:
         program = recipe.program
         yield f"Code: {program.repository} ({program.licence or 'licence not stated'}); {program.source}"
-    if one.recipe_command:
-        yield f"Its authors run: {one.recipe_command}"
+    if recipe and recipe.command:
+        address, commit = recipe.command.clone
+        yield f"Get it with: git clone {address} code && cd code && git checkout {commit}"
+        yield f"It is run with: {recipe.command.line}"
+        yield f"Words in capitals are yours to fill in. By {recipe.command.source}"
     if start:
         yield f"It runs {start.repository} at {start.commit[:12]} in {start.image} ({start.source})"
         yield "Its first minute was tried with programs that stand in for the real ones, not on a rented machine"

@@ -283,6 +283,7 @@ def stretched(measured: Recipe, schedule: Schedule) -> Recipe:
             for evaluation in measured.evaluations
         ),
         is_interpolated=True,
+        command=None,
         note=f"interpolated between measured schedules of this family; curve shape of {measured.name}",
     )
 

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from fnmatch import fnmatchcase
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import TypeVar
@@ -24,7 +25,7 @@ from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineT
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
-from costcalc.programs import Program, Support, UsualScript
+from costcalc.programs import Command, Program, Support, UsualScript
 from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
@@ -41,7 +42,7 @@ SYSTEM = tuple(field.name for field in fields(System))
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", "seed_noise"),
     *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks", "codes"),
-    *("grid_carbon", "data_centers", PROCESSORS, RATES, "largest_batches", "programs", "framework_support"),
+    *("grid_carbon", "data_centers", PROCESSORS, RATES, "largest_batches", "programs", "commands", "framework_support"),
     *("usual_scripts", HUB_NETWORKS, HUB_RECIPES),
 )
 
@@ -148,12 +149,14 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         *_read(texts, "throughputs", Throughput, _named("throughput")),
         *(one.as_throughput() for one in hub if one.is_timed),
     ]
+    commands = _read(texts, "commands", Command)
     by_stack = {program.stack: program for program in _read(texts, "programs", Program)}
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
         models=_unique("models", [*_read(texts, "models", Model, _model), *(one.as_model() for one in hub)]),
         recipes=tuple(
-            replace(recipe, program=by_stack.get(recipe.stack)) for recipe in _whose(_unique("recipes", recipes), codes)
+            replace(recipe, program=by_stack.get(recipe.stack), command=_command(recipe, commands))
+            for recipe in _whose(_unique("recipes", recipes), codes)
         ),
         throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
@@ -178,6 +181,12 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
     """The same, each with whose program it is and how that runs."""
     known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
     return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
+
+
+def _command(recipe: Recipe, commands: Sequence[Command]) -> Command | None:
+    """The first that is written for this recipe."""
+    found = next((each for each in commands if fnmatchcase(recipe.name, each.recipe)), None)
+    return found and found.filled(recipe.model, recipe.scheduled_epochs)
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:

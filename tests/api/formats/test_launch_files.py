@@ -132,7 +132,7 @@ def test_a_command_arrives_as_it_was_written(understood):
 def test_the_file_names_the_public_code_and_what_its_authors_run(report):
     text = launch_file(report(to="skypilot", recipe="mosaicml-mild-*")).decode()
     assert "# Code: https://github.com/mosaicml/" in text
-    assert "# Its authors run: composer -n 8 train.py" in text
+    assert "# It is run with: cd blogs/resnet && composer -n 8 train.py" in text
 
 
 def test_where_no_code_is_known_to_start_the_file_says_so_and_spends_nothing(report):

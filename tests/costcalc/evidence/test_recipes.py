@@ -1,6 +1,8 @@
 """The packaged recipes, curves, phases and results: whole, consistent, and true to the figures they are known by."""
 
 import csv
+import fnmatch
+import re
 from collections import defaultdict
 from itertools import pairwise
 
@@ -318,3 +320,26 @@ def test_curves_are_lent_by_several_logs_to_recipes_published_with_their_end_alo
             == float(RECIPES[recipe]["scheduled_epochs"])
         )
         assert recipe in logs or len(CURVES[recipe]) == 1
+
+
+def test_public_code_prints_its_command(packaged_evidence):
+    """All but these few of the recipes whose code is public are run with one line, in a copy of a repository at a commit."""
+    public = [
+        each
+        for each in packaged_evidence.recipes
+        if each.is_public and each.stack != "timm" and not each.is_interpolated
+    ]
+    without = [each for each in public if each.command is None]
+    assert len(public) > 660
+    assert len(without) < 90, sorted(each.name for each in without)
+    for each in public:
+        if each.command:
+            address, commit = each.command.clone
+            assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+", address), each.command
+            assert re.fullmatch(r"[0-9a-f]{7,40}", commit), each.command
+            assert not re.search(r"[{}]", each.command.line), each.command
+
+
+def test_every_command_is_of_a_recipe():
+    names = {row["recipe"] for table in ("recipes.csv", "hub_recipes.csv") for row in rows(table)}
+    assert [row["recipe"] for row in rows("commands.csv") if not fnmatch.filter(names, row["recipe"])] == []
