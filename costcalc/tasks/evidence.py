@@ -218,7 +218,7 @@ def _rules(task: Task) -> Iterator[str]:
 def _program_of(round: str) -> Program:
     held = rounds()[round]
     repository = f"https://github.com/{held.repository.partition('@')[0]}"
-    return Program(held.benchmark.lower(), "record", repository, held.licence, None, None, held.repository)
+    return Program(held.benchmark.lower(), "record", repository, held.licence, held.repository)
 
 
 def _stack(one: Result) -> str:
