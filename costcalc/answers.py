@@ -13,7 +13,7 @@ from msgspec import Struct
 from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
-from costcalc.money import Component, ExchangeRate
+from costcalc.money import Component, CostRange, ExchangeRate
 from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.picks import PickName, Requirement
 from costcalc.programs import RecipeKind
@@ -62,14 +62,6 @@ class EvidenceNotes:
 
     throughput: str
     convergence: str
-
-
-class CostRange(NamedTuple):
-    """A cost with the ends of its 80 % range."""
-
-    cost: Decimal
-    low: Decimal
-    high: Decimal
 
 
 class Estimate(Struct, frozen=True):

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
 from math import ceil, exp
 
 import numpy as np
 
-from costcalc import spot_rates
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
-from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, GridCarbon
-from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
-from costcalc.money import ExchangeRate
-from costcalc.offers import AVAILABLE, COMMITMENTS, OLD_DAYS, OWN, WATTS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
-from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
+from costcalc.units import in_words
 
-RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 WHOLE = 0.995
 EVEN = 0.5  # the chance of a run whose expected end is the target
-FREE_TIER = "Free tier: "
-INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
 SCHEDULE_ALONE = (
     "Only the schedule of the recipe is used: the speed is that of MLPerf's usual code on this accelerator."
 )
@@ -54,7 +44,6 @@ WHOSE: Mapping[Code, str] = {
     "own": "your own code",
     "unknown": "the middle of all known codes",
 }
-OWN_ENERGY = "Energy: what the electricity bill of your machine counts. Carbon: the grid at your place is not known."
 FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
 
 
@@ -85,10 +74,9 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
     return (prepared, *_read_again(tables, feed.stored_gb, kind))
 
 
-def rewritten(feed: Feed | None, hours: float) -> Iterator[str]:
+def rewritten(feed: Feed, hours: float) -> str:
     """That the data set is written anew for a pipeline with a format of its own."""
-    if feed and hours:
-        yield f"Staging also writes the data set as {feed.pipeline} reads it: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
+    return f"Staging also writes the data set as {feed.pipeline} reads it: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
 
 
 def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> Iterator[str]:
@@ -107,15 +95,15 @@ def own_noise(metric: str, sigma: float) -> str:
     )
 
 
-def whose_code(code: Code | None, hours_low: float | None, hours_high: float | None) -> Iterator[str]:
-    """Whose program the speed is, and how long other people's takes."""
+def usual_hours(low: float, high: float) -> str:
+    """How long other people's programs take."""
+    return f"Other people's code takes between {in_words(low)} and {in_words(high)} for the same training in 8 of 10 cases."
+
+
+def whose_code(code: Code | None) -> Iterator[str]:
+    """Whose program the speed is; nothing of a recipe of the asker's own."""
     if code:
         yield f"The speed is that of {WHOSE[code]}."
-    if hours_low is not None and hours_high is not None:
-        yield (
-            f"Other people's code takes between {in_words(hours_low)} and {in_words(hours_high)} for the same training in 8 of "
-            "10 cases."
-        )
 
 
 def curve_note(recipe: Recipe) -> str:
@@ -216,66 +204,6 @@ def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[st
         yield overhead
 
 
-def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
-    """How often a spot machine is taken to be interrupted, and who says so."""
-    risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
-    return (
-        f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
-        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, {overheads.CHECKPOINT_SECONDS} s each, "
-        f"{RESTART_MINUTES:.0f} min to restart; waiting for capacity is not counted."
-    )
-
-
-def _known(known: ObservedInterruptions | None, region: str) -> str:
-    if known is None:
-        return "nobody says how often such machines are interrupted there, so that it is set by hand:"
-    share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
-    month = f"{known.observed_on:%B %Y}"
-    said = f"by {month} the provider interrupted {share} of its {known.instance_type} in {region} within a month,"
-    if RISKS[RISK_OF_SHARE[known.share]] is MEASURED:
-        return f"{said} without an upper end; V100 machines of which it said the same were measured in 2023:"
-    return f"{said} which is"
-
-
-def _hours(between: float) -> str:
-    return f"{between:,.0f} h" if between >= 10 else f"{between:.1f} h"
-
-
-def unknown_watts(accelerator: str) -> str:
-    """Why the energy of a training is not known."""
-    return f"Energy: the watts of {accelerator} were not published."
-
-
-def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
-    """Where the energy of a training comes from, and what is emitted for it."""
-    building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, a usual one"
-    said = (
-        f"Energy: {watts:,.0f} W by the data sheet of {accelerator}, times {MACHINE_SHARE:g} for the machine around it as "
-        f"measured on H100, times PUE {building}."
-    )
-    if grid is None:
-        return f"{said} Carbon: no figure of the grid there is known."
-    when = f"in {grid.year}" if grid.year else "in a year that is not stated"
-    return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."
-
-
-def spot_rate_moves(offer: Offer, moved: spot_rates.Width) -> Iterator[str]:
-    """How far a spot rate is taken to move until the end of the run."""
-    if offer.purchase_option is not PurchaseOption.SPOT:
-        return
-    of = spot_rates.generation(offer.provider, offer.machine.accelerator)
-    basis = (
-        f"8 in 10 of Google's rates of {of} do no more in such a time."
-        if of
-        else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
-        f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
-    )
-    yield (
-        f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
-        f"{offer.observed_at.date()} by the end of the run: {basis}"
-    )
-
-
 def overhead(recipe: Recipe) -> str:
     """What a run takes beside training."""
     data_set_gb, counted = recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED
@@ -291,63 +219,3 @@ def overhead(recipe: Recipe) -> str:
         f"{overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
         f"{'; the recipe counts evaluation as training.' if counted else '.'}"
     )
-
-
-def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:
-    """How long so many hours of work take on the calendar of a free tier, and what that assumes."""
-    if offer.purchase_option is PurchaseOption.FREE:
-        session = (
-            f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
-        )
-        week = f"at {offer.hours_per_week:g} h a week" if offer.hours_per_week else "without a published weekly quota"
-        work, calendar = in_words(hours), in_words(calendar_hours)
-        waits = "" if calendar == work else f" take {calendar}"
-        yield f"{FREE_TIER}{work} of work{waits} {week}, in {session}."
-        yield (
-            f"Free tiers are never guaranteed and their quotas may change; each session takes "
-            f"{RESTART_MINUTES:.0f} min to restart."
-        )
-
-
-def in_words(hours: float) -> str:
-    """A time as a person says it: 8.2 s, 12 min, 3.1 h, 5.1 days, 78 days."""
-    if hours < 1 / 60:
-        return f"{hours * SECONDS_PER_HOUR:.2g} s"
-    if hours < 1:
-        return f"{hours * 60:.0f} min"
-    days = round(hours / HOURS_PER_DAY, 6)
-    if days < 3:
-        return f"{hours:.1f} h"
-    return f"{Decimal(repr(days)).quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"
-
-
-def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
-    """The exchange rates between the currency that an offer is quoted in and the one asked for."""
-    codes = [code for code in (offer.currency, wanted) if code != "USD"] if offer.currency != wanted else []
-    for rate in map(exchange.__getitem__, codes):
-        what = "Quoted in" if rate.currency == offer.currency else "Converted to"
-        yield f"{what} {rate.currency}: {round(rate.per_usd, 6).normalize():f} per USD on {rate.date} ({rate.source})."
-
-
-def of_price(query: EstimateQuery, offer: Offer, as_of: datetime) -> Iterator[str]:
-    """What the price takes for granted."""
-    age = as_of - offer.observed_at
-    if age.days > OLD_DAYS:
-        yield f"The price was last seen on {offer.observed_at.date()}, {age.days} days before the date asked for."
-    if offer.purchase_option in COMMITMENTS:
-        yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
-    if offer.purchase_option is PurchaseOption.MONTHLY:
-        yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
-    if offer.purchase_option is PurchaseOption.OWNED:
-        yield (
-            f"Owned: billed cost is what the machine loses in value over its life of {offer.term}, its price less its residual "
-            "value, and this run's electricity; effective cost is the run's share of both."
-        )
-    if query.utilization == 0:
-        yield "No other work uses what this run leaves of a commitment, rental or owned machine: it bears the whole cost."
-    elif query.utilization < 1:
-        yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
-    if flags := [
-        flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)
-    ]:
-        yield f"Price flags: {', '.join(flags)}."

@@ -194,18 +194,9 @@ class Asked:
 
     @cached_property
     def _details(self) -> EstimateDetails:
-        found, recall = self._found, self._found.recall
-        return EstimateDetails(
-            self.query,
-            found.matrix,
-            self.market,
-            found.as_of,
-            recall.interruptions(found.as_of),
-            self.evidence.energy,
-            recall.sayings,
-            recall.rented(self.query, self.market, found.as_of),
-            self._cheapest_rental(),
-        )
+        found, query = self._found, self.query
+        renting = found.recall.renting(query, self.market, found.as_of)
+        return EstimateDetails(query, found.matrix, renting, found.recall.sayings, self._cheapest_rental())
 
     def _cheapest_rental(self) -> Callable[[], Decimal | None]:
         """What the training costs where it costs least on demand, whatever the filters.

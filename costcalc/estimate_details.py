@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite
@@ -12,39 +11,20 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from costcalc import spot_rates
-from costcalc.answers import CostRange, Estimate, Shown, Sources
-from costcalc.assumptions import (
-    INTERRUPTIONS_LEFT_OUT,
-    NETWORK_OF_TASK,
-    OWN_ENERGY,
-    converted,
-    fed,
-    free_tier,
-    interruptions,
-    of_hours,
-    of_price,
-    of_recipe,
-    own_noise,
-    rewritten,
-    spot_rate_moves,
-    whose_code,
-)
-from costcalc.costing.bills import ZERO, Bill, Terms, break_even_hours
-from costcalc.costing.owning import WATTS_PER_KILOWATT, owning_pays_from
-from costcalc.costing.rentals import discount_fraction
-from costcalc.costing.storage_and_egress import Market
+from costcalc.answers import Estimate, Shown, Sources
+from costcalc.assumptions import NETWORK_OF_TASK, fed, of_hours, of_recipe, own_noise, rewritten, usual_hours
+from costcalc.costing.bills import Bill, as_written, break_even_hours
+from costcalc.costing.owning import owning_pays_from
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
-from costcalc.grounds import Grounds, Power, grounds, power
-from costcalc.hardware import EnergyTables
-from costcalc.interruptions import ObservedInterruptions, Place
+from costcalc.grounds import Grounds, grounds
 from costcalc.memory import Few
-from costcalc.money import Component, cents
-from costcalc.offers import Offer, PriceSource, PurchaseOption, drawn_watts
+from costcalc.offers import Offer, PurchaseOption
 from costcalc.query import Basis, EstimateQuery
+from costcalc.rented import Rented, Renting, free_tier, spot_rate_moves
 from costcalc.throughput import WIDE_BY_RULE
 from costcalc.training import Recipe
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
@@ -68,72 +48,54 @@ class RankedCandidate(NamedTuple):
     runs_here: bool | None
 
 
-class Rented(NamedTuple):
-    """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
+class UsualRange(NamedTuple):
+    """What the same training takes and costs with other people's code, in 8 of 10 cases; None where nobody knows."""
 
-    `kilowatts` are those of all of them. Of what is said, `price` is about the rate, `interruptions` about those of spot
-    machines, `number` about how many there are, and `exchange` about currencies, storage and egress.
-    """
+    hours_low: float | None = None
+    hours_high: float | None = None
+    cost_low: Decimal | None = None
+    cost_high: Decimal | None = None
 
-    bill: Bill
-    source: PriceSource
-    power: Power
-    kilowatts: float | None
-    price: tuple[str, ...]
-    interruptions: tuple[str, ...]
-    number: tuple[str, ...]
-    exchange: tuple[str, ...]
+
+class _Exactly(NamedTuple):
+    """A candidate and what its estimate is made of; `moved` is how far the rate of a spot machine moves until the end."""
+
+    candidate: RankedCandidate
+    rented: Rented
+    known: Grounds
+    usual: UsualRange
+    moved: spot_rates.Width | None
 
 
 @dataclass(frozen=True)
 class EstimateDetails:
     """Turns ranked candidates into exact estimates of one question.
 
-    `rented` are by row, number of machines and age of the rate in days what questions of equal terms share. `cheapest_rental`
-    finds what the training costs where it costs least on demand, to compare owned machines with.
+    `cheapest_rental` finds what the training costs where it costs least on demand, to compare owned machines with.
     """
 
     query: EstimateQuery
     matrix: TrainingMatrix
-    market: Market
-    as_of: datetime
-    interruptions: Mapping[Place, ObservedInterruptions]
-    energy: EnergyTables
+    renting: Renting
     sayings: Few[Any, Any]
-    rented: Few[tuple[int, int, int], Rented]
     cheapest_rental: Callable[[], Decimal | None]
 
     def shown(self, candidate: RankedCandidate) -> Shown:
         """A candidate made exact."""
-        offer, nodes = candidate.offer, self.matrix.clusters[candidate.time.cluster].nodes
-        age = (self.as_of - offer.observed_at).days
-        rented = self.rented.recall((candidate.row, nodes, age), self._rented, offer, nodes)
-        return Shown(self._estimate(candidate, rented, age), rented.bill, candidate.on_demand)
-
-    def _rented(self, offer: Offer, nodes: int) -> Rented:
-        market, query, power = self.market, self.query, self._power(offer)
-        return Rented(
-            bill=Bill(offer, self._terms(offer, nodes), market.storage_and_egress(query, offer.provider)),
-            source=PriceSource(offer.source, offer.observed_at),
-            power=power,
-            kilowatts=power.kilowatts and power.kilowatts * nodes,
-            price=tuple(of_price(query, offer, self.as_of)),
-            interruptions=tuple(self._interruptions(offer)),
-            number=tuple(self._why_so_many(offer, nodes)),
-            exchange=(
-                *converted(query.currency, offer, market.exchange),
-                *market.rates.notes(query, offer.provider),
-            ),
-        )
-
-    def _estimate(self, candidate: RankedCandidate, rented: Rented, age: int) -> Estimate:
-        offer, time, query = candidate.offer, candidate.time, self.query
-        recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
-        moved = spot_rates.width(offer, age, time.hours)
+        time, query = candidate.time, self.query
+        rented = self.renting.rented(candidate.row, candidate.offer, self.matrix.clusters[time.cluster].nodes)
         known = self._grounds(time)
-        paid = _paid(rented.bill, time, moved)
+        moved = rented.spot_moves and rented.spot_moves.after_days(rented.age_days + time.hours / HOURS_PER_DAY)
         usual = _usual(known.usual, time, rented.bill, query.basis)
-        energy = rented.kilowatts and rented.kilowatts * time.hours
+        estimate = self._estimate(_Exactly(candidate, rented, known, usual, moved))
+        return Shown(estimate, rented.bill, candidate.on_demand)
+
+    def _estimate(self, exactly: _Exactly) -> Estimate:
+        (candidate, rented, known, usual, moved), query = exactly, self.query
+        offer, time, power = candidate.offer, candidate.time, rented.power
+        recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
+        paid = rented.bill.paid(time, moved or spot_rates.STEADY)
+        energy = power.kilowatts and power.kilowatts * time.hours
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
@@ -179,13 +141,13 @@ class EstimateDetails:
             evidence=known.tiers,
             components=paid.components,
             sources=Sources(rented.source, known.throughput, known.convergence),
-            assumptions=self._assumptions(candidate, known, rented, (usual, moved)),
+            assumptions=self._assumptions(exactly),
             vcpus=offer.machine.vcpus and offer.machine.vcpus * nodes,
             limited_by=known.limited_by,
-            price_age_days=age,
-            price_first_hand=offer.first_hand,
-            available=offer.available,
-            available_at=offer.available_at,
+            price_age_days=rented.age_days,
+            price_first_hand=rented.first_hand,
+            available=rented.available,
+            available_at=rented.available_at,
             evidence_notes=known.notes,
             code=known.code,
             usual_hours_low=usual.hours_low,
@@ -193,8 +155,8 @@ class EstimateDetails:
             usual_cost_low=usual.cost_low,
             usual_cost_high=usual.cost_high,
             energy_kwh=energy,
-            carbon_kg=energy and rented.power.kg_per_kwh and energy * rented.power.kg_per_kwh,
-            recipe_kind=recipe.kind,
+            carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
+            recipe_kind=known.recipe_kind,
             recipe_command=known.command,
             runs_here=candidate.runs_here,
             confirmed=candidate.confirmed,
@@ -212,50 +174,33 @@ class EstimateDetails:
     def _matrix(self) -> ref[TrainingMatrix]:
         return ref(self.matrix)
 
-    def _power(self, offer: Offer) -> Power:
-        if (watts := drawn_watts(offer.flags)) is not None:
-            return Power(watts / WATTS_PER_KILOWATT, None, OWN_ENERGY)
-        of = offer.provider, offer.region, offer.machine, self.as_of.year
-        drawn: Power = self.sayings.recall(of, power, self.energy, *of)
-        return drawn
-
     def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
-            even = owning_pays_from(bill, self.cheapest_rental(), _exactly(candidate.time.hours))
+            even = owning_pays_from(bill, self.cheapest_rental(), as_written(candidate.time.hours))
         else:
             even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
         return None if even is None else float(even)
 
-    def _terms(self, offer: Offer, nodes: int) -> Terms:
-        query, exchange = self.query, self.market.exchange
-        own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
-        into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
-        return Terms(nodes, own, self._utilization, into)
-
-    @cached_property
-    def _utilization(self) -> Decimal:
-        return _exactly(self.query.utilization)
-
-    def _assumptions(
-        self, candidate: RankedCandidate, known: Grounds, rented: Rented, ranges: tuple[UsualRange, spot_rates.Width]
-    ) -> tuple[str, ...]:
-        offer, time, (usual, moved) = candidate.offer, candidate.time, ranges
+    def _assumptions(self, exactly: _Exactly) -> tuple[str, ...]:
+        candidate, rented, known, usual, moved = exactly
+        offer, time = candidate.offer, candidate.time
         recipe = self.matrix.recipes.recipes[time.recipe]
+        others = None if usual.hours_low is None or usual.hours_high is None else (usual.hours_low, usual.hours_high)
+        is_free = offer.purchase_option is PurchaseOption.FREE
         said = (
             *known.assumptions,
-            *whose_code(known.code, usual.hours_low, usual.hours_high),
+            *((usual_hours(*others),) if others else ()),
             rented.power.said,
             *self._of_recipe(recipe, time, known.overhead),
             *rented.price,
-            *rented.interruptions,
-            *spot_rate_moves(offer, moved),
+            *((spot_rate_moves(offer, moved),) if moved else ()),
             *self._network(offer, time),
             *rented.number,
             *self._fed(offer, time),
             *self._own_noise(time),
             *self._ends_below(time),
             *self._wide_by_rule(time, recipe),
-            *free_tier(offer, time.hours, candidate.calendar_hours),
+            *(free_tier(offer, time.hours, candidate.calendar_hours) if is_free else ()),
             *rented.exchange,
         )
         return tuple(dict.fromkeys(said))
@@ -272,11 +217,6 @@ class EstimateDetails:
     def _said_of_recipes(self) -> dict[int, tuple[str, ...]]:
         return {}
 
-    def _interruptions(self, offer: Offer) -> Iterator[str]:
-        if offer.purchase_option is PurchaseOption.SPOT:
-            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
-            yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
-
     def _network(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
         """Over what several machines work together, of a run that was not logged on them."""
         if time.logged or self.matrix.clusters[time.cluster].nodes == 1:
@@ -292,28 +232,12 @@ class EstimateDetails:
                 "behind the backward pass, as published clusters did; the range reaches from all to none of it."
             )
 
-    def _why_so_many(self, offer: Offer, nodes: int) -> Iterator[str]:
-        """Where nobody asked for this number of machines: why it is offered."""
-        if nodes == 1 or self.query.nodes or self.query.accelerators:
-            return
-        if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
-            most, which = offer.machine.most_in_block, "one capacity block has"
-        else:
-            most, which = offer.machine.most_machines, "anybody can rent together without a capacity block"
-        if nodes <= most:
-            yield (
-                f"{nodes} machines: these are offered in powers of two up to {most}, the most that {which}; "
-                "nodes= asks for another number."
-            )
-        else:
-            yield f"{nodes} machines: as many as in a published run on this very type."
-
     def _fed(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
         """How the data set is written, and what the processors can prepare of a speed that was not logged on these machines."""
         matrix = self.matrix
-        feed = matrix.feeds[matrix.speed_row[time.recipe]]
-        if self.query.overheads == "typical":
-            yield from rewritten(feed, float(matrix.rewriting_hours[time.recipe]))
+        feed, rewriting_hours = matrix.feeds[matrix.speed_row[time.recipe]], float(matrix.rewriting_hours[time.recipe])
+        if feed and rewriting_hours and self.query.overheads == "typical":
+            yield rewritten(feed, rewriting_hours)
         if time.logged:
             return
         kind, nodes = (offer.provider, offer.instance_type, offer.machine), matrix.clusters[time.cluster].nodes
@@ -354,45 +278,8 @@ class EstimateDetails:
         return (WIDE_BY_RULE,) if wide else ()
 
 
-class Paid(NamedTuple):
-    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill."""
-
-    effective: CostRange
-    billed: CostRange
-    hourly: Decimal
-    components: tuple[Component, ...]
-
-
-def _paid(bill: Bill, time: TrainingTime, moved: spot_rates.Width) -> Paid:
-    """What is paid for a training whose rate moves so until it ends."""
-    point, low, high = _exactly(time.hours), _exactly(time.hours_low), _exactly(time.hours_high)
-    cheaper, dearer = spot_rates.factors(moved, low, point, high)
-    components = bill.components(point)
-    effective = bill.effective(point), bill.effective(low, cheaper), bill.effective(high, dearer)
-    billed = bill.billed(low, cheaper), bill.billed(high, dearer)
-    total = sum((line.amount for line in components), ZERO)
-    hourly = bill.effective_hourly(point)
-    return Paid(CostRange._make(map(cents, effective)), CostRange(total, *map(cents, billed)), hourly, components)
-
-
-class UsualRange(NamedTuple):
-    """What the same training takes and costs with other people's code, in 8 of 10 cases; None where nobody knows."""
-
-    hours_low: float | None = None
-    hours_high: float | None = None
-    cost_low: Decimal | None = None
-    cost_high: Decimal | None = None
-
-
 def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: Bill, basis: Basis) -> UsualRange:
     if times_as_long is None:
         return UsualRange()
     low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
-    cost = bill.billed if basis == "billed" else bill.effective
-    costs = cost(_exactly(low)), cost(_exactly(high))
-    return UsualRange(low, high, *map(cents, costs))
-
-
-def _exactly(figure: float) -> Decimal:
-    """The figure as it is written."""
-    return Decimal(repr(figure))
+    return UsualRange(low, high, *bill.rounded(basis, low, high))

@@ -1,4 +1,4 @@
-"""What an estimate stands on, whatever its target and price: how its speed and its curve are known, and the power it takes."""
+"""What an estimate stands on, whatever its target and price: how its speed and its curve are known."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from costcalc.assumptions import (
     SCHEDULE_OF_TASK,
     accumulated,
     curve_note,
-    drawn,
     overhead,
-    unknown_watts,
+    whose_code,
 )
-from costcalc.costing.owning import WATTS_PER_KILOWATT
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, EnergyTables, Machine
 from costcalc.machine_limits.limits import PARTS, Part
+from costcalc.programs import RecipeKind
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
 from costcalc.throughput.speed_model import PROCESSOR
@@ -44,6 +42,7 @@ class Grounds(NamedTuple):
     assumptions: tuple[str, ...]
     code: Code | None
     usual: tuple[float, float] | None
+    recipe_kind: RecipeKind
     command: str | None
     overhead: str
 
@@ -52,6 +51,7 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
     """The grounds of a recipe on a cluster, both by their position in the matrix; `logged` as in `TrainingTime`."""
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
+    code = _code(matrix, recipe, cluster)
     notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
     return Grounds(
         tiers=EvidenceTiers(
@@ -61,11 +61,12 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
         convergence=ConvergenceSource(one.source),
         limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
-        assumptions=notes if logged else (*notes, *_modelled(matrix, recipe, cluster)),
-        code=_code(matrix, recipe, cluster),
+        assumptions=(*notes, *([] if logged else _modelled(matrix, recipe, cluster)), *whose_code(code)),
+        code=code,
         usual=None
         if isnan(matrix.usual.low[row, cluster])
         else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
+        recipe_kind=one.kind,
         command=one.command.line if one.command else None,
         overhead=overhead(one),
     )
@@ -114,24 +115,3 @@ def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier)
     if near is one and not matrix.speeds.anchored[row]:
         return ThroughputSource("carried over from other codes and networks", one.year)
     return ThroughputSource(f"carried over from {near.source}", near.year)
-
-
-class Power(NamedTuple):
-    """What a machine and the building around it draw, what the grid emits for each kWh, None where nobody knows, and where both
-    come from."""
-
-    kilowatts: float | None
-    kg_per_kwh: float | None
-    said: str
-
-
-def power(tables: EnergyTables, provider: str, region: str, machine: Machine, year: int) -> Power:
-    """The power of a rented machine, and the grid of the year nearest to this one."""
-    watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(provider)
-    if watts is None:
-        return Power(None, None, unknown_watts(machine.accelerator))
-    pue = center.pue if center else USUAL_PUE
-    grids = tables.grids.get((provider, region), ())
-    grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
-    kilowatts = machine.accelerators * watts * MACHINE_SHARE * pue / WATTS_PER_KILOWATT
-    return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -60,3 +61,11 @@ class Component(Struct, frozen=True):
     unit: str
     rate: Decimal
     amount: Decimal
+
+
+class CostRange(NamedTuple):
+    """A cost with the ends of its 80 % range."""
+
+    cost: Decimal
+    low: Decimal
+    high: Decimal

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from costcalc.answers import Estimate, Pick
-from costcalc.assumptions import in_words
 from costcalc.money import money
 from costcalc.picks import PickName
 from costcalc.query import Basis
+from costcalc.units import in_words
 
 
 def reasoned(picked: Mapping[PickName, Estimate], least: Estimate | None, basis: Basis) -> Iterator[Pick]:

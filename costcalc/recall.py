@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,13 +23,14 @@ from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
-from costcalc.estimate_details import RankedCandidate, Rented
+from costcalc.estimate_details import RankedCandidate
 from costcalc.evidence import Evidence
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.ordinary import ordinary_groups
 from costcalc.query import EstimateQuery
+from costcalc.rented import Rented, Renting
 from costcalc.throughput.own_speeds import asked_speed
 from costcalc.units import Flags, Indices
 
@@ -82,14 +83,13 @@ class Recall:
         name = ref(self.catalogue), ref(offers), "last seen"
         return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
 
-    def interruptions(self, as_of: datetime) -> Mapping[Place, ObservedInterruptions]:
-        """What was known then of the interruptions of spot machines."""
-        counts = self._stated(as_of)
-        name = ref(self.evidence), ref(self.catalogue), "interruptions", counts
-        return self._shelf.recall(name, lambda: newest(self._known_interruptions(*counts)))
+    def _interruptions(self, packaged: int, with_rates: int) -> Mapping[Place, ObservedInterruptions]:
+        """What so many statements say of the interruptions of spot machines."""
+        name = ref(self.evidence), ref(self.catalogue), "interruptions", packaged, with_rates
+        return self._shelf.recall(name, lambda: newest(self._known_interruptions(packaged, with_rates)))
 
     def spot_risks(self, as_of: datetime) -> Risks:
-        """The same by row of the catalogue."""
+        """What was known then of the interruptions of spot machines, by row of the catalogue."""
         counts = self._stated(as_of)
         name = ref(self.evidence), ref(self.catalogue), "spot risks", counts
         return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions(*counts)))
@@ -113,36 +113,39 @@ class Recall:
     ) -> tuple[RankedCandidate, ...]:
         """These candidates with their exact offers."""
         of = candidates
-        columns = of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
-        hours, front, confirmed, codes = (column.tolist() for column in columns)
+        columns = of.row, of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
+        rows, hours, front, confirmed, codes = (column.tolist() for column in columns)
         runs_here = [None if code == UNKNOWN else code == YES for code in codes]
-        rows, known = of.row.tolist(), times.at(of.time)
-        offers, on_demand = map(self._offer, rows), self._on_demand(current, of.row)
-        return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, on_demand, confirmed, runs_here))
+        on_demand = self._on_demand(current, of.row)
+        exact = {row: self._offers.recall(row, self.catalogue.offer, row) for row in {*rows, *on_demand} - {NOWHERE}}
+        offers, beside, known = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
+        return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, beside, confirmed, runs_here))
 
-    def _on_demand(self, current: CurrentOffers, rows: Indices) -> Iterator[Offer | None]:
-        """The same machines on demand, in the same region and currency."""
+    def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
+        """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""
         name = ref(self.catalogue), ref(current), "on demand"
         known = self._shelf.recall(name, lambda: OnDemandRows.of(self.catalogue, current))
-        for found in known.at(_places(self.catalogue, rows)):
-            yield None if found == NOWHERE else self._offer(found)
+        return known.at(_places(self.catalogue, rows))
 
     @cached_property
     def _offers(self) -> Few[int, Offer]:
         return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
 
-    def _offer(self, row: int) -> Offer:
-        return self._offers.recall(row, self.catalogue.offer, row)
-
-    def rented(self, query: EstimateQuery, market: Market, as_of: datetime) -> Few[tuple[int, int, int], Rented]:
-        """What questions of equal terms on one day share of the offers that they show; nothing where they ask for storage or
-        egress."""
-        if any(requested(query)):
-            return Few(RENTED_KEPT, RENTED_BYTES)
-        asks_for_a_number = bool(query.nodes or query.accelerators)
-        terms = *OF_TERMS(query), asks_for_a_number, *market.exchange.values(), as_of.date(), *self._stated(as_of)
+    def renting(self, query: EstimateQuery, market: Market, as_of: datetime) -> Renting:
+        """How a question rents. Those of equal terms on one day share what they show, unless they ask for storage or egress."""
+        stated = self._stated(as_of)
+        terms = (
+            *OF_TERMS(query),
+            bool(query.nodes or query.accelerators),
+            *market.exchange.values(),
+            as_of.date(),
+            *stated,
+        )
         name = ref(self.evidence), ref(self.catalogue), "rented", terms
-        return self._shelf.recall(name, lambda: Few(RENTED_KEPT, RENTED_BYTES))
+        known: Few[tuple[int, int, int], Rented] = Few(RENTED_KEPT, RENTED_BYTES)
+        if not any(requested(query)):
+            known = self._shelf.recall(name, lambda: known)
+        return Renting(query, market, as_of, self._interruptions(*stated), self.evidence.energy, known)
 
     @property
     def sayings(self) -> Few[Any, Any]:

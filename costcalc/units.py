@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,3 +18,15 @@ SECONDS_PER_DAY = HOURS_PER_DAY * SECONDS_PER_HOUR
 HOURS_PER_MONTH = 730
 """A twelfth of a year, which most clouds bill as a month; an offer may have its own `hours_in_month`."""
 HOURS_PER_YEAR = 8760
+
+
+def in_words(hours: float) -> str:
+    """A time as a person says it: 8.2 s, 12 min, 3.1 h, 5.1 days, 78 days."""
+    if hours < 1 / 60:
+        return f"{hours * SECONDS_PER_HOUR:.2g} s"
+    if hours < 1:
+        return f"{hours * 60:.0f} min"
+    days = round(hours / HOURS_PER_DAY, 6)
+    if days < 3:
+        return f"{hours:.1f} h"
+    return f"{Decimal(repr(days)).quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"

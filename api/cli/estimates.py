@@ -8,9 +8,9 @@ from decimal import Decimal
 from api.cli.grid import PIPED_WIDTH, Column, View, paragraph, table
 from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, names_of, rate_seen, seen
 from costcalc.answers import Answer, Estimate
-from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.query import Basis
+from costcalc.units import in_words
 
 SHORT_NAME = 26
 

@@ -27,11 +27,10 @@ from api.questions.schemas.lists import ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
 from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_stock
 from costcalc.offers import Offer
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
 from pricing import refresh as refreshing

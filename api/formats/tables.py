@@ -20,12 +20,12 @@ from api.reports.small_networks import SmallTraining
 from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
-from costcalc.assumptions import in_words
 from costcalc.evidence.largest_batch import Fit
 from costcalc.money import money
 from costcalc.tasks.goals import value_in_words
 from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from costcalc.training import Metric, Recipe, Tier
+from costcalc.units import in_words
 
 Text = Callable[[Any], str]
 Link = tuple[str, dict[str, Any]]

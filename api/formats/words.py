@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol, get_args
 
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Estimate, OwnedMachine, Pick
-from costcalc.assumptions import in_words
 from costcalc.catalogue.freshness import Freshness
 from costcalc.hardware import counted
 from costcalc.money import cents, money
@@ -18,6 +17,7 @@ from costcalc.query import Basis
 from costcalc.reasons import within_percent
 from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, value_in_words
 from costcalc.training import Metric
+from costcalc.units import in_words
 
 CLOSE, FAIR = 25, 50  # percent
 YOURS = "yours"

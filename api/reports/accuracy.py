@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
 from costcalc.evidence import normalised
@@ -21,6 +20,7 @@ from costcalc.money import CENT, ExchangeRate, money
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import value_in_words
 from costcalc.training import Crossing
+from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
 STEPS = 10_000

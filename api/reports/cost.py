@@ -19,7 +19,6 @@ from api.reports.paging import Rest, rest_of
 from api.reports.verdict import verdict
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
-from costcalc.assumptions import FREE_TIER
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.catalogue.freshness import Freshness
 from costcalc.convergence.eligibility import BestReached
@@ -28,6 +27,7 @@ from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.picks import Requirement
 from costcalc.query import EstimateQuery
+from costcalc.rented import FREE_TIER
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
 from costcalc.units import Indices
 

@@ -13,11 +13,11 @@ from api.reports.cost import CostReport
 from api.reports.unnamed import FITS
 from api.service import Service
 from costcalc.answers import Answer
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.tasks.goals import metric_name, value_in_words
+from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
 TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 from api.questions.fields import LAST_SECOND
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.hardware import counted
@@ -22,6 +21,7 @@ from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
+from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
 MONTHS = {"year": 12, "quarter": 3, "month": 1}

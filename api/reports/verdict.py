@@ -9,7 +9,6 @@ from decimal import Decimal
 from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
-from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
@@ -17,6 +16,7 @@ from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.tasks.goals import task_of
+from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
 LONGEST = 700

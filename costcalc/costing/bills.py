@@ -10,8 +10,11 @@ import numpy as np
 
 from costcalc.catalogue.columns import Columns
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.money import Component, cents
+from costcalc.duration.training_times import TrainingTime
+from costcalc.money import Component, CostRange, cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+from costcalc.query import Basis
+from costcalc.spot_rates import Width, factors
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
@@ -54,12 +57,22 @@ class Line(NamedTuple):
     rate: Decimal
 
 
+class Paid(NamedTuple):
+    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill."""
+
+    effective: CostRange
+    billed: CostRange
+    hourly: Decimal
+    components: tuple[Component, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Bill:
     """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
     `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, and `factor`
-    machines x own price factor x exchange: what such amounts are multiplied with. `charges` are the offer's list rates, in its
+    machines x own price factor x exchange: what such amounts are multiplied with. `full_hourly` is the rate per hour of all
+    machines when every hour of a period is used. `charges` are the offer's list rates, in its
     own currency, that make up the tariff.
     """
 
@@ -68,12 +81,14 @@ class Bill:
     storage_and_egress: tuple[StorageOrEgress, ...] = ()
     tariff: Tariff = field(init=False)
     factor: Decimal = field(init=False)
+    full_hourly: Decimal = field(init=False)
     charges: tuple[Charge, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         terms = self.terms
         object.__setattr__(self, "tariff", tariff(self.offer))
         object.__setattr__(self, "factor", terms.nodes * terms.price_factor * terms.exchange)
+        object.__setattr__(self, "full_hourly", self.tariff.effective_hourly * self.factor)
         fees = self._fees() if self.tariff.fee else []
         metered = self._metered() if self.tariff.metered_hourly or not fees else []
         object.__setattr__(self, "charges", (*fees, *metered))
@@ -111,8 +126,23 @@ class Bill:
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' effective rate per hour: fee / period + metered rate where commitments are fully used."""
         if self.terms.utilization == 1 or not hours:
-            return self.tariff.effective_hourly * self.factor
+            return self.full_hourly
         return self._share(hours) / hours
+
+    def paid(self, time: TrainingTime, moved: Width) -> Paid:
+        """What a training costs whose rate moves so until it ends: rounded, with the ends of its range."""
+        point, low, high = as_written(time.hours), as_written(time.hours_low), as_written(time.hours_high)
+        cheaper, dearer = factors(moved, low, point, high)
+        components, hourly = self.components(point), self.effective_hourly(point)
+        effective = self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)
+        billed = self.billed(low, cheaper), self.billed(high, dearer)
+        total = sum([line.amount for line in components], ZERO)
+        return Paid(CostRange(*map(cents, effective)), CostRange(total, *map(cents, billed)), hourly, components)
+
+    def rounded(self, basis: Basis, *hours: float) -> tuple[Decimal, ...]:
+        """What runs of each of these hours cost by this basis, in cents."""
+        cost = self.billed if basis == "billed" else self.effective
+        return tuple(map(cents, [cost(as_written(each)) for each in hours]))
 
     def paid_hours(self, hours: Decimal) -> int:
         """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
@@ -180,6 +210,11 @@ class Bill:
         return parts or [
             Charge(f"{name} running cost" if owned else name, "hours", self.tariff.metered_hourly, by_hour)
         ]
+
+
+def as_written(hours: float) -> Decimal:
+    """The hours in decimals, digit by digit."""
+    return Decimal(repr(hours))
 
 
 def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: Decimal = ONE) -> Decimal | None:

@@ -6,9 +6,10 @@ from decimal import Decimal
 import pytest
 from fakes.offers import offer
 
-from costcalc.assumptions import converted, free_tier, in_words
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
+from costcalc.rented import converted, free_tier
+from costcalc.units import in_words
 
 RATES = {
     "EUR": ExchangeRate("EUR", Decimal("0.9200001"), date(2024, 5, 1), "a bank"),
@@ -65,4 +66,3 @@ def test_a_free_tier_says_its_quota_and_its_sessions_or_that_nobody_published_th
     assert next(free_tier(unknown, 0.5, 0.5)) == (
         "Free tier: 30 min of work without a published weekly quota, in sessions of unknown length."
     )
-    assert [*free_tier(offer(), 60, 60)] == []

@@ -15,11 +15,10 @@ from api.formats.charts.figure import Tick
 from api.formats.charts.frame import SHAPES, Axis, Frame, most_shown, short
 from api.reports.cost import Point, Points
 from costcalc.answers import Answer, Estimate
-from costcalc.assumptions import in_words
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.query import Basis
-from costcalc.units import Indices
+from costcalc.units import Indices, in_words
 
 MOST_DRAWN = 4000  # an estimate takes some 60 bytes of the page and 15 microseconds
 MOST_NAMED = 6

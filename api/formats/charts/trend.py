@@ -10,9 +10,9 @@ from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, line, n
 from api.formats.charts.frame import Axis
 from api.formats.charts.history import days, months
 from api.reports.trend import Point
-from costcalc.assumptions import in_words
 from costcalc.money import money
 from costcalc.query import EstimateQuery
+from costcalc.units import in_words
 
 SIGNS = {
     "chips": Entry("another machine", 0),

@@ -20,7 +20,7 @@ from api.reports.decision import Commitment, cheapest_first, considered
 from api.web.pages.address import Address
 from api.web.pages.question import Headline
 from api.web.responses import asked_of
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 
 MOST_LINES = 24
 

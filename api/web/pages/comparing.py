@@ -15,8 +15,8 @@ from api.reports.comparison import CompareDocument, asked_of, compare_report
 from api.web.pages.address import Address
 from api.web.pages.question import explained
 from api.web.responses import answered, arguments, current_service, wants_page, with_example
-from costcalc.assumptions import in_words
 from costcalc.query import Basis
+from costcalc.units import in_words
 
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"], "a": ["aws:p5.4xlarge"], "b": ["aws:p4d.24xlarge"]}
 EXAMPLES = (

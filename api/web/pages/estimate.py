@@ -16,8 +16,8 @@ from api.web.pages.address import Address
 from api.web.pages.taking import taking
 from api.web.responses import arguments
 from costcalc.answers import Estimate
-from costcalc.assumptions import in_words
 from costcalc.training import Metric
+from costcalc.units import in_words
 
 OF_OVERHEAD = ("Overhead", "Staging", "Spot: ")
 

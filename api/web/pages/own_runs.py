@@ -9,7 +9,7 @@ from flask import render_template
 
 from api.formats import words
 from api.reports.own_runs import OwnRecipe, OwnRecipesReport, TriedRun, own_recipe
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 from own_runs.runs import RUN, CurvePoint, stored_run
 from pricing.store.local_file import OwnRun
 

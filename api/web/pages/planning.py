@@ -14,7 +14,7 @@ from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
 from api.reports.plan import PlanDocument, sums_of
 from api.web.pages.address import Address, Given
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 
 HEAD = "model,target"
 EXAMPLE = b"""model,target,provider,max_hours,_project

@@ -28,12 +28,12 @@ from api.web.pages.address import Address
 from api.web.pages.taking import taking
 from api.web.responses import arguments, cached, current_service, with_example
 from costcalc.answers import Answer, Estimate, Pick
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.reasons import against
 from costcalc.tasks.tables import MLPERF, benchmark_of
+from costcalc.units import in_words
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}

@@ -14,7 +14,7 @@ from api.reports.trend import TrendReport
 from api.web.pages.address import Address
 from api.web.pages.question import Headline, explained
 from api.web.responses import asked_of
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 
 FIELDS = (("model", "Model", "resnet50"), ("target", "Target", "0.757"), ("provider", "Provider", "aws"),
           ("accelerator", "Accelerator", "H100"), ("currency", "Currency", "EUR"))  # fmt: skip

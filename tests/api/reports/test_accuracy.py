@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 
 STEP = 0.0001
 

@@ -9,13 +9,13 @@ from support.engine import answer
 from support.stores import packaged_edition
 
 from costcalc.answers import Estimate
-from costcalc.assumptions import in_words
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
 from costcalc.evidence import load_evidence
 from costcalc.offers import Offer, PurchaseOption, tariff
 from costcalc.query import Discount, EstimateQuery
+from costcalc.units import in_words
 from pricing.packaged.offers import read_packaged
 
 OFFERS = packaged_edition().offers

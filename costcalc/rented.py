@@ -1,0 +1,247 @@
+"""What is rented: machines of an offer under one customer's terms, the power they draw, and what is taken for granted of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from math import exp
+from typing import NamedTuple
+
+from costcalc import spot_rates
+from costcalc.costing.bills import Bill, Terms
+from costcalc.costing.owning import WATTS_PER_KILOWATT
+from costcalc.costing.rentals import discount_fraction
+from costcalc.costing.storage_and_egress import Market
+from costcalc.duration import overheads
+from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, EnergyTables, GridCarbon
+from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions, Place
+from costcalc.memory import Few
+from costcalc.money import ExchangeRate
+from costcalc.offers import (
+    AVAILABLE,
+    COMMITMENTS,
+    OLD_DAYS,
+    OWN,
+    WATTS,
+    Offer,
+    PriceSource,
+    PurchaseOption,
+    drawn_watts,
+)
+from costcalc.query import EstimateQuery
+from costcalc.units import in_words
+
+RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
+FREE_TIER = "Free tier: "
+INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
+OWN_ENERGY = "Energy: what the electricity bill of your machine counts. Carbon: the grid at your place is not known."
+
+
+class Power(NamedTuple):
+    """What machines and the building around them draw, what the grid emits for each kWh, None where nobody knows, and where both
+    come from."""
+
+    kilowatts: float | None
+    kg_per_kwh: float | None
+    said: str
+
+
+class Rented(NamedTuple):
+    """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
+
+    `power` is that of all of them. `spot_moves` say how far the rate of spot machines moves. `first_hand`, `available` and
+    `available_at` are the offer's. Of what is said, `price` is about the rate and the interruptions of spot machines, `number`
+    about how many there are, and `exchange` about currencies, storage and egress.
+    """
+
+    bill: Bill
+    source: PriceSource
+    age_days: int
+    spot_moves: spot_rates.Moves | None
+    first_hand: bool
+    available: bool | None
+    available_at: datetime | None
+    power: Power
+    price: tuple[str, ...]
+    number: tuple[str, ...]
+    exchange: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Renting:
+    """How machines are rented for a question. `known` are, by row of the catalogue, number of machines and age of the rate in
+    days, what questions of equal terms share."""
+
+    query: EstimateQuery
+    market: Market
+    as_of: datetime
+    interruptions: Mapping[Place, ObservedInterruptions]
+    energy: EnergyTables
+    known: Few[tuple[int, int, int], Rented]
+
+    def rented(self, row: int, offer: Offer, nodes: int) -> Rented:
+        """So many machines of the offer in this row."""
+        age_days = (self.as_of - offer.observed_at).days
+        return self.known.recall((row, nodes, age_days), self._rented, offer, nodes, age_days)
+
+    def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
+        market, query = self.market, self.query
+        is_spot = offer.purchase_option is PurchaseOption.SPOT
+        return Rented(
+            bill=Bill(offer, self._terms(offer, nodes), market.storage_and_egress(query, offer.provider)),
+            source=PriceSource(offer.source, offer.observed_at),
+            age_days=age_days,
+            spot_moves=spot_rates.moves(offer.provider, offer.machine.accelerator) if is_spot else None,
+            first_hand=offer.first_hand,
+            available=offer.available,
+            available_at=offer.available_at,
+            power=power(self.energy, offer, nodes, self.as_of.year),
+            price=(*of_price(query, offer, age_days), *self._interruptions(offer)),
+            number=tuple(why_so_many(query, offer, nodes)),
+            exchange=(
+                *converted(query.currency, offer, market.exchange),
+                *market.rates.notes(query, offer.provider),
+            ),
+        )
+
+    def _terms(self, offer: Offer, nodes: int) -> Terms:
+        query, exchange = self.query, self.market.exchange
+        own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
+        into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
+        return Terms(nodes, own, Decimal(repr(query.utilization)), into)
+
+    def _interruptions(self, offer: Offer) -> Iterator[str]:
+        if offer.purchase_option is PurchaseOption.SPOT:
+            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
+            yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
+
+
+def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
+    """The power of so many machines of an offer, on the grid of the year nearest to this one."""
+    if (own_watts := drawn_watts(offer.flags)) is not None:
+        return Power(own_watts / WATTS_PER_KILOWATT * nodes, None, OWN_ENERGY)
+    machine = offer.machine
+    watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(offer.provider)
+    if watts is None:
+        return Power(None, None, f"Energy: the watts of {machine.accelerator} were not published.")
+    pue = center.pue if center else USUAL_PUE
+    grids = tables.grids.get((offer.provider, offer.region), ())
+    grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
+    kilowatts = machine.accelerators * watts * MACHINE_SHARE * pue / WATTS_PER_KILOWATT * nodes
+    return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
+
+
+def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]:
+    """What the price takes for granted."""
+    if age_days > OLD_DAYS:
+        yield f"The price was last seen on {offer.observed_at.date()}, {age_days} days before the date asked for."
+    if offer.purchase_option in COMMITMENTS:
+        yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
+    if offer.purchase_option is PurchaseOption.MONTHLY:
+        yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
+    if offer.purchase_option is PurchaseOption.OWNED:
+        yield (
+            f"Owned: billed cost is what the machine loses in value over its life of {offer.term}, its price less its residual "
+            "value, and this run's electricity; effective cost is the run's share of both."
+        )
+    if query.utilization == 0:
+        yield "No other work uses what this run leaves of a commitment, rental or owned machine: it bears the whole cost."
+    elif query.utilization < 1:
+        yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
+    if flags := [
+        flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)
+    ]:
+        yield f"Price flags: {', '.join(flags)}."
+
+
+def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
+    """How often a spot machine is taken to be interrupted, and who says so."""
+    risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
+    return (
+        f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
+        f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, {overheads.CHECKPOINT_SECONDS} s each, "
+        f"{RESTART_MINUTES:.0f} min to restart; waiting for capacity is not counted."
+    )
+
+
+def _known(known: ObservedInterruptions | None, region: str) -> str:
+    if known is None:
+        return "nobody says how often such machines are interrupted there, so that it is set by hand:"
+    share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
+    month = f"{known.observed_on:%B %Y}"
+    said = f"by {month} the provider interrupted {share} of its {known.instance_type} in {region} within a month,"
+    if RISKS[RISK_OF_SHARE[known.share]] is MEASURED:
+        return f"{said} without an upper end; V100 machines of which it said the same were measured in 2023:"
+    return f"{said} which is"
+
+
+def _hours(between: float) -> str:
+    return f"{between:,.0f} h" if between >= 10 else f"{between:.1f} h"
+
+
+def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]:
+    """Where nobody asked for this number of machines: why it is offered."""
+    if nodes == 1 or query.nodes or query.accelerators:
+        return
+    if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
+        most, which = offer.machine.most_in_block, "one capacity block has"
+    else:
+        most, which = offer.machine.most_machines, "anybody can rent together without a capacity block"
+    if nodes <= most:
+        yield (
+            f"{nodes} machines: these are offered in powers of two up to {most}, the most that {which}; "
+            "nodes= asks for another number."
+        )
+    else:
+        yield f"{nodes} machines: as many as in a published run on this very type."
+
+
+def spot_rate_moves(offer: Offer, moved: spot_rates.Width) -> str:
+    """How far a spot rate is taken to move until the end of the run."""
+    of = spot_rates.generation(offer.provider, offer.machine.accelerator)
+    basis = (
+        f"8 in 10 of Google's rates of {of} do no more in such a time."
+        if of
+        else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
+        f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
+    )
+    return (
+        f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
+        f"{offer.observed_at.date()} by the end of the run: {basis}"
+    )
+
+
+def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:
+    """How long so many hours of work take on the calendar of a free tier, and what that assumes."""
+    session = f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
+    week = f"at {offer.hours_per_week:g} h a week" if offer.hours_per_week else "without a published weekly quota"
+    work, calendar = in_words(hours), in_words(calendar_hours)
+    waits = "" if calendar == work else f" take {calendar}"
+    yield f"{FREE_TIER}{work} of work{waits} {week}, in {session}."
+    yield (
+        f"Free tiers are never guaranteed and their quotas may change; each session takes "
+        f"{RESTART_MINUTES:.0f} min to restart."
+    )
+
+
+def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
+    """The exchange rates between the currency that an offer is quoted in and the one asked for."""
+    codes = [code for code in (offer.currency, wanted) if code != "USD"] if offer.currency != wanted else []
+    for rate in map(exchange.__getitem__, codes):
+        what = "Quoted in" if rate.currency == offer.currency else "Converted to"
+        yield f"{what} {rate.currency}: {round(rate.per_usd, 6).normalize():f} per USD on {rate.date} ({rate.source})."
+
+
+def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
+    """Where the energy of a training comes from, and what is emitted for it."""
+    building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, a usual one"
+    said = (
+        f"Energy: {watts:,.0f} W by the data sheet of {accelerator}, times {MACHINE_SHARE:g} for the machine around it as "
+        f"measured on H100, times PUE {building}."
+    )
+    if grid is None:
+        return f"{said} Carbon: no figure of the grid there is known."
+    when = f"in {grid.year}" if grid.year else "in a year that is not stated"
+    return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."
