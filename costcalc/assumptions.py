@@ -16,7 +16,6 @@ from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.query import EstimateQuery
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
-from costcalc.units import in_words
 
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 WHOLE = 0.995
@@ -93,11 +92,6 @@ def own_noise(metric: str, sigma: float) -> str:
         f"Runs are assumed to differ from seed to seed by {sigma:.2g} in {metric}: as the later half of this log scatters "
         "about its own course, and as runs on ImageNet do where that is smooth."
     )
-
-
-def usual_hours(low: float, high: float) -> str:
-    """How long other people's programs take."""
-    return f"Other people's code takes between {in_words(low)} and {in_words(high)} for the same training in 8 of 10 cases."
 
 
 def whose_code(code: Code | None) -> Iterator[str]:

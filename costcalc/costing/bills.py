@@ -133,9 +133,9 @@ class Bill:
         """What a training costs whose rate moves so until it ends: rounded, with the ends of its range."""
         point, low, high = as_written(time.hours), as_written(time.hours_low), as_written(time.hours_high)
         cheaper, dearer = factors(moved, low, point, high)
-        components, hourly = self.components(point), self.effective_hourly(point)
         effective = self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)
         billed = self.billed(low, cheaper), self.billed(high, dearer)
+        hourly, components = self.effective_hourly(point), self.components(point)
         total = sum([line.amount for line in components], ZERO)
         return Paid(CostRange(*map(cents, effective)), CostRange(total, *map(cents, billed)), hourly, components)
 
