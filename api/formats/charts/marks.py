@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from markupsafe import Markup, escape
 
@@ -17,7 +17,7 @@ def area(plot: Plot, link: Link | None = None) -> Markup:
     dearer = f"+{plot.dearer:,} dearer than {plot.most}" if plot.dearer else ""
     return Markup(
         f"{grid((x for x, _ in plot.across), (y for y, _ in plot.up))}"
-        f'<g class="behind" aria-hidden="true">{"".join(map(_sign, plot.behind))}</g>'
+        f'<g class="behind" aria-hidden="true">{"".join((_signs if link is None else _dots)(plot.behind))}</g>'
         f'{_lines("steps ink", plot.steps)}{_lines("front-ranges ink thin", plot.ranges)}'
         f'<text class="end" x="100%" dx="-8" y="15">{escape(dearer)}</text>'
         f'{"".join(_front(each, link) for each in plot.chosen)}'
@@ -32,6 +32,22 @@ def free(plot: Plot) -> Markup:
     return Markup(
         "".join(f'<g class="p{m.colour}">{_sign(m._replace(shape="stroke"))}{_beside(m, 4)}</g>' for m in places)
     )
+
+
+def _signs(marks: Iterable[Mark]) -> Iterator[str]:
+    return map(_sign, marks)
+
+
+def _dots(marks: Iterable[Mark]) -> Iterator[str]:
+    """All circles as one path, which browsers draw in a fraction of the time of a sign each: ends of lines without length."""
+    places: list[Mark] = []
+    for mark in marks:
+        if mark.shape == "circle":
+            places.append(mark)
+        else:
+            yield _sign(mark)
+    path = "".join(f"M{mark.x.rstrip('%')} {mark.y.rstrip('%')}h0" for mark in places)
+    yield f'<svg viewBox="0 0 100 100" preserveAspectRatio="none"><path d="{path}"/></svg>'
 
 
 def _sign(mark: Mark) -> str:

@@ -36,6 +36,12 @@ for (const field of document.querySelectorAll("input.find")) {
   });
 }
 
+document.addEventListener("focusin", (event) => {
+  // The names that fields suggest become elements when they are wanted.
+  if (event.target.hasAttribute("list"))
+    for (const names of document.querySelectorAll("noscript.known")) names.outerHTML = names.textContent;
+});
+
 for (const tray of document.querySelectorAll("form.tray")) {
   // The button works when two are ticked; it says how many are.
   const button = tray.querySelector("button"), ticks = [...document.querySelectorAll("input[form=tray]")];

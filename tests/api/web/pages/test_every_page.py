@@ -68,7 +68,7 @@ EMPTY = (
 OF_A_TASK = "/?model=bert-large", "/trend?model=bert-large&every=year"
 # Rows and points far below are like those above, and axe reads them one by one.
 CUT = """() => document.querySelectorAll(
-    'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use, .plot .beyond use').forEach(row => row.remove())"""
+    'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use').forEach(row => row.remove())"""
 CUT_OFF = """() => [...document.querySelectorAll('input[placeholder]:placeholder-shown')].filter(field => {
     const style = getComputedStyle(field), pen = document.createElement('canvas').getContext('2d');
     pen.font = `italic ${style.fontSize} ${style.fontFamily}`;
