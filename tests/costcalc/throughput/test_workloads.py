@@ -52,7 +52,7 @@ def test_the_examples_of_one_maker_are_several_codes(packaged_evidence):
         for row in packaged_evidence.throughputs
         if row.organisation == "NVIDIA" and row.stack != "mlperf"
     }
-    assert {name.framework_family for name in names} == {"mxnet", "paddle", "pytorch", "tensorflow"}
+    assert {name.framework_family for name in names} == {"jax", "mxnet", "paddle", "pytorch", "tensorflow"}
     assert len({implementation(row) for row in packaged_evidence.throughputs if row.stack == "lambda-tf"}) == 1
 
 

@@ -154,6 +154,10 @@ class TestMLPerfRuns:
         assert list(mlperf_runs(publish([other]))) == []
 
 
+CONTRADICTED = "flagperf-vit-b16-a100-40gb-x1-amp"
+"""Its own table has 664 and 629 images/s of each of eight and sixteen cards with the same code and batch, and 1,144 of one alone."""
+
+
 def test_unseen_speeds_are_sourced_in_no_fit_and_each_is_scored_or_scaled_from():
     published = load_published()
     known = published.throughputs
@@ -165,7 +169,8 @@ def test_unseen_speeds_are_sourced_in_no_fit_and_each_is_scored_or_scaled_from()
     pairs = [pair for split in splits for pair in published.groups[split].items()]
     transformers = published.groups["transformers"].keys() | published.groups["more_transformers"].keys()
     named = {name for pair in pairs for name in pair} | transformers
-    assert unseen.keys() <= named <= unseen.keys() | known.keys()
+    assert unseen.keys() <= named <= unseen.keys() | known.keys() | {CONTRADICTED}
+    assert CONTRADICTED not in unseen.keys() | known.keys()
     for name, base in pairs:
         one, other = ((known | unseen)[each] for each in (name, base))
         assert (one.stack, one.accelerator) == (other.stack, other.accelerator), name
