@@ -155,7 +155,7 @@ class TestMLPerfRuns:
 
 
 CONTRADICTED = "flagperf-vit-b16-a100-40gb-x1-amp"
-"""Its own table has 664 and 629 images/s of each of eight and sixteen cards with the same code and batch, and 1,144 of one alone."""
+"""Its own table has 664 and 629 images/s a card on eight and sixteen with the same code and batch, and 1,144 on one alone."""
 
 
 def test_unseen_speeds_are_sourced_in_no_fit_and_each_is_scored_or_scaled_from():
