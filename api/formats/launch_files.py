@@ -241,6 +241,7 @@ def _started(one: Estimate, report: LaunchReport) -> dict[str, object]:
     return {
         "EPOCHS": ceil(recipe.scheduled_epochs or one.epochs),
         "NETWORK": start.networks.get(one.model, one.model),
+        "CONFIG": start.configuration(recipe.command),
         "NODES": one.nodes,
         "GPUS": one.accelerators // one.nodes,
         "BATCH": part.batch,

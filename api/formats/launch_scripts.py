@@ -71,7 +71,7 @@ if [ -n "${reached:-}" ] || [ $status -eq 0 ] || [ $status -eq 124 ]; then touch
 """
 UNTIL_REACHED = """\
 while read -r top1; do
-  if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !(top1 / {full} >= target) }}'; then
+  if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !({share} >= target) }}'; then
     reached=$top1
     kill $training
     break
@@ -101,7 +101,8 @@ def share(line: CommandLine, global_batch: int, accelerators: int) -> Share:
 
 def launch_script(start: Start, line: CommandLine, launcher: str, *, stops_at_target: bool) -> str:
     """The script of a recipe's code; it stops when the log shows the target, where the log tells."""
-    watched = UNTIL_REACHED.format(full=start.full, accuracy=_quoted(start.accuracy)) if start.accuracy else ""
+    share = f"1 - top1 / {start.full}" if start.errors else f"top1 / {start.full}"
+    watched = UNTIL_REACHED.format(share=share, accuracy=_quoted(start.accuracy)) if start.accuracy else ""
     return SCRIPT.format(
         nodes=NODES[launcher],
         repository=start.repository,

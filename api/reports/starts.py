@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -11,6 +12,7 @@ from importlib.resources import files
 import msgspec
 
 from costcalc.hardware import Accelerator
+from costcalc.programs import Command
 
 ARM = ("GH200", "GB200", "GB300", "T4G")
 """Chips in machines with Arm processors; all images here are built for x86."""
@@ -37,7 +39,8 @@ class Start:
 
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
     `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
-    folder; None where it can't.
+    folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
+    own line that names its configuration.
     """
 
     image: str
@@ -52,11 +55,18 @@ class Start:
     checkpoint: str | None = None
     install: str = ""
     most_nodes: int | None = None
+    errors: bool = False
+    config: str | None = None
     networks: dict[str, str] = field(default_factory=dict)
 
     def line(self, recipe: str) -> CommandLine | None:
         """What trains this recipe, None where the code has no such recipe."""
         return next((line for line in self.recipe if any(fnmatchcase(recipe, name) for name in line.names)), None)
+
+    def configuration(self, command: Command | None) -> str | None:
+        """What names the recipe's configuration; None where the code needs none."""
+        found = re.search(self.config, command.line) if self.config and command else None
+        return found and found[0]
 
     def runs_on(self, chip: Accelerator, nodes: int) -> bool:
         """Whether the image and the script are made for so many machines with this chip."""

@@ -34,6 +34,8 @@ QUESTIONS = [
         "run": 'python train.py --name "a: b"\nls',
     },
     {"to": "dstack", "provider": "aws", "purchase": "on_demand", "nodes": "4"},
+    {"to": "skypilot", "provider": "aws", "recipe": "mmpretrain-*"},
+    {"to": "dstack", "provider": "aws", "recipe": "nvidia-pytorch-resnet50-a100x8-amp-90ep"},
     {"to": "skypilot", "provider": "aws", "purchase": "spot", "checkpoints": "s3://my-runs"},
     {"to": "dstack", "provider": "aws", "purchase": "spot", "checkpoints": "my-volume"},
 ]
