@@ -144,6 +144,14 @@ def _task(row: TaskRow) -> Link:
     return ("models", {}) if row.dataset == IMAGENET else ("cost", {"model": row.model})
 
 
+def _least_cost(row: TaskRow | RoundRow) -> str:
+    return "nothing for rent" if row.cost is None else money(row.cost, row.currency)
+
+
+def _takes(row: TaskRow) -> str:
+    return f"{in_words(row.hours)} on {words.accelerators(row)} at {row.provider}" if row.hours else ""
+
+
 def _counts(row: TaskRow) -> str:
     """The fewest and the most accelerators of its results: `8`, `1 to 4,320`."""
     return " to ".join(f"{count:,}" for count in dict.fromkeys((row.fewest_accelerators, row.most_accelerators)))
@@ -274,8 +282,7 @@ ROUNDS = Table(
     RoundRow,
     (
         Column("Round", lambda row: row.round, lambda row: day(row.published), link=_on_its_day),
-        Column("Least cost", lambda row: (row.cost is not None and money(row.cost, row.currency)) or "nothing for rent",
-               lambda row: (row.minutes and in_words(row.minutes / 60)) or "", is_number=True),
+        Column("Least cost", _least_cost, lambda row: (row.minutes and in_words(row.minutes / 60)) or "", is_number=True),
         Column("Machine", lambda row: (row.provider and f"{row.provider} {row.instance_type}") or "",
                lambda row: (row.accelerator and f"{row.accelerators:,} {row.accelerator}") or ""),
         Column("Today", lambda row: (row.cost_today is not None and money(row.cost_today, row.currency)) or "",
@@ -318,7 +325,8 @@ MODELS = Table(
 )  # fmt: skip
 TASKS = Table(
     "Tasks",
-    "What you can ask about besides networks on ImageNet. Give a name as the model; the target may be left out.",
+    "What you can ask about besides networks on ImageNet, and the least that each costs today at a confirmed rate on demand. "
+    "Give a name as the model; the target may be left out.",
     "task",
     TaskRow,
     (
@@ -327,6 +335,8 @@ TASKS = Table(
         Column("Data set", lambda row: row.dataset, leave=2),
         Column("Quality", lambda row: value_in_words(row.metric, row.quality) if row.quality else words.measure(row.metric),
                lambda row: ", and ".join(filter(None, [f"{row.better} is better", row.also]))),
+        Column("Cost today", lambda row: "by network" if row.dataset == IMAGENET else _least_cost(row), _takes, is_number=True,
+               link=_task),
         Column("Results", lambda row: number(row.results, ","), lambda row: many(row.organisations, "organisation"),
                is_number=True),
         Column("Accelerators", _counts, leave=3),

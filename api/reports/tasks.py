@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import Any, ClassVar
 
+from api.reports.trend import PASSING_BYTES
 from api.service import Service
+from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
+from costcalc.memory import Memory
 from costcalc.tasks.tables import Task, results, tasks
 from costcalc.training import Metric, Recipe
 
@@ -22,7 +26,8 @@ class TaskRow:
     left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew,
     `whole_training` what was spent on the training that the task is a part of. `results` by `organisations` in `rounds` are on
     `fewest_accelerators` to `most_accelerators`; `spread` is the standard deviation of their minutes from run to run, as a
-    fraction."""
+    fraction. `cost` and `hours` are those of the cheapest pick today, null of ImageNet, whose networks cost what each costs, and
+    where nothing that trains it is for rent."""
 
     model: str
     title: str
@@ -44,6 +49,14 @@ class TaskRow:
     most_accelerators: int
     spread: float | None
     source: str
+    cost: Decimal | None = None
+    currency: str = "USD"
+    hours: float | None = None
+    provider: str | None = None
+    instance_type: str | None = None
+    nodes: int | None = None
+    accelerator: str | None = None
+    accelerators: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +73,22 @@ class TasksReport:
     name: ClassVar = "tasks"
     rest: ClassVar = None
     service: Service
+    catalogue: Catalogue
 
     def rows(self) -> tuple[TaskRow, ...]:
-        """ImageNet's first, the others by how many results they have."""
-        others = sorted(map(_row, tasks().values()), key=lambda row: -row.results)
-        return (self._imagenet(), *others)
+        """ImageNet's first, the others by how many results they have; worked out once for each snapshot and day."""
+        name = "tasks", self.service.state(self.catalogue.snapshot), self.service.clock().date()
+        return self.service.memory.shelf(False).recall(name, self._worked_out).tasks
+
+    def _worked_out(self) -> TasksDocument:
+        others = sorted(map(self._priced, tasks().values()), key=lambda row: -row.results)
+        return TasksDocument((self._imagenet(), *others))
+
+    def _priced(self, task: Task) -> TaskRow:
+        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+        query, _ = passing.question({"model": [task.name], "limit": ["1"]}, self.catalogue)
+        answer = passing.answer(query, self.catalogue)
+        return _at_its_cost(_row(task), answer.lead) if answer.picks else _row(task)
 
     def _imagenet(self) -> TaskRow:
         recipes = self.service.evidence.recipes
@@ -114,11 +138,24 @@ def _row(task: Task) -> TaskRow:
     )
 
 
+def _at_its_cost(row: TaskRow, least: Estimate) -> TaskRow:
+    return replace(
+        row,
+        cost=least.billed_cost,
+        hours=least.calendar_hours,
+        provider=least.provider,
+        instance_type=least.instance_type,
+        nodes=least.nodes,
+        accelerator=least.accelerator,
+        accelerators=least.accelerators,
+    )
+
+
 def _rounds(task: Task) -> Iterator[str]:
     """The rounds that have results of the task, the first one first."""
     yield from sorted({one.round for one in results()[task.name]})
 
 
-def tasks_report(service: Service, _: Catalogue, __: dict[str, Any]) -> TasksReport:
+def tasks_report(service: Service, catalogue: Catalogue, _: dict[str, Any]) -> TasksReport:
     """The report that parsed parameters of `/tasks` ask for."""
-    return TasksReport(service)
+    return TasksReport(service, catalogue)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -90,7 +91,14 @@ def test_the_list_of_tasks_is_a_page_a_sheet_and_json(client):
     assert {each["model"] for each in listed[1:]} == set(tasks())
     rows = list(csv.DictReader(io.StringIO(client.get("/tasks.csv").text)))
     assert [row["model"] for row in rows] == [each["model"] for each in listed]
-    assert "Llama 2 70B" in client.get("/tasks", headers={"Accept": "text/html"}).text
+    page = client.get("/tasks", headers={"Accept": "text/html"}).text
+    assert "Llama 2 70B" in page
+    assert [listed[0]["cost"], listed[0]["hours"]] == [None, None]
+    for task in ("llama2-70b-lora", "gpt3-175b"):
+        least = client.get(f"/cost?model={task}").json["picks"][0]["estimate"]
+        [row] = (each for each in listed if each["model"] == task)
+        assert (row["cost"], row["hours"]) == (least["billed_cost"], least["calendar_hours"])
+        assert re.search(rf'href="/\?model={task}">\${row["cost"]:,.2f}<', page)
 
 
 def test_each_round_of_mlperf_is_in_dollars_of_its_day_and_of_today(client):
