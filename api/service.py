@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from marshmallow import Schema
 
@@ -159,8 +159,8 @@ class Service:
 
     def parse(
         self, schema: Schema, arguments: Arguments, catalogue: Catalogue, guesses: Guesses | None = None
-    ) -> tuple[dict[str, Any], Layout]:
-        """The values of the parameters, with names in our spelling, and the layout of the answer.
+    ) -> tuple[Any, Layout]:
+        """The values of the parameters, with names in our spelling, as `Values` or another of its kind, and the layout.
 
         Raises BadParameters, or NotFound when only the model is unknown.
         """
@@ -187,7 +187,7 @@ class Service:
             return DescribedSubject()
         return ImageNetSubject.of(self.evidence, schema, arguments)
 
-    def check(self, schema: Schema, arguments: Arguments) -> dict[str, Any]:
+    def check(self, schema: Schema, arguments: Arguments) -> Any:
         """The values of parameters that need no prices. Raises BadParameters."""
         values, errors = parse(schema, arguments, Guesses())
         if errors:
@@ -310,9 +310,9 @@ def code_version() -> str:
     return f"{costcalc.__version__}+{digest.hexdigest()}"
 
 
-def query_of(values: dict[str, Any], **defaults: Any) -> EstimateQuery:
+def query_of(values: Mapping[str, object], **defaults: object) -> EstimateQuery:
     """The question that parsed parameters ask; `defaults` apply to parameters that are not given."""
-    given = {**defaults, **values, "model": values["model"].name}
+    given: dict[str, Any] = {**defaults, **values, "model": cast(Model, values["model"]).name}
     return EstimateQuery(**{"basis": usual_basis(given.get("purchase", ())), **given})
 
 

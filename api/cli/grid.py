@@ -38,7 +38,7 @@ class Column:
     meaning: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Any], width: int, tells_left: bool = True) -> Iterator[str]:
+def table(columns: Sequence[Column], rows: Sequence[object], width: int, tells_left: bool = True) -> Iterator[str]:
     """The lines of the table, what its columns mean, and which are left out to fit the width, unless nobody need be told."""
     cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
     shown, widths = fitted(cells, width)
@@ -55,7 +55,7 @@ def table(columns: Sequence[Column], rows: Sequence[Any], width: int, tells_left
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 
 
-def echo_table(columns: Sequence[Column], rows: Sequence[Any]) -> None:
+def echo_table(columns: Sequence[Column], rows: Sequence[object]) -> None:
     """Prints the table as wide as the terminal."""
     for line in table(columns, rows, terminal_width()):
         click.echo(line.rstrip())

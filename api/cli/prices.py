@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -292,7 +291,7 @@ SOURCE = click.Argument(["source"], shell_complete=completer("sources"))
 @click.option("--yes", is_flag=True, help="Do not ask before withdrawing.")
 @told()
 @_faults_told()
-def withdraw(source: str, yes: bool, **filters: Any) -> None:
+def withdraw(source: str, yes: bool, **filters: object) -> None:
     """Withdraw the wrong rates of SOURCE that match the filters. It lists them and asks first.
 
     SOURCE is a price source, or packaged for the prices that ship with costcalc. Nothing is deleted: answers about earlier
@@ -316,7 +315,7 @@ def withdraw(source: str, yes: bool, **filters: Any) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask before releasing.")
 @told()
 @_faults_told()
-def release(source: str, yes: bool, **filters: Any) -> None:
+def release(source: str, yes: bool, **filters: object) -> None:
     """Release rates of SOURCE from quarantine. It lists them and asks first; the next refresh stores them.
 
     A rate that looks odd is left out, and `costcalc prices status` says why. Once the source has listed it unchanged for a

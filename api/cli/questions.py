@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -45,7 +45,7 @@ class QuestionCommand(SchemaCommand):
                 ctx.fail(f"Missing argument '{names[-1].upper()}'.")
         return rest
 
-    def ask(self, explain: bool = False, **given: Any) -> None:
+    def ask(self, explain: bool = False, **given: object) -> None:
         """Prints the answer, or ends the command with what is wrong with the question."""
         gc.disable()  # the command is over before there is garbage worth a tenth of its time
         from api.cli.answers import answer
@@ -82,7 +82,7 @@ COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUE
 
 
 @click.command(cls=SchemaCommand, schema=plan_defaults, params=[click.Argument(["file"], type=click.File("rb"))])
-def plan(file: BinaryIO, **given: Any) -> None:
+def plan(file: BinaryIO, **given: object) -> None:
     """Find the best estimate for every row of FILE.
 
     FILE is CSV or JSON, - is standard input; its columns are named like the options.
@@ -104,7 +104,7 @@ def launching() -> Schema:
 
 
 @click.command(cls=SchemaCommand, schema=launching, params=[_argument("model"), _argument("target?")])
-def launch(**given: Any) -> None:
+def launch(**given: object) -> None:
     """Print a launch file for training MODEL to TARGET.
 
     SkyPilot or dstack reads it, rents the machines and starts the command of --run.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -39,7 +38,7 @@ recipes = click.Group("recipes", help="Turn training logs into recipes; list and
         click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
     ],
 )
-def add(log: Path, only_try: bool, **given: Any) -> None:
+def add(log: Path, only_try: bool, **given: object) -> None:
     """Turn the training log LOG into a recipe.
 
     `costcalc cost` then answers with its name as MODEL. The log is known by its content: DAWNBench, MLPerf, Keras, Lightning,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from api.questions.errors import BadParameters
+from api.questions.values import Values
 from api.reports.models import models_document
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -56,7 +56,7 @@ class RecipesDocument:
     recipes: tuple[RecipeSummary, ...]
 
 
-def recipes(service: Service, _: Catalogue, values: dict[str, Any]) -> RecipesDocument:
+def recipes(service: Service, _: Catalogue, values: Values) -> RecipesDocument:
     """The recipes of the model asked about. Raises BadParameters where none is."""
     if "model" not in values:
         raise BadParameters({"model": ["missing: write a model, such as resnet50"]})

@@ -45,7 +45,7 @@ class Tool:
     meaning: str
     path: str
     schema: Schema
-    document: Callable[[Service, Catalogue, dict[str, Any]], object]
+    document: Callable[[Service, Catalogue, Any], object]
     rows: int | None = None
 
     def parameters(self) -> dict[str, Parameter]:

@@ -54,7 +54,7 @@ class Parameter(fields.Field[Any]):
         text = {"type": "string", "pattern": f"^{seen}*$"}
         return text if self.listed else text | {"maxLength": self.longest}
 
-    def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, Any] | None, **_: Any) -> Any:
+    def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, object] | None, **_: object) -> Any:
         if self.listed:
             return self._list(value)
         if len(value) > 1:

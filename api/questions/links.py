@@ -77,7 +77,7 @@ def asked_by(name: str, value: Any) -> Any:
     return tuple(ALONE.get(each, each) for each in value) if name == "accelerator" else value
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """A parameter's value as it is written into a query string."""
     if isinstance(value, Meant):
         value = value.asked

@@ -34,7 +34,7 @@ def parse(
     return values, {**errors, **found, **_unknown_currency(values)}
 
 
-def as_texts(value: Any) -> list[str]:
+def as_texts(value: object) -> list[str]:
     """A value, or several, as a query string would have them."""
     if isinstance(value, (list, tuple)):
         return [text for each in value for text in as_texts(each)]

@@ -256,7 +256,7 @@ def _not_its_own(called: str, about: object, arguments: Arguments) -> Errors:
     return errors
 
 
-def _not_described(schema: Schema, values: Mapping[str, Any]) -> Errors:
+def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:
     """The errors of what is said of a training that the question does not describe; a small network has epochs without one."""
     if "metric" not in schema.fields:
         return {}

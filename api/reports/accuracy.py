@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, ClassVar
 
+from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
@@ -185,7 +186,7 @@ class AccuracyReport:
         return f"{money(cost, estimate.currency)} in {in_words(estimate.hours)}{waiting}"
 
 
-def accuracy_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AccuracyReport:
+def accuracy_report(service: Service, catalogue: Catalogue, values: Values) -> AccuracyReport:
     """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
     own = service.own.get(normalised(values["model"].name)) if service.own else None
     passed = own.values(values.get("crossing", Crossing.ISOTONIC)) if own else ()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.layout import Layout
+from api.questions.values import Values
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
 from api.reports.named import with_a_target, with_one_of
@@ -115,6 +116,6 @@ class AskReport:
         )
 
 
-def ask_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> AskReport:
+def ask_report(service: Service, catalogue: Catalogue, values: Values) -> AskReport:
     """The report that parsed parameters of `/ask` ask for."""
     return AskReport(service, catalogue, values["q"])

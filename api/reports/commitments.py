@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from api.questions.errors import BadParameters
+from api.questions.values import Values
 from api.reports.compared import Compared, MachineBills, OnDemand
 from api.reports.decision import decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
@@ -242,7 +243,7 @@ def _about(on_demand: OnDemand | None) -> tuple[str, ...]:
     return () if on_demand.same_machine else (OTHER_MACHINE,)
 
 
-def commitments_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CommitmentsReport:
+def commitments_report(service: Service, catalogue: Catalogue, values: Values) -> CommitmentsReport:
     """The report that parsed parameters of `/commitments` ask for."""
     runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
     query = query_of(values, basis="effective", limit=MACHINES)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from api.questions.errors import BadParameters
 from api.questions.resolving import Side
+from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
@@ -94,7 +95,7 @@ class CompareReport:
         )
 
 
-def compare_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CompareReport:
+def compare_report(service: Service, catalogue: Catalogue, values: Values) -> CompareReport:
     """The report that parsed parameters of `/compare` ask for."""
     sides = values.pop("a"), values.pop("b")
     return CompareReport(service, catalogue, query_of({"basis": "effective", **values}), sides)

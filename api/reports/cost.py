@@ -13,6 +13,7 @@ import numpy as np
 
 from api.questions.regions import located
 from api.questions.subjects import whose_target
+from api.questions.values import Values
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import Rest, rest_of
@@ -247,7 +248,7 @@ class CostReport:
         return Glance(self.service, self.catalogue, self._asked)
 
 
-def cost_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> CostReport:
+def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostReport:
     """The report that parsed parameters of `/cost` ask for."""
     return CostReport(service, catalogue, query_of(values))
 
@@ -308,6 +309,6 @@ class EstimateReport:
         return EstimateDocument(query, answer.prices, self.estimate, self.recipe, self.images_per_epoch, answer.hints)
 
 
-def estimate_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> EstimateReport:
+def estimate_report(service: Service, catalogue: Catalogue, values: Values) -> EstimateReport:
     """The report that parsed parameters ask for; they are those of `/cost`."""
     return EstimateReport(service, catalogue, query_of({**values, "limit": 1}))

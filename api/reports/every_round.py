@@ -10,8 +10,9 @@ from importlib import resources
 from itertools import groupby
 from operator import attrgetter
 from statistics import median
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from api.questions.values import Values
 from api.reports.rounds import RoundRow
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -64,6 +65,6 @@ def _fall(rows: Sequence[RoundRow]) -> str:
     )
 
 
-def every_round_report(_: Service, __: Catalogue, ___: dict[str, Any]) -> EveryRoundReport:
+def every_round_report(_: Service, __: Catalogue, ___: Values) -> EveryRoundReport:
     """The report of `/mlperf/all`."""
     return EveryRoundReport()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.trainings import BY_THE_HOUR
 from api.questions.suggestions import many
+from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.starts import Start, start_of
 from api.service import Service, query_of
@@ -124,7 +125,7 @@ def launchers(estimate: Estimate) -> list[Launcher]:
     return [launcher for launcher in TITLES if by_the_hour and launchable(launcher, estimate)]
 
 
-def launch_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> LaunchReport:
+def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
     asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
     kept = values.get("checkpoints", "")

@@ -166,7 +166,7 @@ class Change:
         return " and ".join(filter(None, [", ".join(kept), without]))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return f"{value:%Y-%m-%d}" if isinstance(value, datetime) else text_of(value)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from api.questions.errors import NotFound
 from api.questions.spellings import between_commas
 from api.questions.suggestions import not_by_its_layers, unknown
+from api.questions.values import FitValues, Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -153,7 +154,7 @@ def _memory(each: Fit) -> float:
     return each.memory_gib
 
 
-def fit_report(service: Service, _: Catalogue, values: dict[str, Any]) -> FitReport:
+def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
     """The report that parsed parameters of `/fit` ask for. Raises NotFound for an unknown network."""
     as_of = values.get("as_of") or service.clock()
     known = networks(service.evidence)
@@ -181,7 +182,7 @@ def _network(service: Service, text: str, known: Sequence[str]) -> str:
     raise NotFound(told, "model")
 
 
-def models_report(service: Service, _: Catalogue, values: dict[str, Any]) -> ModelsReport:
+def models_report(service: Service, _: Catalogue, values: Values) -> ModelsReport:
     """The report that parsed parameters ask for."""
     model = values.get("model")
     return ModelsReport(service.evidence_about(model.name) if model else service.evidence, model)

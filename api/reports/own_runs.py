@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from api.questions.names import Known
 from api.questions.resolving import MACHINE
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, clip, unknown
+from api.questions.values import RunValues
 from api.reports.cost import cost_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -158,7 +159,7 @@ def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:
     return "you" if row.owner else "everybody"
 
 
-def new_run(service: Service, catalogue: Catalogue, values: Mapping[str, Any], log: Path) -> Run:
+def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path) -> Run:
     """The run that a log and parsed parameters of RunSchema describe. Raises BadParameters naming all that is missing."""
     names = service.names(catalogue)
     errors: dict[str, list[str]] = {}
@@ -192,9 +193,7 @@ def _name(service: Service, name: str, errors: dict[str, list[str]]) -> str:
     return name
 
 
-def _machine(
-    values: Mapping[str, Any], names: Known, catalogue: Catalogue, errors: dict[str, list[str]]
-) -> dict[str, Any]:
+def _machine(values: RunValues, names: Known, catalogue: Catalogue, errors: dict[str, list[str]]) -> dict[str, Any]:
     """The accelerators of a run, and its rented machine where it is named."""
     nodes = values.get("nodes", 1)
     try:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
+
+
+class Page(TypedDict, total=False):
+    """The parameters that choose a part."""
+
+    offset: int
+    limit: int
 
 
 class Rest(NamedTuple):
@@ -16,7 +22,7 @@ class Rest(NamedTuple):
         return f"{self.total - self.offset:,} of {self.total:,} rows are left out here. The next row has offset={self.offset}."
 
 
-def page_of(values: Mapping[str, Any], default_limit: int | None = None) -> slice:
+def page_of(values: Page, default_limit: int | None = None) -> slice:
     """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
     start, limit = values.get("offset", 0), values.get("limit", default_limit)
     return slice(start, None if limit is None else start + limit)

@@ -258,7 +258,7 @@ def rows_of_json(body: bytes) -> list[Given]:
     return [{name: _text(name, value) for name, value in row.items()} for row in listed]
 
 
-def _text(name: str, value: Any) -> str:
+def _text(name: str, value: object) -> str:
     if isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value):
         return ",".join(map(str, value))
     if isinstance(value, dict | list):

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from api.questions.errors import NotFound
+from api.questions.values import Values
 from api.reports.trend import (
     PASSING_BYTES,
     POINT_BYTES,
@@ -182,7 +183,7 @@ class RoundsReport:
         return round(then.cost(self.query.basis).cost * still.hourly_rate / then.hourly_rate, 2)
 
 
-def rounds_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> RoundsReport:
+def rounds_report(service: Service, catalogue: Catalogue, values: Values) -> RoundsReport:
     """The report that parsed parameters of `/mlperf` ask for: of machines on demand unless the question says otherwise. Raises
     NotFound for a network that is no task's."""
     query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))

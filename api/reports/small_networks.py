@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from api.questions.values import SmallValues
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices
@@ -102,7 +103,7 @@ class SmallReport:
             )
 
 
-def small_report(service: Service, _: Catalogue, values: dict[str, Any]) -> SmallReport:
+def small_report(service: Service, _: Catalogue, values: SmallValues) -> SmallReport:
     """The report that parsed parameters of `/small` ask for."""
     training = Training(
         values["model"],

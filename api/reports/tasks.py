@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from api.questions.values import Values
 from api.reports.trend import PASSING_BYTES
 from api.service import Service
 from costcalc.answers import Estimate
@@ -156,6 +157,6 @@ def _rounds(task: Task) -> Iterator[str]:
     yield from sorted({one.round for one in results()[task.name]})
 
 
-def tasks_report(service: Service, catalogue: Catalogue, _: dict[str, Any]) -> TasksReport:
+def tasks_report(service: Service, catalogue: Catalogue, _: Values) -> TasksReport:
     """The report that parsed parameters of `/tasks` ask for."""
     return TasksReport(service, catalogue)

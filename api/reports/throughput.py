@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from api.questions.schemas.layout import own_words
 from api.questions.schemas.lists import BEST
+from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service
@@ -99,7 +100,7 @@ class ThroughputReport:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
 
 
-def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ThroughputReport:
+def throughput_report(service: Service, catalogue: Catalogue, values: Values) -> ThroughputReport:
     """The report that parsed parameters of `/throughput` ask for."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
@@ -113,9 +114,11 @@ def throughput_report(service: Service, catalogue: Catalogue, values: dict[str, 
     return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], confirmed, words)
 
 
-def measured(evidence: Evidence, values: Mapping[str, Any]) -> Iterator[Throughput]:
+def measured(evidence: Evidence, values: Values) -> Iterator[Throughput]:
     """The measured speeds that pass the filters."""
-    wanted = {name: values[name] for name in ("image_size", "year", "nodes") if name in values}
+    wanted: dict[str, object] = {
+        name: value for name, value in values.items() if name in ("image_size", "year", "nodes")
+    }
     wanted |= {"model": values["model"].name} if "model" in values else {}
     asked = values.get("recipe")
     of_recipes = asked and {own_run(recipe) for recipe in evidence.recipes if recipe.is_named(asked)}

@@ -9,9 +9,10 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from api.questions.fields import LAST_SECOND
+from api.questions.values import Values
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -263,7 +264,7 @@ def _money(point: Point) -> str:
     return money(point.cost, point.estimate.currency)
 
 
-def trend_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> TrendReport:
+def trend_report(service: Service, catalogue: Catalogue, values: Values) -> TrendReport:
     """The report that parsed parameters of `/trend` ask for: of machines on demand unless the question says otherwise."""
     every = values.get("every", "year")
     asked = {name: value for name, value in values.items() if name != "every"}

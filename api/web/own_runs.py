@@ -12,6 +12,7 @@ from flask import Blueprint, Response, current_app, request, url_for
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
+from api.questions.values import RunValues
 from api.reports.own_runs import (
     OwnRecipe,
     OwnRecipesReport,
@@ -108,7 +109,7 @@ def remove(id: str) -> Response:
     return Response(status=204, headers=HEADERS)
 
 
-def _read(service: Service, values: dict[str, object]) -> Run:
+def _read(service: Service, values: RunValues) -> Run:
     sent = request.files.get("file") if _is_form() else None
     pasted = request.form.get("log", "").encode() if _is_form() else b""
     content = (sent.read() if sent else b"") or pasted or request.get_data()

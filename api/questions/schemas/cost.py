@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, get_args
+from typing import get_args
 
 from marshmallow import Schema, ValidationError, pre_load, validates_schema
 
@@ -278,7 +279,7 @@ class CostSchema(OfferFilters):
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
 
     @pre_load
-    def _signs_name_the_currency(self, given: dict[str, list[str]], **_: Any) -> dict[str, list[str]]:
+    def _signs_name_the_currency(self, given: dict[str, list[str]], **_: object) -> dict[str, list[str]]:
         """An amount with its currency is in that of the answer: it names it, or agrees with it."""
         texts = [(name, text) for name in given if isinstance(self.fields.get(name), Cost) for text in given[name]]
         codes = {name: found.code for name, text in texts if (found := money(text)) and found.code}
@@ -290,7 +291,7 @@ class CostSchema(OfferFilters):
         return {**given, "currency": [asked]} if codes and not named else given
 
     @validates_schema
-    def _own_machines_are_named(self, values: dict[str, Any], **_: Any) -> None:
+    def _own_machines_are_named(self, values: Mapping[str, object], **_: object) -> None:
         """What is said of machines that nobody names would change nothing."""
         if not self._names_own_machines(values):
             told = "speaks of machines that you own, and the question names none: add {}"
@@ -298,11 +299,11 @@ class CostSchema(OfferFilters):
 
     own_example = "own=1xRTX4090"
 
-    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         return "own" in values
 
     @validates_schema
-    def _focus_is_for_programs(self, values: dict[str, Any], **_: Any) -> None:
+    def _focus_is_for_programs(self, values: Mapping[str, object], **_: object) -> None:
         """FOCUS prescribes decimal points and ISO dates."""
         wrong = [name for name in ("excel", "decimal") if values.get(name) not in (None, False, ".")]
         if wrong and values.get("profile") == "focus":

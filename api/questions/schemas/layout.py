@@ -41,6 +41,6 @@ def layout(values: dict[str, Any]) -> Layout:
     return Layout(**chosen)
 
 
-def own_words(values: Mapping[str, Any]) -> dict[str, str]:
+def own_words(values: Mapping[str, object]) -> dict[str, str]:
     """The label and the cost centre among parsed parameters, which every export repeats."""
-    return {name: values[name] for name in WORDS if values.get(name) is not None}
+    return {name: str(values[name]) for name in WORDS if values.get(name) is not None}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, get_args
+from typing import get_args
 
 from api.questions.fields import Choice, Choices, Command, Cost, Hours, Names, Number, Target, Targets, Text
 from api.questions.schemas.cost import OWNED_BY, WORKBOOK_FORMATS, CostSchema
@@ -35,7 +36,7 @@ class CommitmentsSchema(CostSchema):
 
         exclude = (*COST_LAYOUT, *CAMPAIGN, "own")
 
-    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         """Each machine is compared with one's own that has the same accelerators."""
         return True
 
@@ -103,7 +104,7 @@ class PlanDefaultsSchema(CostSchema):
 
         exclude = (*COST_LAYOUT, "limit", "offset", "frontier")
 
-    def _names_own_machines(self, values: dict[str, Any]) -> bool:
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         return True  # a row may
 
 
@@ -169,8 +170,8 @@ class CompareSchema(CostSchema):
 
     own_example = "a=own:1xRTX4090"
 
-    def _names_own_machines(self, values: dict[str, Any]) -> bool:
-        return any(values.get(side, "").casefold().startswith("own") for side in ("a", "b"))
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
+        return any(str(values.get(side, "")).casefold().startswith("own") for side in ("a", "b"))
 
     class Meta:
         """The two machines stand for all filters of offers, and their effective costs are compared."""

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import own_words
+from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
 from api.service import Service
@@ -86,7 +87,7 @@ class ChangesReport:
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
 
 
-def changes_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> ChangesReport:
+def changes_report(service: Service, catalogue: Catalogue, values: Values) -> ChangesReport:
     """The report that parsed parameters of `/offers/changes` ask for. Raises BadParameters where `since` is after `as_of`."""
     as_of = values.get("as_of") or service.clock()
     since = values.get("since") or as_of - USUAL

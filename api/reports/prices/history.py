@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from api.questions.schemas.layout import own_words
+from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import RateRow, cells, offer_filter
 from api.service import Service
@@ -67,7 +68,7 @@ def held_rates(catalogue: Catalogue, rows: Indices) -> HeldRates:
     return HeldRates(rows[first[order]], rows[last[order]])
 
 
-def seen_between(catalogue: Catalogue, filters: dict[str, Any], until: datetime) -> HeldRates:
+def seen_between(catalogue: Catalogue, filters: Values, until: datetime) -> HeldRates:
     """The rates that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
     known = np.flatnonzero(observed <= int(until.timestamp()))
@@ -105,7 +106,7 @@ class HistoryReport:
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))
 
 
-def history_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> HistoryReport:
+def history_report(service: Service, catalogue: Catalogue, values: Values) -> HistoryReport:
     """The report that parsed parameters of `/offers/history` ask for."""
     until = values.get("until") or service.clock()
     if "since" not in values or not catalogue.knows(values["since"]):

@@ -12,6 +12,7 @@ import numpy as np
 
 from api.questions.schemas.cost import CONFIRMED
 from api.questions.schemas.layout import own_words
+from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
@@ -148,7 +149,7 @@ class OffersReport:
         )
 
 
-def offers_report(service: Service, catalogue: Catalogue, values: dict[str, Any]) -> OffersReport:
+def offers_report(service: Service, catalogue: Catalogue, values: Values) -> OffersReport:
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
@@ -187,7 +188,7 @@ def _released(chip: Accelerator | None) -> int:
 
 
 def selected(
-    catalogue: Catalogue, as_of: datetime, filters: Mapping[str, Any], regions: Literal["all", "cheapest"] = "all"
+    catalogue: Catalogue, as_of: datetime, filters: Mapping[str, object], regions: Literal["all", "cheapest"] = "all"
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
     rows = catalogue.passing_rows(catalogue.current_offers(as_of, EVER).listed, offer_filter(filters))
@@ -213,7 +214,7 @@ def cells(offer: Offer) -> dict[str, Any]:
     }
 
 
-def converter(filters: Mapping[str, Any], quoted: Iterable[str], day: date) -> Converter:
+def converter(filters: Values, quoted: Iterable[str], day: date) -> Converter:
     """Converts into the currency that the filters name, at that day's rates or the question's own.
 
     Raises BadParameters if there is no rate."""
