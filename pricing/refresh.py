@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
@@ -273,7 +273,7 @@ class _Checker:
         gap = Gap(outcome.name, reason, before.succeeded_at if before else None)
         return SourceResult(outcome.name, outcome.seconds, (), (gap,), reason)
 
-    def _last_rates(self, name: str) -> Mapping[tuple[str, ...], Any]:
+    def _last_rates(self, name: str) -> Mapping[tuple[str, ...], Decimal]:
         return self._store.last_rates(name) if self._store else {}
 
     def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:

@@ -180,10 +180,10 @@ def _keep_answers(events: Any, recording: Recording) -> None:
     """Keep what each operation of the services with prices is answered; never what those that hand out credentials are."""
     sent = local()
 
-    def remember(request: Any, **_: Any) -> None:
+    def remember(request: Any, **_: object) -> None:
         sent.request = request
 
-    def keep(operation_model: Any, response_dict: Mapping[str, Any], **_: Any) -> None:
+    def keep(operation_model: Any, response_dict: Mapping[str, Any], **_: object) -> None:
         body = sent.request.body or b""
         asked = f"{operation_model.name} {body if isinstance(body, str) else body.decode()}"
         recording.keep(sent.request.method, sent.request.url, response_dict["body"], asked)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
+
+T = TypeVar("T")
 
 
 class NotThere(SourceError):
@@ -93,7 +95,7 @@ class Endpoint:
         """The JSON answer to GET."""
         return self._call(lambda: self.http.get_json(self.url + path, params, self.headers))
 
-    def post(self, path: str, body: Any) -> Any:
+    def post(self, path: str, body: object) -> Any:
         """The JSON answer to a JSON POST."""
         return self._call(lambda: self.http.post_json(self.url + path, body, self.headers))
 
@@ -104,7 +106,7 @@ class Endpoint:
         """A whole document as bytes, unpacked if it was sent compressed."""
         return bytes(self._call(lambda: self.http.get_bytes(self.url + path)))
 
-    def _call(self, send: Callable[[], Any]) -> Any:
+    def _call(self, send: Callable[[], T]) -> T:
         if self.refusal:
             raise CredentialsMissing(self.refusal)
         try:

@@ -56,7 +56,7 @@ class Reply:
     retry_after: str
 
 
-def post_once(url: str, body: Any, timeout_seconds: tuple[float, float]) -> Reply:
+def post_once(url: str, body: object, timeout_seconds: tuple[float, float]) -> Reply:
     """Posts a JSON document to an address that may be a secret: no retry, no redirect followed.
 
     `timeout_seconds` are those to connect and of each read. Raises HttpError, which does not name the address.
@@ -129,7 +129,7 @@ class Http:
         """The decoded JSON answer to GET, numbers as Decimal. Raises HttpError."""
         return self._json("GET", url, params=params, headers=headers)
 
-    def post_json(self, url: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
+    def post_json(self, url: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
         """The decoded JSON answer to a JSON POST, numbers as Decimal. Raises HttpError."""
         return self._json("POST", url, json=body, headers=headers)
 
@@ -210,7 +210,7 @@ def _trouble(error: requests.RequestException) -> str:
     return "cannot be reached" if isinstance(error, requests.ConnectionError) else f"failed: {type(error).__name__}"
 
 
-def _writable(node: Any) -> Any:
+def _writable(node: object) -> object:
     """The document with a question mark for each half of a character."""
     if isinstance(node, str):
         return node.encode("utf-8", "replace").decode()

@@ -78,7 +78,7 @@ class _Compute:
     def keep_answers(self, recording: Recording) -> None:
         """Google's clients speak through requests, whose sessions let others read along."""
 
-        def keep(response: Any, **_: Any) -> None:
+        def keep(response: Any, **_: object) -> None:
             recording.keep(response.request.method, response.url, response.content)
 
         for client in (self.machine_types, self.accelerator_types):

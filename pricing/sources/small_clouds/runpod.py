@@ -82,7 +82,7 @@ class Cloud:
     largest_pod: int
     prices_by_term: Mapping[str, Decimal | None]
 
-    def is_free(self, row: Mapping[str, Any], count: int) -> bool | None:
+    def is_free(self, row: Mapping[str, object], count: int) -> bool | None:
         """Whether a machine of so many accelerators can be rented now; None where the answer does not say it."""
         name = f"{self.name}{count}"
         return bool(convert(row[name] or {}, Stock).stock_status) if name in row else None
