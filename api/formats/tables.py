@@ -21,6 +21,7 @@ from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
 from costcalc.evidence.largest_batch import Fit
+from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.tasks.goals import value_in_words
 from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
@@ -149,7 +150,9 @@ def _least_cost(row: TaskRow | RoundRow) -> str:
 
 
 def _takes(row: TaskRow) -> str:
-    return f"{in_words(row.hours)} on {words.accelerators(row)} at {row.provider}" if row.hours else ""
+    if row.hours is None or row.accelerator is None:
+        return ""
+    return f"{in_words(row.hours)} on {counted(row.accelerators or 0, row.accelerator, ' × ')} at {row.provider}"
 
 
 def _counts(row: TaskRow) -> str:
