@@ -15,7 +15,7 @@ from api.cli.options import FORMATS
 from api.formats.csv_export import has_rows
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
-from api.questions.register import Question
+from api.questions.question import Question
 from api.questions.schemas.layout import Layout
 from api.settings import Settings
 

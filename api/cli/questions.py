@@ -11,7 +11,8 @@ import click
 from api.cli.completion import completer
 from api.cli.failing import settings_of_environment, told
 from api.cli.options import FORMATS, SchemaCommand, texts
-from api.questions.register import QUESTIONS, Command, Question
+from api.questions.question import Command, Question
+from api.questions.register import QUESTIONS
 
 if TYPE_CHECKING:
     from marshmallow import Schema

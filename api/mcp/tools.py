@@ -11,11 +11,12 @@ from marshmallow import Schema
 from api.mcp.answers import Json, address_of, short_answer
 from api.mcp.doctor import diagnosis
 from api.mcp.models import recipes, trainable
-from api.questions import register
+from api.questions import question as questions
 from api.questions.errors import BadParameters
 from api.questions.fields import Number, Parameter
 from api.questions.parsing import as_texts
-from api.questions.register import QUESTIONS, Question
+from api.questions.question import Question
+from api.questions.register import QUESTIONS
 from api.questions.schemas.cost import LayoutSchema
 from api.questions.schemas.lists import ModelQuestionSchema
 from api.reports.own_runs import own_recipes_report
@@ -71,7 +72,7 @@ class Tool:
         return short_answer(self.document(service, catalogue, values), address_of(base, self.path, arguments))
 
 
-def _of_register(question: Question, tool: register.Tool) -> Tool:
+def _of_register(question: Question, tool: questions.Tool) -> Tool:
     def document(*asked: Any) -> object:
         return question.answer(*asked).document()
 

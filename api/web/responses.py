@@ -17,7 +17,7 @@ from api.formats.csv_export import has_rows
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
 from api.questions.links import text_of
-from api.questions.register import Question
+from api.questions.question import Question
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
 from api.service import Service

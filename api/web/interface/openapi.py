@@ -13,8 +13,9 @@ import msgspec
 from marshmallow import Schema
 
 from api.questions.fields import MOST_VALUES, Parameter
-from api.questions.register import PICTURES as DRAWN
-from api.questions.register import QUESTIONS, Question
+from api.questions.question import PICTURES as DRAWN
+from api.questions.question import Question
+from api.questions.register import QUESTIONS
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.service import COST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from api.questions.register import Question
+from api.questions.question import Question
 from api.web.pages.question import page
 from api.web.responses import answered, wants_page
 

@@ -10,7 +10,7 @@ from api.formats import words
 from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
 from api.questions.errors import Refused
-from api.questions.register import Question
+from api.questions.question import Question
 from api.reports.comparison import CompareDocument, asked_of, compare_report
 from api.web.pages.address import Address
 from api.web.pages.question import explained

@@ -11,7 +11,8 @@ from api.formats.source_links import brief
 from api.formats.tables import Link, batch
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
-from api.questions.register import Question, question_of
+from api.questions.question import Question
+from api.questions.register import question_of
 from api.questions.schemas.layout import Layout, layout
 from api.questions.suggestions import squeeze
 from api.reports.models import FitReport, ModelsReport

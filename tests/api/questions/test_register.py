@@ -7,7 +7,8 @@ from marshmallow import Schema
 
 from api.cli.main import main
 from api.mcp.tools import TOOLS
-from api.questions.register import FILES, QUESTIONS
+from api.questions.question import FILES
+from api.questions.register import QUESTIONS
 from api.web.interface.openapi import OPERATIONS
 
 QUESTIONS_BY_NAME = {question.name: question for question in QUESTIONS}
