@@ -65,19 +65,16 @@ def _cell(column: tables.Column) -> Callable[[Any], str]:
 
 
 def accuracy_lines(report: AccuracyReport, view: View) -> Iterator[str]:
-    """The accuracy that is within reach, and the estimates that reach it."""
+    """The accuracy that is within reach, and the estimates that reach it; what picks reach comes first."""
     found = report.document()
     yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
-    if found.estimates:
-        yield from estimate_lines(found.estimates, found.query.basis, view)
-        yield ""
-    for higher, each in pairwise((*found.estimates[:1], *found.less)):
+    digits = ".6g" if report.own else ".4f"
+    for higher, each in pairwise(found.confirmed or (*found.estimates[:1], *found.less)):
         if each.hours != higher.hours:
-            yield from paragraph(
-                f"{each.target:{'.6g' if report.own else '.4f'}} takes {in_one_line(each, found.query.basis)}.",
-                view.width,
-                4,
-            )
+            yield from paragraph(f"{each.target:{digits}} takes {in_one_line(each, found.query.basis)}.", view.width, 4)
+    if found.estimates:
+        yield f"{found.accuracy:{digits}} takes:"
+        yield from estimate_lines(found.estimates, found.query.basis, view)
     yield from _missing(found.prices, view)
 
 

@@ -18,6 +18,7 @@ from costcalc.evidence import normalised
 from costcalc.fields import filled
 from costcalc.hardware import counted
 from costcalc.money import CENT, ExchangeRate, money
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import value_in_words
 from costcalc.training import Crossing
@@ -35,6 +36,7 @@ LESS_OF_OWN = (0.9, 0.75, 0.5, 0.25)
 """How far below the best, as shares of the values that a run of one's own passed."""
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
+SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class AccuracyQuery(EstimateQuery):
 class AccuracyDocument:
     """The JSON answer. `estimates` reach `accuracy` within the budget and the time: those that no other estimate beats on
     both, best first. `less` has the best estimate for each of some lower targets. `query.target` is the
-    accuracy; both are null if nothing fits."""
+    accuracy; both are null if nothing fits. `confirmed` are the cheapest picks: of the highest accuracy that picks reach, and of
+    some lower ones."""
 
     accuracy: float | None
     message: str
@@ -67,6 +70,25 @@ class AccuracyDocument:
     less: tuple[Estimate, ...]
     rejections: dict[str, int]
     best_reached: BestReached | None
+    confirmed: tuple[Estimate, ...]
+
+    def rows(self) -> list[Estimate]:
+        """All as people read them: what picks may come from before all else, the best accuracy first, then the cheapest."""
+        rows = {_name(each): each for each in (*self.less, *self.estimates, *self.confirmed)}.values()
+        return sorted(rows, key=lambda each: (not _is_sure(each), _below_best(each), each.cost(self.query.basis).cost))
+
+
+def _name(each: Estimate) -> tuple[object, ...]:
+    bought = each.purchase_option, each.term, each.payment
+    return each.target, each.provider, each.region, each.instance_type, each.nodes, each.recipe, *bought
+
+
+def _is_sure(each: Estimate) -> bool:
+    return bool(each.confirmed and each.runs_here) and each.purchase_option in SURE
+
+
+def _below_best(each: Estimate) -> float:
+    return each.target if each.better == "lower" else -each.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +111,18 @@ class AccuracyReport:
         limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
         accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
         found = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
+        confirmed = () if accuracy is None else tuple(self._confirmed(accuracy))
         return filled(
             AccuracyDocument,
             found,
             accuracy=accuracy,
-            message=self._nothing(least) if accuracy is None else self._something(accuracy, found),
+            message=self._nothing(least) if accuracy is None else self._something(accuracy, found, confirmed),
             budget=self.query.max_cost,
             max_hours=self.query.max_hours,
             query=AccuracyQuery.of(with_moment(found.query, found.prices.as_of), accuracy),
             estimates=found.estimates if accuracy is not None else (),
             less=tuple(self._less(accuracy)) if accuracy is not None else (),
+            confirmed=confirmed,
         )
 
     def ladder(self) -> tuple[Estimate, ...]:
@@ -134,8 +158,11 @@ class AccuracyReport:
         passed = self.own.index(accuracy)
         return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
 
-    def _something(self, accuracy: float, found: Answer) -> str:
-        told = f"{self._confirmed(accuracy)}{self._told(accuracy, found.estimates[0])}"
+    def _something(self, accuracy: float, found: Answer, confirmed: Sequence[Estimate]) -> str:
+        told = self._told(accuracy, found.estimates[0])
+        if confirmed and confirmed[0].target != accuracy:
+            sure = self._told(confirmed[0].target, confirmed[0])
+            told = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {told}"
         if self.own:
             return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
@@ -148,15 +175,12 @@ class AccuracyReport:
         chips = counted(best.accelerators, best.accelerator)
         return f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
 
-    def _confirmed(self, accuracy: float) -> str:
-        """The highest accuracy that picks reach, where this one is within the limits at rates alone that nobody should act on."""
-        if self.own or not self._ask(accuracy).missed:
-            return ""
-        sure = highest(self._picks_fit, accuracy)
-        if sure is None:
-            return ""
-        told = self._told(sure, self._ask(sure).picks[0].estimate)
-        return f"{told} Higher only with spot, a commitment, an unconfirmed rate or untried code: "
+    def _confirmed(self, accuracy: float) -> Iterator[Estimate]:
+        """The cheapest picks of the highest accuracy that they reach within the limits, and of lower ones."""
+        sure = highest(self._picks_fit, accuracy) if self._ask(accuracy).missed and not self.own else accuracy
+        for target in (sure, *self._below(sure)) if sure is not None else ():
+            found = self._ask(target)
+            yield from () if found.missed else (pick.estimate for pick in found.picks[:1])
 
     def _picks_fit(self, target: float) -> bool:
         found = self._ask(target)

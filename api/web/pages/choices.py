@@ -29,11 +29,12 @@ def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
     """The highest accuracy within the budget and the time, and what each accuracy costs at least."""
     at = Address(request.path, asked_of(question_of("accuracy")))
     document = report.document()
-    marks = words.marks_explained((*document.estimates, *document.less))
+    rows = document.rows()
     return render_template(
         "accuracy.html",
         at=at,
-        marks=marks,
+        rows=rows,
+        marks=words.marks_explained(rows),
         document=document,
         headline=Headline.of((document.message,)),
         words=words,
