@@ -55,7 +55,7 @@ from costcalc.units import Flags, Indices
 
 UNFILTERED: dict[str, Any] = {
     **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
-    **dict.fromkeys(("accelerators", "nodes", "max_hours", "max_cost")),
+    **dict.fromkeys(("accelerators", "nodes", "max_accelerators", "max_nodes", "max_hours", "max_cost")),
 }
 """What a question asks about where it asks about everything that can be rented."""
 IN_DOLLARS = Market()

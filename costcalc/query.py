@@ -76,8 +76,8 @@ class EstimateQuery:
     The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; for a run of your
     own, `target` is a value of its own `metric`. Empty tuples mean no filter. `images_per_second` are speeds of your own code,
     from which all other speeds then follow. `accelerators` is the number on all machines together, `nodes` the number of
-    machines. `as_of` None means now. `training` says up to how much care recipes are chosen. `max_price_age` is in days,
-    `max_cost` in `currency`, as `hour_worth` is, what an hour of waiting is worth (None: 10 US dollars). `runs` is the number
+    machines, and `max_accelerators` and `max_nodes` are the most of each. `as_of` None means now. `training` says up to how much
+    care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth` is, what an hour of waiting is worth (None: 10 US dollars). `runs` is the number
     of consecutive runs to cost. `storage_gb` is stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per
     GB-month, and `egress_rate`, per GB, are in `currency` and go before the provider's. `fx`, `label` and `cost_center` are for
     the edges: own exchange rates, and words that every export repeats.
@@ -106,6 +106,8 @@ class EstimateQuery:
     available: bool = field(default=False, metadata=NARROWS)
     accelerators: int | None = field(default=None, metadata=NARROWS)
     nodes: int | None = field(default=None, metadata=NARROWS)
+    max_accelerators: int | None = field(default=None, metadata=NARROWS)
+    max_nodes: int | None = field(default=None, metadata=NARROWS)
     as_of: datetime | None = field(default=None, metadata=NARROWS)
     max_hours: float | None = field(default=None, metadata=NARROWS)
     max_cost: Decimal | None = field(default=None, metadata=NARROWS)

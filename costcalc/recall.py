@@ -60,7 +60,8 @@ class Recall:
         own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
         way = Way(query.software == "recipe", query.pipeline, own, query.running)
         instances = self.catalogue.instances_by(as_of.astimezone(UTC).year)
-        asked = query.model, MachinesAsked(query.accelerators, query.nodes, instances), way
+        machines = MachinesAsked(query.accelerators, query.nodes, instances, query.max_accelerators, query.max_nodes)
+        asked = query.model, machines, way
 
         def worked_out() -> TrainingMatrix:
             return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)

@@ -1,4 +1,4 @@
-"""Where a question names several kinds of accelerators, or several clouds: what stands beside the one that leads."""
+"""Where a question names several kinds of accelerators, several clouds or two ways to buy: what stands beside the lead."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.candidates import Candidates
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags
 
-MOST_CHIPS, MOST_CLOUDS = 3, 2  # of more, the question means any of them
+MOST_CHIPS, MOST_CLOUDS, MOST_WAYS = 3, 2, 2  # of more, the question means any of them
 PROCESSOR = "CPU"
 
 
 @dataclass(frozen=True)
 class Rivals:
-    """The candidates of a question by kind of accelerator and by cloud. Versions of a chip, such as A100-40GB and A100-80GB, are
-    one kind, and so are all `processors`."""
+    """The candidates of a question by kind of accelerator, by cloud and by way to buy. Versions of a chip, such as A100-40GB and
+    A100-80GB, are one kind, and so are all `processors`."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -27,18 +27,27 @@ class Rivals:
     processors: Collection[str]
 
     def beside(self, lead: int) -> dict[str, int | None]:
-        """The position of the cheapest candidate of each kind and each cloud asked for, but those of the lead's; None where there
-        is no candidate. One that picks may come from goes first."""
+        """The position of the cheapest candidate of each kind, cloud and way to buy asked for, but those of the lead's; None
+        where there is no candidate. One that picks may come from goes first."""
         kinds, clouds = set(map(self._kind, self.query.accelerator)), set(self.query.provider)
         named = {*(kinds if 1 < len(kinds) <= MOST_CHIPS else ()), *(clouds if 1 < len(clouds) <= MOST_CLOUDS else ())}
-        if not named:
-            return {}
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
         of = {
             code: (self._kind(machines[code][2].accelerator), machines[code][0]) for code in np.unique(codes).tolist()
         }
         others = sorted(named.difference(of[int(codes[lead])]))
-        return {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
+        found = {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
+        return found | self._bought_otherwise(lead)
+
+    def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
+        """The cheapest by each way to buy that is asked for, but that of the lead."""
+        ways = self.query.purchase if len(self.query.purchase) == MOST_WAYS else ()
+        options = self.catalogue.columns.option[self.candidates.row]
+        return {
+            way.value: self._cheapest(options == OPTIONS.index(way))
+            for way in ways
+            if OPTIONS.index(way) != options[lead]
+        }
 
     def _kind(self, accelerator: str) -> str:
         return PROCESSOR if accelerator in self.processors else accelerator.partition("-")[0]

@@ -44,7 +44,7 @@ THEMES = (
         "Which machines",
         "Only these machines, clouds and regions.",
         "provider region accelerator accelerators nodes own own_price",
-        "regions instance_type available rates own_years own_resale own_watts electricity pue",
+        "regions instance_type available max_accelerators max_nodes rates own_years own_resale own_watts electricity pue",
     ),
     Theme("How to buy", "Only these ways to pay.", "purchase term", "payment utilization"),
     Theme(

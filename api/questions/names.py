@@ -101,6 +101,10 @@ class Known:
             raise LookupError(self._no_one_accelerator(text, names, guesses))
         return names[0]
 
+    def versions(self, text: str) -> list[str]:
+        """The accelerators that a text may name where one is meant."""
+        return self.find("accelerator", text) or list(self._family(text) or ())
+
     def word(self, kind: str, text: str) -> str | None:
         """The word by which a question asks for what the text names: a family of accelerators, or one name; None of any other."""
         if kind == "accelerator" and (every := self._family(text)):

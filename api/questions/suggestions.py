@@ -14,6 +14,7 @@ LAYERS = ("mlp:", "cnn:")  # how networks begin that are given by their layers
 CALLED = {
     "accelerators": "gpus gpucount gpunumber ngpus ngpu numgpus numgpu numberofgpus acceleratorcount numaccelerators chips tpus",
     "accelerator": "gpu gputype gpumodel gpuname acceleratortype device tpu chip",
+    "max_accelerators": "maxgpus maxgpu maxcards maxchips",
     "nodes": "machines instances servers hosts nodecount numnodes nnodes",
     "instance_type": "instance machine machinetype vm vmtype sku server",
     "provider": "cloud vendor clouds",

@@ -10,14 +10,16 @@ from urllib.parse import urlencode
 from api.questions.errors import BadParameters, NotFound
 from api.questions.schemas.layout import Layout
 from api.questions.values import Values
+from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
 from api.reports.named import with_a_target, with_one_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
 
-PAID_FOR = "No purchase price of your machine is known: it counts as paid for; own_price= names one."
+PAID_FOR = "Your machine counts as paid for; own_price= says what it cost."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,13 @@ class AskReport:
         meant = self.service.understand(self.sentence, self.catalogue)
         try:
             if meant.lacks_only_network:
-                meant = with_a_network(self.service, self.catalogue, meant)
-            elif meant.several and not meant.is_question:
+                found = with_a_network(self.service, self.catalogue, meant)
+                meant = (
+                    replace(found, asked=(*elsewhere(self.sentence, found.answered), *found.asked))
+                    if found.chosen
+                    else found
+                )
+            elif meant.several and {"model"} & {*meant.parameters, *meant.several[0]}:
                 meant = with_one_of(self.service, self.catalogue, meant)
             if not meant.is_question:
                 return meant, None, Layout()
@@ -83,15 +90,22 @@ class AskReport:
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:
-        """A machine of the asker's own that nobody knows a price of counts as paid for."""
-        query, _ = self.service.question(meant.answered, self.catalogue)
+        """A machine of the asker's own that nobody knows a price of counts as paid for, as it does where money is limited."""
+        if self._has_its_price(self.service.question(meant.answered, self.catalogue)[0]):
+            return meant
+        paid = replace(meant, chosen={**meant.chosen, "own_price": ["0"]}, choice=(*meant.choice, PAID_FOR))
+        self.service.own_offers(self.service.question(paid.answered, self.catalogue)[0])
+        return paid
+
+    def _has_its_price(self, query: EstimateQuery) -> bool:
+        """Whether the price of a machine of the asker's own is known, and no limit of money would count it."""
+        if query.own and query.max_cost is not None and query.own_price is None:
+            return False
         try:
             self.service.own_offers(query)
         except BadParameters:
-            paid = replace(meant, chosen={**meant.chosen, "own_price": ["0"]}, choice=(*meant.choice, PAID_FOR))
-            self.service.own_offers(self.service.question(paid.answered, self.catalogue)[0])
-            return paid
-        return meant
+            return False
+        return True
 
     def _report(self, meant: Understanding) -> tuple[CostReport, Layout]:
         query, layout = self.service.question(meant.answered, self.catalogue)

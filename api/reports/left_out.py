@@ -12,6 +12,7 @@ from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
+from costcalc.assumptions import in_words
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
@@ -55,7 +56,7 @@ WORDS = {
     "own_system_only": "offers of other systems than the recipe's own",
     "interrupted_too_often": "runs interrupted too often to end",
     "no_exchange_rate": "runs in a currency without an exchange rate",
-    "over_max_hours": "runs of more than {query.max_hours:g} hours",
+    "over_max_hours": "runs of more than {hours}",
     "over_max_cost": "runs that cost more than {query.max_cost:,f} {query.currency}",
 }
 IF_ALL_ARE_OLD = (
@@ -118,7 +119,7 @@ def _filters(query: EstimateQuery) -> str:
 def _or_own(query: EstimateQuery) -> str:
     if [name for name in OF_MACHINES if getattr(query, name)] != ["accelerator"] or len(query.accelerator) > 1:
         return ""
-    many = query.accelerators or 8
+    many = query.accelerators or 1
     return (
         f"; for the hours on one of yours, write own={many}x{query.accelerator[0]} and own_price=, 0 if it is paid for"
     )
@@ -148,7 +149,8 @@ def _told(reason: str, count: int, answer: Answer) -> str:
 
 def what(reason: str, answer: Answer) -> str:
     """What was left out for this reason."""
-    return WORDS.get(reason, reason.replace("_", " ")).format(query=answer.query)
+    query = answer.query
+    return WORDS.get(reason, reason.replace("_", " ")).format(query=query, hours=in_words(query.max_hours or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,4 +315,4 @@ def _least(change: Change, answer: Answer) -> str:
     first, query = answer.estimates[0], answer.query
     if "max_cost" in change.values:
         return f", the cheapest at {money(first.cost(query.basis).cost, first.currency)}"
-    return f", the fastest in {first.calendar_hours:,.2f} hours" if "max_hours" in change.values else ""
+    return f", the fastest in {in_words(first.calendar_hours)}" if "max_hours" in change.values else ""

@@ -1,13 +1,14 @@
-"""What is answered where a sentence names several networks, or asks for the highest accuracy of one, or names no accuracy and the
-usual one is not reached on what it allows."""
+"""What is answered where a sentence compares several networks, accuracies or machines, or asks for the highest accuracy of one, or
+names no accuracy and the usual one is not reached on what it allows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from api.questions.words.elsewhere import MOST_ACCURACY
-from api.questions.words.understanding import WHICH_MODEL, Understanding
+from api.questions.words.settling import which
+from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.accuracy import last_that
 from api.reports.cost import CostReport
 from api.reports.unnamed import FITS
@@ -24,32 +25,33 @@ TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
 
 
 def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
-    """A sentence that names several networks, with the one that costs least, or ends first where it goes by time; it is said what
-    each takes. As it is where none has an answer. Raises BadParameters for a value that one of them does not take."""
-    asked = [service.question({**meant.parameters, "model": [each]}, catalogue)[0] for each in meant.several]
+    """A sentence that compares, with the side that costs least, or ends first where it goes by time; it is said what each takes.
+    As it is where none has an answer. Raises BadParameters for a value that one of them does not take."""
+    asked = [service.question({**meant.parameters, **side}, catalogue)[0] for side in meant.several]
     answers = [service.answer(query, catalogue) for query in asked]
-    found = [each for each in answers if each.picks]
+    found = [side for side in zip(answers, meant.several, strict=True) if side[0].picks]
     if not found:
         return meant
-    least = min(found, key=lambda each: each.lead.hours if each.query.sort == "time" else _cost(each))
-    better = "ends first" if least.query.sort == "time" else "costs least"
-    choice = f"{'; '.join(map(_in_short, answers))}. The answer is that of {least.query.model}, which {better}."
-    others = tuple(each for each in meant.asked if not each.startswith(WHICH_MODEL))
-    return replace(meant, chosen={"model": [least.query.model]}, choice=(choice,), is_question=True, asked=others)
+    by_time = asked[0].sort == "time"
+    _, side = min(found, key=lambda each: each[0].lead.hours if by_time else _cost(each[0]))
+    told = "; ".join(map(_in_short, answers, meant.several))
+    choice = f"{told}. The answer is that of {side_in_words(side)}, which {'ends first' if by_time else 'costs least'}."
+    others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
+    return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
 
 
 def _cost(answer: Answer) -> float:
     return float(answer.lead.cost(answer.basis).cost)
 
 
-def _in_short(answer: Answer) -> str:
-    query = answer.query
-    goal = f"{query.model} to {_goal(query.metric, query.target)}"
+def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
+    goal = _goal(answer.query.metric, answer.query.target)
+    what = f"{side_in_words(side)} to {goal}" if "model" in side else goal if "target" in side else side_in_words(side)
     if not answer.picks:
-        return f"{goal}: not on these terms"
+        return f"{what}: no estimate (ask for it alone to see why)"
     each = answer.lead
     where = f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
-    return f"{goal}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {where}"
+    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {where}"
 
 
 def _goal(metric: str, target: float) -> str:

@@ -15,6 +15,7 @@ from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
+from costcalc.rivals import MOST_WAYS
 from costcalc.tasks.goals import task_of
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
@@ -145,7 +146,7 @@ def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
         yield 1, seen
     if free := _free(answer):
         yield 1, free
-    if least := _least(answer):
+    if (least := _least(answer)) and least != other:
         cost = money(least.cost(basis).cost, least.currency)
         yield 0, f"Cheaper: {_short(least)}, {_apart(least, answer.lead)}, {cost}."
 
@@ -155,11 +156,12 @@ def _rivals(answer: Answer) -> str:
     told = []
     for kind, each in answer.rivals.items():
         if each is None:
-            told.append(f"{kind}: no estimate (ask for it alone to see why)")
+            told.append(f"{kind.replace('_', ' ')}: no estimate (ask for it alone to see why)")
         else:
             cost = money(each.cost(answer.basis).cost, each.currency)
-            unsure = "" if each.confirmed else f", {_bought(each)}, unconfirmed"
-            told.append(f"{_short(each)}, {in_words(each.hours)}, {cost}{unsure}")
+            bought = "" if each.confirmed and len(answer.query.purchase) != MOST_WAYS else f", {_bought(each)}"
+            unsure = "" if each.confirmed else ", unconfirmed"
+            told.append(f"{_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
     return f"Against it: {'; '.join(told)}." if told else ""
 
 

@@ -28,11 +28,18 @@ class Home(NamedTuple):
 
 class MachinesAsked(NamedTuple):
     """The machines that a question looks at: with so many accelerators in all, so many of them together, and of these instance
-    codes alone; None for all."""
+    codes alone, and no more than these; None for all."""
 
     accelerators: int | None = None
     nodes: int | None = None
     instances: tuple[int, ...] | None = None
+    max_accelerators: int | None = None
+    max_nodes: int | None = None
+
+    def allow(self, machine: Machine, count: int) -> bool:
+        """Whether so many of a machine are within the most that is asked for."""
+        total = count * machine.accelerators
+        return count <= (self.max_nodes or count) and total <= (self.max_accelerators or total)
 
 
 ALL_MACHINES = MachinesAsked()
@@ -84,7 +91,7 @@ def requested_machines(
 
     `homes` are the machines that recipes were run on.
     """
-    types, (accelerators, nodes, instances) = catalogue.vocabulary.instances, asked
+    types, (accelerators, nodes, instances, *_) = catalogue.vocabulary.instances, asked
     machines = {i: types[i][-1] for i in (range(len(types)) if instances is None else instances)}
     if accelerators is None and nodes is None:
         pairs = {(home.instance, home.nodes) for home in homes}
@@ -92,6 +99,7 @@ def requested_machines(
     else:
         counts = ((i, _count(machine, accelerators, nodes)) for i, machine in machines.items())
         pairs = {(i, count) for i, count in counts if count}
+    pairs = {(i, count) for i, count in pairs if asked.allow(types[i][-1], count)}
     instance, count = np.array(sorted(pairs), np.int64).reshape(-1, 2).T
     return RentedMachines(catalogue.vocabulary.instances, instance, count)
 
@@ -155,7 +163,8 @@ def sold_in_blocks_alone(machines: RentedMachines, homes: Collection[Home]) -> M
     most = np.array([machine.most_machines for *_, machine in machines.types], np.int64)
     sold = {nodes: most < nodes for nodes in set(machines.nodes.tolist())}
     for home in homes:
-        sold[home.nodes][home.instance] = False
+        if home.nodes in sold:
+            sold[home.nodes][home.instance] = False
     return sold
 
 

@@ -230,7 +230,7 @@ def _every(
 ) -> tuple[Indices, Indices]:
     """Row and column of every finite entry; a recipe that nobody asked to scale stays on one machine or its own number."""
     possible = np.isfinite(hours)
-    if query.nodes is None and query.accelerators is None:
+    if query.nodes is query.accelerators is query.max_nodes is None:
         nodes = matrix.nodes[clusters]
         possible &= (nodes == 1) | (nodes == matrix.own_nodes[recipes, None])
     row, column = np.nonzero(possible)

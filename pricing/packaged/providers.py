@@ -23,6 +23,13 @@ def provider(code: str) -> Provider:
     return _providers().get((code, "")) or Provider(code, None)
 
 
+def known_provider(word: str) -> Provider | None:
+    """The provider of this code or name, in any case; None of any other word."""
+    return next(
+        (each for (code, _), each in _providers().items() if word.casefold() in (code, each.name.casefold())), None
+    )
+
+
 @cache
 def _providers() -> dict[tuple[str, ...], Provider]:
     return NAMES.read(lambda row: Provider(row.text("name"), row.maybe("page")))

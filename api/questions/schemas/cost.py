@@ -107,6 +107,8 @@ class CostSchema(OfferFilters):
         "can rent",
         example=1,
     )
+    max_accelerators = Number(int, 1, 1_000_000, "at most so many accelerators on all machines together", example=4)
+    max_nodes = Number(int, 1, 100_000, "at most so many machines", example=2)
     max_hours = Hours(
         float, 0, 10**9, "only estimates that finish within this many calendar hours", open_low=True, example=12
     )

@@ -178,6 +178,6 @@ class CompareSchema(CostSchema):
 
         exclude = (
             *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
-            "accelerators", "nodes", "own", "max_hours", "max_cost", "basis", "sort", "limit", "offset", "frontier", "recipes",
-            "regions", "rates",
+            "accelerators", "nodes", "max_accelerators", "max_nodes", "own", "max_hours", "max_cost", "basis", "sort", "limit",
+            "offset", "frontier", "recipes", "regions", "rates",
         )  # fmt: skip

@@ -14,7 +14,12 @@ from api.questions.words.scan import Scan, Understand
 
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
 MONTHS = "|".join(name for name in month_name if name)
-THAN = r"(?:(?:less|more|cheaper|faster)\s+)?than\s+(?:(?:it|they|that)\s+(?:was|were|did|cost)\s+)?"
+THAN = (
+    r"(?:(?:(?:less|more|cheaper|faster)\s+)?than|compared\s+(?:with|to)|relative\s+to)\s+"
+    r"(?:(?:it|they|that)\s+(?:was|were|did|cost)\s+)?"
+)
+SOON = 90  # days
+PARTS = {"early": 3, "mid": 6, "late": 12}
 AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
 
 
@@ -133,6 +138,22 @@ def _until(scan: Scan, found: Found) -> bool:
     return _within(scan, found, 24 * days) if days else False
 
 
+def _on_day(scan: Scan, found: Found) -> bool:
+    """A day without its year is one to come, by which a run must end; where it is far ahead, the year is asked for."""
+    soon = any(
+        0 < (end - scan.today).days <= SOON
+        for year in (scan.today.year, scan.today.year + 1)
+        if (end := amounts.day(f"{found['end']} {year}", first=True))
+    )
+    return _until(scan, found) if soon else scan.ask(found[0], "of which year? Write it as 2020-12-31")
+
+
+def _part_of_year(scan: Scan, found: Found) -> bool:
+    """`Q3 2024`, `mid 2020`: the prices of the end of that quarter or half."""
+    part = found["part"].lower()
+    return _as_of(scan, found[0], int(found["year"]), PARTS.get(part) or 3 * int(part[1]))
+
+
 def _within(scan: Scan, found: Found, hours: int) -> bool:
     limit = f"within {hours} hours" if hours < 48 else f"within {hours // 24} days"
     scan.reading.corrected.append((found[0], limit))
@@ -143,6 +164,8 @@ _DAY_AND_MONTH = rf"(?:\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?{ANY_MONTH}|{ANY_M
 _BY = r"(?:(?:by|before|until|till|due|deadline)(?:\s+(?:is|are|on|of|the|early|end\s+of))*\s+)"
 _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"{_BY}(?P<end>{'|'.join((*map(_unnamed, DATES), _DAY_AND_MONTH))})", _until),
+    (rf"on\s+(?:the\s+)?(?P<end>{_DAY_AND_MONTH})(?!\s*,?\s*(?:19|20)\d\d)", _on_day),
+    (rf"{WHEN}?(?:the\s+)?(?P<part>q[1-4]|early|mid|late)[\s-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)", _part_of_year),
     (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
     (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
     *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),

@@ -39,7 +39,8 @@ QUESTIONS = (
     ),
     Elsewhere(
         "whether to commit",
-        _words(r"^(?=.*\b(?:worth|should|pays?|better|cheaper)\b).*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
+        _words(r"^(?=.*\b(?:worth|should|pays?|better|cheaper|or rent|rent or|saves?)\b)"
+            r".*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
         "commitments",
         (*POSITIONAL, *MACHINES),
     ),
@@ -47,7 +48,7 @@ QUESTIONS = (
         "how the price of training has changed",
         _words(r"\b(?:changed?|trend|history|over (?:the )?(?:years|time)|since (?:19|20)\d\d|black friday|wait(?:ing)?)\b"
             r"|\b(?:will|going to)\b.*\b(?:cheaper|drop|fall|next (?:year|quarter|month))\b"
-            r"|\bthan\b.*\b(?:20\d\d|ago|last (?:week|month|quarter|year))\b"
+            r"|\b(?:than|compared (?:with|to)|relative to)\b.*\b(?:20\d\d|ago|last (?:week|month|quarter|year))\b"
             r"|\b(?:now|today|20\d\d)\b(?:'s)?\s+(?:vs\.?|versus|against)\s+(?:in\s+)?(?:now|today|20\d\d)\b"),
         "trend",
         POSITIONAL,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from api.questions.words.tables import Value
@@ -11,7 +12,8 @@ from api.questions.words.tables import Value
 class Reading:
     """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that
     say what else to type; `corrected` are misspelt words with those they were read as, `unclear` the parameters that have
-    several values and may have one, `networks` those of the model. `each` says that accelerators are those of one machine,
+    several values and may have one, `sides` what is compared: the values of each. `machines` are those named, with their number.
+    `each` says that accelerators are those of one machine,
     `owned` that they stand at the asker's, `other_task` that the network is of a task that is not estimated."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -20,7 +22,8 @@ class Reading:
     asked: list[str] = field(default_factory=list)
     corrected: list[tuple[str, str]] = field(default_factory=list)
     unclear: set[str] = field(default_factory=set)
-    networks: tuple[str, ...] = ()
+    sides: tuple[Mapping[str, list[str]], ...] = ()
+    machines: list[dict[str, list[str]]] = field(default_factory=list)
     shared: bool = False
     each: bool = False
     owned: bool = False

@@ -13,6 +13,7 @@ from api.questions.words.patterns import COUNT_WORDS, END, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
+from pricing.packaged.providers import known_provider
 
 KEEPS_MINE = frozenset(
     [
@@ -56,15 +57,18 @@ _COUNT = re.compile(
     rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:gpus?\s+)?", re.I
 )
 _TIMES = re.compile(
-    rf"\s*[x×*]\s*(\d{{1,7}}){END}|\s+([1248]|16)(?=\s*(?:$|[,;])|\s+(?:on|at|in|from|with|to|for)\b)", re.IGNORECASE
+    rf"\s*[x×*]\s*(\d{{1,7}}){END}|\s+(\d{{1,3}})\s?[x×](?:\s+|{END})|\s+([1248]|16)(?=\s*(?:$|[,;])|"
+    r"\s+(?:on|at|in|from|with|to|for)\b)",
+    re.IGNORECASE,
 )
-"""A count after a name: `H100 x 8`, `H100 8`."""
+"""A count after a name: `H100 x 8`, `H100 8x`, `H100 8`."""
 _MACHINES = re.compile(rf"[\s-]+(?:servers|machines|nodes|boxes|instances|hosts|vms){END}", re.IGNORECASE)
 """What makes a count before a name one of machines: `16 H100 servers`, but not `8 A100 server`."""
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
+_WISHED = re.compile(r"\s+(?:only|instead|preferably|preferred|is\s+(?:fine|ok(?:ay)?))\b", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
 _LIKE_A_NAME = re.compile(r"\w[_-]\w")
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
@@ -77,7 +81,7 @@ Rules = Iterable[tuple[re.Pattern[str], Understand]]
 @dataclass
 class Scan:
     """Where the pass stands in a text. `negated` holds from a word such as `not` to what it excludes, `mine` from one such as
-    `my` to the accelerators that it is said of."""
+    `my` to the accelerators that it is said of, `at_most` from words such as these to the number that they are said of."""
 
     text: str
     words: Vocabulary
@@ -87,6 +91,7 @@ class Scan:
     place: int = 0
     negated: str = ""
     mine: bool = False
+    at_most: bool = False
 
     def run(self) -> Reading:
         """Reads the whole text."""
@@ -111,6 +116,11 @@ class Scan:
         """Something that rules read but cannot be asked so."""
         self.reading.ask(text, told)
         return True
+
+    def count(self, name: str, many: int) -> bool:
+        """A number of accelerators or machines, or the most of them that is wanted."""
+        limited, self.at_most = self.at_most, False
+        return self.add(f"max_{name}" if limited else name, str(many))
 
     def _end_negation(self) -> None:
         if self.negated:
@@ -198,8 +208,8 @@ class Scan:
         machines = _MACHINES.match(self.text, self.place) if many and kind == "accelerator" else None
         self.place = machines.end() if machines else self.place
         after = _TIMES.match(self.text, self.place) if kind in ("accelerator", "instance_type") else None
-        if after and not many:
-            many, self.place = int(after[1] or after[2]), after.end()
+        if after and not many and not (after[2] and self.words.find(self.text, after.end(), MACHINE)):
+            many, self.place = int(after[1] or after[2] or after[3]), after.end()
         self.mine = False
         if kind == "each":
             self.reading.each = True
@@ -215,10 +225,20 @@ class Scan:
         else:
             for value in named.values:
                 self.reading.add(value)
-            whole = machines or kind != "accelerator" or _of_each(named)
-            self.reading.each |= bool(many and _of_each(named))
-            if many:
-                self.reading.put("nodes" if whole else "accelerators", str(many))
+            self._count_of(named, many, bool(machines))
+
+    def _count_of(self, named: Named, many: int, machines: bool) -> None:
+        """So many of an accelerator or a machine, which a sentence may compare with others."""
+        kind = named.values[0].parameter
+        whole = machines or kind != "accelerator" or _of_each(named)
+        self.reading.each |= bool(many and _of_each(named))
+        side = {value.parameter: value.text.split(",") for value in named.values}
+        if many and not self.at_most:
+            side["nodes" if whole else "accelerators"] = [str(many)]
+        if many:
+            self.count("nodes" if whole else "accelerators", many)
+        if kind in MACHINE:
+            self.reading.machines.append(side)
 
     def _exclude(self, named: Named, many: int) -> None:
         """Leaves values out; `or` and `and` go on with others of the same kind, and after `excluding`, or with `or`, of any."""
@@ -239,15 +259,10 @@ class Scan:
         return named if named and named.values[0].parameter == kind else None
 
     def _comma_of_list(self, kind: str) -> re.Match[str] | None:
-        """The comma here in a list of one kind that ends in `or` or `and`: `not aws, gcp or azure`."""
-        first = comma = _COMMA.match(self.text, self.place)
-        while comma:
-            named = self._of_kind(comma.end(), kind)
-            last = named and _GOES_ON.match(self.text, named.end)
-            if named and last and self._of_kind(last.end(), kind):
-                return first
-            comma = _COMMA.match(self.text, named.end) if named else None
-        return None
+        """The comma here in a list of one kind: `without aws, gcp`, but not in `not aws, gcp only`."""
+        comma = _COMMA.match(self.text, self.place)
+        named = self._of_kind(comma.end(), kind) if comma else None
+        return comma if named and not _WISHED.match(self.text, named.end) else None
 
     def _ask_instead(self, named: Named, kind: str) -> None:
         negated, self.negated = self.negated, ""
@@ -319,6 +334,8 @@ class Scan:
         family = self.words.family(word)
         if family:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
+        if known := known_provider(word):
+            return f"no rate of {known.name} is stored" + f"; {known.page} has today's" * bool(known.page)
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
 
@@ -328,4 +345,5 @@ def _of_each(named: Named) -> int:
     return sum(int(value.text) for value in named.values if value.parameter == "accelerators")
 
 
+MACHINE = ("accelerator", "instance_type")
 EXCLUDABLE = ("provider", "purchase", "accelerator", "place", "region", "instance_type")

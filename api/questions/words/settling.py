@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 
 from api.questions.amounts import number, plain, share
@@ -12,13 +14,13 @@ from api.questions.spellings import ALONE
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
 from api.questions.words.reading import Reading
-from api.questions.words.scan import USUAL_IN_ONE
-from api.questions.words.shares_and_money import OFTEN
+from api.questions.words.scan import MACHINE, USUAL_IN_ONE
+from api.questions.words.shares_and_money import MORE, OFTEN
 from api.questions.words.tables import COVERED, answered_by, other_network
-from api.questions.words.times_and_counts import ABOUT, SIZE_ALONE
+from api.questions.words.times_and_counts import ABOUT, EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
-from costcalc.offers import PurchaseOption
+from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.tasks.tables import tasks
 from pricing.packaged.places import places
 
@@ -27,6 +29,12 @@ MOST_IN_ONE = 64  # accelerators of a machine of one's own
 FEWEST_LETTERS = 4  # by which a data set is known
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
+COMPARED = ("model", "target", "as_of")
+"""What a sentence may have several values of to compare them."""
+COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
+UNBOUND = frozenset([PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value])
+WEIGHED = frozenset([PurchaseOption.SPOT.value, *(option.value for option in BY_THE_TERM)])
+LEAST_TARGET = Decimal("0.1")
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
@@ -37,14 +45,17 @@ def settle(reading: Reading, words: Vocabulary) -> None:
     _targets(reading, words)
     _data_sets(reading)
     _reserved(reading)
+    _weighed(reading)
     _terms(reading)
     _answered_by(reading)
+    _sides(reading)
     _one_each(reading)
     _regions(reading)
     _accelerators(reading)
     _memory(reading, words)
     _own_network(reading)
     _owned(reading)
+    _one_version(reading, words)
     if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
         reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
 
@@ -78,7 +89,10 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
             text if value is None else plain(value / 100 if 1 < value <= 100 else value)
             for text, value in found.items()
         ]
-        reading.values["target"] = list(dict.fromkeys(shares))
+        low = [text for text in shares if (value := number(text)) is not None and value < LEAST_TARGET]
+        reading.values["target"] = [text for text in dict.fromkeys(shares) if text not in low]
+        for text in low:
+            reading.ask(f"{float(text) * 100:g}%", "no accuracy that anybody trains to; write for example 76%")
 
 
 def _data_sets(reading: Reading) -> None:
@@ -103,7 +117,7 @@ def _reserved(reading: Reading) -> None:
 
 def _terms(reading: Reading) -> None:
     """How long somebody goes on training is no term of a rental: `every day for a year`."""
-    if "purchase" not in reading.values and any(OFTEN in each for each in reading.asked):
+    if not {*reading.values.get("purchase", ())} - UNBOUND and any(OFTEN in each for each in reading.asked):
         reading.ignored += reading.values.pop("term", [])
 
 
@@ -113,8 +127,48 @@ def _one_each(reading: Reading) -> None:
         values = reading.values.pop(name)
         told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
         reading.unclear.add(name)
-        reading.networks = tuple(values) if name == "model" else reading.networks
-        reading.asked.insert(0, f"Which {name.replace('_', ' ')}: {either(told)}?")
+        if name in COMPARED and not reading.sides:
+            reading.sides = tuple({name: [each]} for each in values)
+            if name == "target":
+                reading.asked[:] = [each for each in reading.asked if MORE not in each]
+        reading.asked.insert(0, f"{which(name)} {either(told)}?")
+
+
+def which(name: str) -> str:
+    """How a line begins that asks which of several values of a parameter is meant."""
+    return f"Which {name.replace('_', ' ')}:"
+
+
+def _weighed(reading: Reading) -> None:
+    """Whether spot is worth it is answered beside machines on demand; whether a commitment is, by a question of its own."""
+    weighed, kinds = reading.values.pop("weighed", None), reading.values.get("purchase", [])
+    if weighed and len(kinds) == 1 and kinds[0] in WEIGHED:
+        on_demand = PurchaseOption.ON_DEMAND.value
+        reading.values["purchase"] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
+
+
+def _sides(reading: Reading) -> None:
+    """Machines that differ in number are compared as they are written: `v4-32 against 8 A100`; so are a machine type and an
+    accelerator where the sentence compares."""
+    machines = [each for each in reading.machines if not any(_says_more(other, each) for other in reading.machines)]
+    numbers = {tuple(each.get("accelerators", each.get("nodes", ()))) for each in machines}
+    kinds = {kind for each in machines for kind in MACHINE if kind in each}
+    apart = len(kinds) > 1 and COMPARES & {word.casefold() for word in reading.ignored}
+    if (
+        reading.owned
+        or "own" in reading.values
+        or reading.each
+        or not (apart or (len(kinds) == 1 and len(numbers) > 1))
+    ):
+        return
+    reading.sides = tuple(machines)
+    for name in (*MACHINE, "accelerators", "nodes"):
+        reading.values.pop(name, None)
+
+
+def _says_more(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> bool:
+    """Whether the one has all values of the other, and a number besides."""
+    return len(one) > len(other) and {**one, **other} == one
 
 
 @cache
@@ -150,11 +204,25 @@ def _owned(reading: Reading) -> None:
         values.pop(name, None)
 
 
+def _one_version(reading: Reading, words: Vocabulary) -> None:
+    """Of an accelerator that comes in several versions, none of which has its bare name, the asker's is taken for the largest."""
+    for name in ("own", SPEED):
+        for at, text in enumerate(reading.values.get(name, ())):
+            before, sign, chip = text.partition("x ") if name == "own" else text.partition("x")
+            versions = words.names.versions(chip)
+            if len(versions) > 1 and chip not in versions:
+                largest = [each for each in versions if not each.endswith("-PCIe")][-1]
+                reading.values[name][at] = f"{before}{sign}{largest}"
+                reading.corrected.append((chip, largest))
+
+
 def _own_network(reading: Reading) -> None:
     """A network that is told by its size or its speed alone is `any`; the size of a named one says nothing more."""
     values = reading.values
     told = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED) if f"{ABOUT}{name}" in values}
-    counts = values.get("accelerators", ["1"])
+    each = SPEED in told and told[SPEED][0].endswith(EACH_ONE)
+    told = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in told.items()}
+    counts = ["1"] if each else values.get("accelerators", ["1"])
     machines = [*values.get("own", ()), *(f"{counts[0]}x{each}" for each in values.get("accelerator", ()))]
     if SPEED in told and machines:
         told[SPEED] = [f"{each}@{machines[0].replace('x ', 'x', 1)}" for each in told[SPEED]]

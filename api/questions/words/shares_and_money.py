@@ -9,7 +9,19 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, plain
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import END, LEAST, MOST, PERCENT, PERIOD, WEEKDAYS, Found, N, asks
+from api.questions.words.patterns import (
+    END,
+    LEAST,
+    MOST,
+    OF_GPUS,
+    OF_NODES,
+    PERCENT,
+    PERIOD,
+    WEEKDAYS,
+    Found,
+    N,
+    asks,
+)
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
@@ -57,7 +69,9 @@ def _slice(scan: Scan, found: Found) -> bool:
     if chip is None or scan.words.find(scan.text, found.start(), ("instance_type",)):
         return False
     cores = 1 if chip[-1] == "e" else 2
-    return scan.add("accelerator", chip) and scan.add("accelerators", f"{max(1, int(found['n']) // cores)}")
+    many = max(1, int(found["n"]) // cores)
+    scan.reading.machines.append({"accelerator": [chip], "accelerators": [str(many)]})
+    return scan.add("accelerator", chip) and scan.count("accelerators", many)
 
 
 def _rival(scan: Scan, found: Found) -> bool:
@@ -79,6 +93,13 @@ def _target(scan: Scan, found: Found) -> bool:
     if not 0 < share <= 1:
         return scan.ask(found[0], "an accuracy is above 0 and at most 100%")
     return scan.add("target", plain(share))
+
+
+def _two_targets(scan: Scan, found: Found) -> bool:
+    """`from 76 to 77`, declined for a network whose targets may have any size."""
+    if any(map(scan.words.has_own_target, scan.reading.values.get("model", ()))):
+        return False
+    return scan.add("target", f"{found['first']}%") and scan.add("target", f"{found['percent']}%")
 
 
 def _top(scan: Scan, found: Found) -> bool:
@@ -145,6 +166,11 @@ _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b)
 _BUDGET = (
     "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
 )
+MORE = "name both accuracies, as in 76% or 77%, and both are answered"
+PIECE = (
+    r"(?:images?|imgs?|pictures?|photos?|samples?|tokens?|requests?|quer(?:y|ies)|inferences?|predictions?|epochs?|steps?|"
+    r"iterations?)"
+)
 EVERY = r"(?:daily|weekly|monthly|quarterly|yearly|annual)"
 OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
 SHARES_AND_MONEY = (
@@ -166,6 +192,9 @@ SHARES_AND_MONEY = (
     (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
     (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
     (rf"up\s+to\s+{PERCENT}", _target),
+    (rf"{PERCENT}\s*(?:more|better|higher|extra|additional){END}(?!\s+than)", asks(MORE)),
+    (rf"(?:from\s+)?(?P<first>[5-9]\d(?:[.,]\d+)?)\s*%?\s*(?:to|or|vs\.?|versus|against|and|->)\s*"
+     rf"(?P<percent>[5-9]\d(?:[.,]\d+)?)\s*%?(?!\s*(?:{OF_GPUS}|{OF_NODES}|{PERIOD})\b){END}", _two_targets),
     (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),
@@ -178,6 +207,8 @@ SHARES_AND_MONEY = (
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _per_hour),
+    (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
+     asks("costs are those of a whole training, not of a piece of it; a limit is written as under $50")),
     (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
     (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
@@ -185,8 +216,9 @@ SHARES_AND_MONEY = (
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}{_OF_MONEY}", _money),
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
-    (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/){END}", _money),
+    (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/)(?!\s+{PIECE}\b){END}", _money),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
+    (rf"{N}\s*(?:runs?|trainings|jobs)\s+(?:of|for)\s+(?=[\w./-]+\s+(?:an?|per|every|each)\s+{PERIOD}{END})", asks(OFTEN)),
     (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
     (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?(?:{PERIOD}|night|morning|evening|weekend|{WEEKDAYS}){END}", asks(OFTEN)),
     (rf"nightly{END}", asks(OFTEN)),

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import NUMBER, SPAN, plain
 from api.questions.spellings import term
-from api.questions.words.patterns import COUNT_WORDS, END, LEAST, MOST, PERIOD, Found, N, asks, counted
-from api.questions.words.scan import Scan, Understand
+from api.questions.words.patterns import (
+    COUNT_WORDS,
+    END,
+    LEAST,
+    MOST,
+    OF_GPUS,
+    OF_NODES,
+    PERIOD,
+    Found,
+    N,
+    asks,
+    counted,
+)
+from api.questions.words.scan import MACHINE, Scan, Understand
 
-OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelerators?)"
-OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
 ABOUT = "about "
 """Before the name of a parameter that a sentence tells of its network, until it is clear whether the network is a known one."""
+EACH_ONE = " each"
+_NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
 OTHER_UNITS = (
     r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
     r"parameters|classes|images?/s|img/s)"
@@ -64,7 +77,7 @@ def _accelerators(scan: Scan, found: Found) -> bool:
         return scan.ask(f"my {found[0]}", "which? Name them, as in own=2xRTX4090")
     if kind in ("gpu", "tpu"):
         scan.add("accelerator", kind.upper())
-    return scan.add("accelerators", str(counted(found["n"])))
+    return scan.count("accelerators", counted(found["n"]))
 
 
 def _nodes(scan: Scan, found: Found) -> bool:
@@ -74,7 +87,57 @@ def _nodes(scan: Scan, found: Found) -> bool:
 
 
 def _counts(name: str) -> Understand:
-    return lambda scan, found: scan.add(name, str(counted(found["n"])))
+    return lambda scan, found: scan.count(name, counted(found["n"]))
+
+
+def _limited(scan: Scan, found: Found) -> bool:
+    """Words before a number of accelerators or machines that make it the most of them; declined before any other number."""
+    if not (found["any"] or _of_a_name(scan, found.end())):
+        return False
+    _of_range(scan, found)
+    scan.at_most = True
+    return True
+
+
+def _of_range(scan: Scan, found: Found) -> None:
+    """`4 to 8`: of a range of numbers the upper limit counts."""
+    if least := found.groupdict().get("least"):
+        scan.ask(least, "of a range of numbers, the upper limit alone counts")
+
+
+def _least(scan: Scan, found: Found) -> bool:
+    if not (found["any"] or _of_a_name(scan, found.end())):
+        return False
+    return scan.ask(found[0], "no lower limit is asked for; the number is taken as it stands")
+
+
+def _of_a_name(scan: Scan, place: int) -> bool:
+    """Whether a number stands here, and then the name of an accelerator or a machine."""
+    count = _NUMBER_OF.match(scan.text, place)
+    return bool(count and scan.words.find(scan.text, count.end(), MACHINE))
+
+
+def _of_them(scan: Scan, found: Found) -> bool:
+    """`8 of them`: of the accelerators or machines named before."""
+    named = [name for name in ("own", *MACHINE) if name in scan.reading.values]
+    if not named or named[0] == "own":
+        return False
+    return scan.count("nodes" if named[0] == "instance_type" else "accelerators", counted(found["n"]))
+
+
+def _at_most(scan: Scan, found: Found) -> bool:
+    """`4 to 8 GPUs`, `4 GPUs or fewer`: the upper limit counts."""
+    _of_range(scan, found)
+    scan.at_most = True
+    return (_accelerators if found["kind"] else _counts("nodes"))(scan, found)
+
+
+def _owned(scan: Scan, found: Found) -> bool:
+    """Words that make accelerators the asker's own: `my gaming PC with a`, before them; `we have lying around`, after them."""
+    if not found["box"] and "accelerator" not in scan.reading.values:
+        return False
+    scan.reading.owned = True
+    return True
 
 
 def _age(scan: Scan, found: Found) -> bool:
@@ -84,8 +147,16 @@ def _age(scan: Scan, found: Found) -> bool:
 
 
 def _size(name: str) -> Understand:
-    """The size or the speed of a network of the asker's own."""
-    return lambda scan, found: scan.add(f"{ABOUT}{name}", found["amount"].replace(",", "."))
+    """The size or the speed of a network of the asker's own; of a speed, on each of the accelerators where it says so."""
+
+    def understand(scan: Scan, found: Found) -> bool:
+        amount = amounts.number(found["amount"])
+        assert amount is not None
+        parts = found.groupdict()
+        thousand = 1000 if parts.get("thousand") else 1
+        return scan.add(f"{ABOUT}{name}", plain(amount * thousand) + EACH_ONE * bool(parts.get("each")))
+
+    return understand
 
 
 def _memory(scan: Scan, found: Found) -> bool:
@@ -108,8 +179,11 @@ TIMES_AND_COUNTS = (
      _hours_and_minutes),
     (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
     (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
-    (rf"(?P<amount>{NUMBER})\s*(?:images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?{END}",
-     _size("images_per_second")),
+    (rf"(?P<amount>{NUMBER})\s*(?P<thousand>k)?\s*(?:images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
+     rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
+    (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
+     r"|(?:(?:that|which)\s+)?(?:i|we)(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
+     r"sitting|idle|left|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
      rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}", _memory),
@@ -121,11 +195,14 @@ TIMES_AND_COUNTS = (
     (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
     (rf"(?!an?\s){_SPAN}{END}", _hours),
     (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
-    (rf"(?:\d+|{COUNT_WORDS})\s*(?:-|to|or)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
-     asks("only an exact number is understood, as in 8 GPUs")),
+    (rf"(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|and)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}", _at_most),
+    (rf"{N}[\s-]*(?:{OF_GPUS}|{OF_NODES})\s+(?:or\s+(?:fewer|less)|max(?:imum)?|tops|at\s+(?:the\s+)?most){END}",
+     _at_most),
+    (rf"(?:{MOST}|(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or)(?!\S*[x×*]))\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)",
+     _limited),
+    (rf"{LEAST}\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)", _least),
+    (rf"{N}\s+of\s+(?:them|these|those){END}", _of_them),
     (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
-    (rf"(?:{MOST}|{LEAST})\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}",
-     asks("only an exact number is understood, as in 8 GPUs")),
     (rf"{N}[\s-]*[x×*]?\s*{OF_GPUS}{END}", _accelerators),
     (rf"{N}[\s-]*{OF_NODES}\s*(?:of|with|having|each\s+with|x|×|\*)\s*(?:the\s+)?(?={EACH})", _nodes),
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
@@ -135,7 +212,7 @@ TIMES_AND_COUNTS = (
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),
-    (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
+    (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
     (rf"{MOST}\s*({NUMBER}){END}", _no_unit),
 )  # fmt: skip

@@ -22,10 +22,17 @@ from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
 
 OTHER_NETWORKS = (
-    "costcalc models lists them; for another, costcalc recipes add reads your log, and costcalc measure your speed"
+    "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and costcalc "
+    "measure your speed"
 )
-LONGEST = 2000
-WHICH_MODEL = "Which model"
+LONGEST, SHORT = 2000, 60
+COUNTS = ("nodes", "accelerators")
+ALONE = 'Each question stands alone: write the whole of it, as in "resnet50 76%, {}"'
+FOLLOWS = re.compile(
+    r"(?:and|or|same|the\s+same|what\s+(?:about|if)|how\s+about|ok|now|also|then|but|make\s+it|cheaper|faster|instead)\b",
+    re.IGNORECASE,
+)
+"""How sentences begin that go on from an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Understanding:
     """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
     everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.
-    `several` are the networks named, where it is not one. `chosen` are parameters that the answer chooses, as the sentence does
+    `several` are the values of each side of a comparison. `chosen` are parameters that the answer chooses, as the sentence does
     not; `choice` says which, and why."""
 
     parameters: Mapping[str, list[str]]
@@ -44,7 +51,7 @@ class Understanding:
     is_question: bool
     shared: bool = False
     lacks_only_network: bool = False
-    several: tuple[str, ...] = ()
+    several: tuple[Mapping[str, list[str]], ...] = ()
     chosen: Mapping[str, list[str]] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
 
@@ -78,12 +85,25 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
         told.append(f"{name} not {either(values)}")
+    told += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
         parameters, tuple(told), _once(reading.ignored), dict(reading.corrected),
-        (*elsewhere(text, parameters), *_asked(reading, parameters, words)),
+        (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
-        lacks_only_network="model" not in parameters and not reading.asked, several=reading.networks,
+        lacks_only_network="model" not in parameters and not reading.asked, several=reading.sides,
     )  # fmt: skip
+
+
+def side_in_words(side: Mapping[str, list[str]]) -> str:
+    """A side of a comparison as a person says it: `8 A100`, `resnet50`, `75 %`."""
+    words = {name: " or ".join(values) for name, values in side.items()}
+    counts = [f"{words[name]} x" if name == "nodes" else words[name] for name in COUNTS if name in words]
+    names = [
+        f"{float(word) * 100:g} %" if name == "target" and float(word) <= 1 else word
+        for name, word in words.items()
+        if name not in COUNTS
+    ]
+    return " ".join([*counts, *names])
 
 
 def _once(words: list[str]) -> tuple[str, ...]:
@@ -96,12 +116,13 @@ def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool
     return bool(models) and ("target" in parameters or not any(model in words.own for model in models))
 
 
-def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary) -> tuple[str, ...]:
+def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary, text: str) -> tuple[str, ...]:
     """What is asked back: of so many questions the first; then what is missing."""
     missing = []
     given = {*parameters, *reading.unclear}
     if "model" not in given:
-        missing.append(f"Which network? Write its name, such as resnet50; {OTHER_NETWORKS}")
+        follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
+        missing.append(f"Which network? {ALONE.format(text.strip()) if follows else OTHER_NETWORKS}")
     elif "model" in parameters and not reading.other_task and not _is_question(parameters, words):
         missing.append("Which accuracy? Write for example 75.7%")
     more = len(reading.asked) - MOST_ASKED

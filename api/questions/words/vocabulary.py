@@ -16,7 +16,7 @@ from costcalc.training import Model
 from pricing.packaged.places import places
 
 LONGEST_NAME_WORDS = 6
-MARKS = ("filler", "not", "mine", "each", "owned", "unasked", "other")
+MARKS = ("filler", "not", "mine", "each", "owned", "weighed", "unasked", "other")
 """What a word can be that is no value: `unasked` cannot be asked in words, `other` is a network of another task."""
 NO_CLOUDS = frozenset(["own", "owned", "sheet", "gpuhunt", "skypilot"])
 KINDS = ("provider", "accelerator", "region", "instance_type", "recipe")

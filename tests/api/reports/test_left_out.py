@@ -13,6 +13,7 @@ from support.services import packaged_catalogue, packaged_service
 from api.reports.cost import CostReport, cost_report
 from api.reports.left_out import MOST_HINTS, MOST_TRIES, WORDS, left_out, nothing
 from api.service import COST
+from costcalc.assumptions import in_words
 
 SERVICE = packaged_service()
 
@@ -89,7 +90,7 @@ def test_a_network_that_nobody_had_trained_by_then_is_told_so():
 def test_a_limit_is_told_with_the_least_that_meets_it():
     [hint] = asked(max_hours="0.001").hints
     fastest = asked(sort="time", limit="1").estimates[0]
-    assert hint.sentence.endswith(f"without a filter on max_hours, the fastest in {fastest.calendar_hours:,.2f} hours.")
+    assert hint.sentence.endswith(f"without a filter on max_hours, the fastest in {in_words(fastest.calendar_hours)}.")
     [hint] = [hint for hint in asked(max_cost="0.001", purchase="on_demand").hints if hint.change == "without max_cost"]
     cheapest = asked(purchase="on_demand", limit="1").estimates[0]
     assert hint.sentence.endswith(f"without a filter on max_cost, the cheapest at ${cheapest.billed_cost:,.2f}.")
@@ -213,7 +214,7 @@ def test_what_was_left_out_is_told_in_words():
     told = left_out(asked(max_hours="2", provider="aws", purchase="on_demand"))
     assert "recipes that never reach the target (" in told
     assert "offers last seen more than 540 days earlier (" in told
-    assert "runs of more than 2 hours (" in told
+    assert "runs of more than 2.0 h (" in told
     assert "_" not in told
 
 

@@ -29,7 +29,7 @@ ERRORS = (
     "did you mean resnet5",
     "such as 0.757 or 75.7%",
     "the best reaches",
-    "runs of more than 1e-05 hours",
+    "runs of more than 0.036 s",
 )
 
 
