@@ -1,4 +1,4 @@
-"""What is answered where a sentence compares several networks, accuracies or machines, or asks for the highest accuracy of one, or
+"""What is answered where a sentence compares several networks, accuracies or machines, asks for the highest accuracy of one, or
 names no accuracy and the usual one is not reached on what it allows."""
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from functools import cache
 
 from api.questions.amounts import number, plain, share
@@ -15,7 +14,7 @@ from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
-from api.questions.words.shares_and_money import MORE, OFTEN
+from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN
 from api.questions.words.tables import COVERED, answered_by, other_network
 from api.questions.words.times_and_counts import ABOUT, EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
@@ -34,7 +33,6 @@ COMPARED = ("model", "target", "as_of")
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
 UNBOUND = frozenset([PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value])
 WEIGHED = frozenset([PurchaseOption.SPOT.value, *(option.value for option in BY_THE_TERM)])
-LEAST_TARGET = Decimal("0.1")
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
@@ -84,15 +82,17 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
     """A number above 1 is a percentage, unless the network is a run of the asker's own."""
     own = any(map(words.has_own_target, reading.values.get("model", ())))
     found = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
-    if found and not own:
-        shares = [
-            text if value is None else plain(value / 100 if 1 < value <= 100 else value)
-            for text, value in found.items()
-        ]
-        low = [text for text in shares if (value := number(text)) is not None and value < LEAST_TARGET]
-        reading.values["target"] = [text for text in dict.fromkeys(shares) if text not in low]
-        for text in low:
-            reading.ask(f"{float(text) * 100:g}%", "no accuracy that anybody trains to; write for example 76%")
+    for text in [
+        text for text, value in found.items() if not own and text.endswith("%") and value and value < LEAST_SHARE
+    ]:
+        del found[text]
+        reading.values["target"].remove(text)
+        reading.ask(text, "nobody trains to so low an accuracy; write for example 76%")
+    shares = [
+        text if value is None else plain(value / 100 if 1 < value <= 100 and not own else value)
+        for text, value in found.items()
+    ]
+    reading.values["target"] = list(dict.fromkeys(shares))
 
 
 def _data_sets(reading: Reading) -> None:

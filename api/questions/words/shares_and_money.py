@@ -92,7 +92,7 @@ def _target(scan: Scan, found: Found) -> bool:
     share = Decimal(_fraction(found))
     if not 0 < share <= 1:
         return scan.ask(found[0], "an accuracy is above 0 and at most 100%")
-    return scan.add("target", plain(share))
+    return scan.add("target", plain(share) if share >= LEAST_SHARE else f"{found['percent']}%")
 
 
 def _two_targets(scan: Scan, found: Found) -> bool:
@@ -156,6 +156,8 @@ def _electricity(scan: Scan, found: Found) -> bool:
     return scan.add("electricity", plain(money.amount))
 
 
+LEAST_SHARE = Decimal("0.1")
+"""Of lower accuracies the percentage is kept, until it is clear whether the network has a metric in which it means something."""
 _MONEY = rf"(?P<money>{MONEY})"
 _OF_MONEY = (
     rf"(?!\s*(?:[a-z]+\s*)?(?:/|\s(?:a|per)\s+{PERIOD}\b)|"

@@ -22,8 +22,8 @@ from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
 
 OTHER_NETWORKS = (
-    "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and costcalc "
-    "measure your speed"
+    "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and "
+    "costcalc measure your speed"
 )
 LONGEST, SHORT = 2000, 60
 COUNTS = ("nodes", "accelerators")

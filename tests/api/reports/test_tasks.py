@@ -75,7 +75,7 @@ def test_a_past_day_knows_the_target_and_the_results_of_its_time(client):
         ("Llama 2 70B LoRA on 8 H100, cheapest cloud", "llama2-70b-lora", {"accelerator": "H100"}),
         ("stable diffusion on tpus", "stable-diffusion-v2", {"accelerator": "TPU"}),
         ("how much is mask r-cnn on aws", "mask-rcnn", {"provider": "aws"}),
-        ("what does bert cost to train today compared with 2020", "bert-large", {"as_of": "2020", "target": None}),
+        ("what does bert cost to train today compared with 2020", "bert-large", {"as_of": None, "target": None}),
         ("fine-tune llama 70b with lora on 8 h200", "llama2-70b-lora", {"accelerator": "H200"}),
     ],
 )

@@ -33,7 +33,7 @@ CASES = {
         [r"^No estimate for your 8 Gaudi2; training=record may have one\. Rent "],
     ),
     "no such machine": ({"target": "0.76", "accelerator": "Gaudi3"}, [
-        r"^No rate is stored of a machine with accelerator=Gaudi3; for the hours on one of yours, write own=8xGaudi3"]),
+        r"^No rate is stored of a machine with accelerator=Gaudi3; for the hours on one of yours, write own=1xGaudi3"]),
     "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at Kaggle: free, ", CODE, "^Next: https://www.kaggle.com"]),
     "no launcher": ({"target": "0.757", "provider": "hyperstack"}, [r"^Next: https://\S+ has today's rates"]),
     "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at Google Cloud", CODE]),

@@ -39,7 +39,7 @@ class TestMistakes:
             ("resnet50 0.757 provider=amazn", "did you mean"),
             ("resnett50 0.757", "resnet50"),
             ("resnet50 0.757 under 50", "Write under $50 or within 50h"),
-            ("resnet50 0.757 0.76", "Which target: 75.7% or 76%?"),
+            ("resnet50 0.757 top1 top5", "Which metric: top1 or top5?"),
             ("resnet50 0.757 on A100-88GB", "A100-80GB"),
             ("resnet50 0.757 as_of=2001-01-01", "before our first price"),
         ],

@@ -33,8 +33,8 @@ def catalogue():
     return Catalogue.from_offers([offer(instance_type=name, machine=one) for name, one in MACHINES.items()], "made up")
 
 
-def asked(catalogue, accelerators=None, nodes=None, homes=()):
-    found = requested_machines(catalogue, homes, MachinesAsked(accelerators, nodes))
+def asked(catalogue, accelerators=None, nodes=None, homes=(), most=(None, None)):
+    found = requested_machines(catalogue, homes, MachinesAsked(accelerators, nodes, None, *most))
     return [(found.types[i][1], n) for i, n in zip(found.instance.tolist(), found.nodes.tolist(), strict=True)]
 
 
@@ -51,6 +51,14 @@ def test_unasked_the_machines_of_a_published_run(catalogue):
 
 def test_so_many_machines_of_every_type(catalogue):
     assert asked(catalogue, nodes=3) == [(name, 3) for name in sorted(MACHINES)]
+
+
+def test_no_more_machines_and_no_more_accelerators_than_the_most(catalogue):
+    found = asked(catalogue, most=(8, None))
+    assert ("sold", 1) in found
+    assert {n for _, n in found} == {1, 2, 4}
+    assert not [pair for pair in found if pair[0] not in ("one", "processor") and pair[1] > 1]
+    assert {n for _, n in asked(catalogue, most=(None, 2))} == {1, 2}
 
 
 def test_so_many_accelerators_are_split_over_whole_machines(catalogue):
