@@ -18,7 +18,7 @@ _SPELT = (
     (re.compile(r"\b(?:us|american) dollar", re.IGNORECASE), "dollar"),
     (re.compile(r"\bflux(?:[.-]?1)?[\s.-]+(?:schnell|dev)\b", re.IGNORECASE), "flux"),
     (re.compile(r"\b(?:any|every)(?:one|body)\s+but\b(?!\s+not)", re.IGNORECASE), "except"),
-    (re.compile(r"\b([ahv]\d{3}s?[\s-]*\d{2,3}\s?)g\b", re.IGNORECASE), r"\1GB"),
+    (re.compile(r"(?:\b|(?<=\dx))([ahv]\d{3}s?[\s-]*\d{2,3}\s?)g\b", re.IGNORECASE), r"\1GB"),
     (re.compile(r"\b(any|all|every)((?:\s+\w+){1,2})\s+but\b(?!\s+not)", re.IGNORECASE), r"\1\2 except"),
     (re.compile(r"(?<=\w)-(?:hosted|based|located|only)\b", re.IGNORECASE), ""),
     (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),

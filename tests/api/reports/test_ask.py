@@ -82,7 +82,7 @@ def test_without_a_network_the_one_that_takes_the_least_computing_is_answered(cl
         ("is a tpu worth it for resnet50?", "the usual one, is not reached here", "resnet50", (0.75, 0.766)),
         ("resnet50 or efficientnet-b0 to 76%?", "resnet50, which costs least", "resnet50", (0.76, 0.76)),
         ("resnet50: 75% vs 77%", "75 % top-1: $", "resnet50", (0.75, 0.75)),
-        ("v5e-16 against 8 A100 for resnet50", "16 TPU v5e: $", "resnet50", (0.75, 0.78)),
+        ("4 H100 against 8 A100 for resnet50", "4 H100: $", "resnet50", (0.75, 0.78)),
         ("compare resnet50 and vit-b", "vit_b16 to 80.8 % top-1: $", "resnet50", (0.75, 0.78)),
     ],
 )
