@@ -12,7 +12,6 @@ from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from costcalc.answers import Answer, Hint
-from costcalc.assumptions import in_words
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
@@ -20,6 +19,7 @@ from costcalc.offers import PurchaseOption
 from costcalc.query import NARROWS, EstimateQuery
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric, Recipe
+from costcalc.units import in_words
 
 FEW = 3
 MOST_TRIES, TOGETHER = 12, 4

@@ -13,7 +13,7 @@ from support.services import packaged_catalogue, packaged_service
 from api.reports.cost import CostReport, cost_report
 from api.reports.left_out import MOST_HINTS, MOST_TRIES, WORDS, left_out, nothing
 from api.service import COST
-from costcalc.assumptions import in_words
+from costcalc.units import in_words
 
 SERVICE = packaged_service()
 
