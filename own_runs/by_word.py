@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from costcalc.evidence import Evidence
+from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
 from costcalc.query import ANY, EstimateQuery
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
-from costcalc.throughput.workloads import REFERENCE_GMACS, REFERENCE_SIZE
+from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, MetricEvaluation, Model, OwnRecipe, Phase
 from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
 
 RECIPE, YEAR = "your-epochs", 2022
-SIZE_LAW, SIZE_WIDTH = (-0.257, 0.247), 0.610
-"""What a network of which the size alone is known adds to ln(images/s), constant and per ln of its multiply-adds in units of
-ResNet-50's, and the half-width at 80 %: of 835 networks, each left out (`python -m science.validation.networks`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,6 @@ def _of_size(network: Model, fitted: FittedParameters) -> FittedParameters:
     if network.gmacs is None:
         widths["network"] = HalfWidth(fitted.widths["code"].ln, by_rule=True)
     else:
-        constant, slope = SIZE_LAW
-        effects["model", network.name] = constant + slope * math.log(network.gmacs / REFERENCE_GMACS)
+        effects["model", network.name] = effect_of_size(network.gmacs)
     transfer = replace(fitted.transfer, models={**fitted.transfer.models, network.name: network}, effects=effects)
     return replace(fitted, transfer=transfer, widths=widths)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from costcalc.throughput.workloads import REFERENCE_GMACS
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 
 CARD, YEAR, LIBRARY = "RTX 3090", 2022, "timm"
@@ -12,26 +14,36 @@ BENCHMARK = "PyTorch 1.12, timm, channels last"
 INFERRED_WIDTH = 0.2
 """Half-width in ln(images/s), at 80 %, of a training speed that is read from the card's speed of inference: `science.networks`
 scores it with each network left out."""
+SIZE_LAW, SIZE_WIDTH = (-0.257, 0.247), 0.610
+"""What a network of which the size alone is known adds to ln(images/s), constant and per ln of its multiply-adds in units of
+ResNet-50's, and the half-width at 80 %: of 835 networks, each left out (`python -m science.validation.networks`)."""
+
+
+def effect_of_size(gmacs: float) -> float:
+    """What so many multiply-adds (1e9) of a network add to ln(images/s)."""
+    constant, slope = SIZE_LAW
+    return constant + slope * math.log(gmacs / REFERENCE_GMACS)
 
 
 @dataclass(frozen=True, slots=True)
 class HubNetwork:
     """A network and how fast it is on one RTX 3090: in training, in images/s of `rate_size` pixels a side and batches of `batch`,
-    None where nobody timed that, and in inference with the software named."""
+    and in inference with the software named; None where nobody timed that. Where neither was timed, its size tells."""
 
     model: str
     family: str
     parameters_millions: float
     gmacs: float
-    activations_millions: float
+    activations_millions: float | None
     image_size: int
     rate_size: int | None
     batch: int | None
     images_per_second: float | None
-    inference_size: int
-    inference_images_per_second: float
-    inference_software: str
+    inference_size: int | None
+    inference_images_per_second: float | None
+    inference_software: str | None
     source: str
+    aliases: tuple[str, ...] = ()
 
     @property
     def is_timed(self) -> bool:
@@ -41,19 +53,19 @@ class HubNetwork:
     def as_model(self) -> Model:
         return Model(
             name=self.model,
-            aliases=(),
+            aliases=self.aliases,
             family=self.family,
             parameters_millions=self.parameters_millions,
             gmacs=self.gmacs,
             image_size=self.image_size,
             source=self.source,
             activations_millions=self.activations_millions,
-            speed_width=0.0 if self.is_timed else INFERRED_WIDTH,
+            speed_width=0.0 if self.is_timed else INFERRED_WIDTH if self.inference_images_per_second else SIZE_WIDTH,
         )
 
     def as_throughput(self, otherwise: float = 0.0) -> Throughput:
         """Its speed on the card; images/s of the size of its inference `otherwise`, where its training was not timed."""
-        size = self.rate_size or self.inference_size
+        size = self.rate_size or self.inference_size or self.image_size
         return Throughput(
             name=f"{LIBRARY}-{self.model}-rtx-3090-x1-{size}px".replace("_", "-"),
             model=self.model,

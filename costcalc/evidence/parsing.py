@@ -115,7 +115,7 @@ def evidence_to_fit() -> Evidence:
 
 def hub_networks() -> tuple[HubNetwork, ...]:
     """The networks of model hubs, with their speeds on one card."""
-    return tuple(_read(_packaged_texts(), HUB_NETWORKS, HubNetwork))
+    return tuple(_read(_packaged_texts(), HUB_NETWORKS, HubNetwork, _hub))
 
 
 def compact_copy() -> bytes:
@@ -143,7 +143,7 @@ def _packaged_texts() -> dict[str, str]:
 
 def _tables(texts: Mapping[str, str]) -> Tables:
     codes = {(one.stack, one.organisation): one for one in _read(texts, "codes", CodeOf)}
-    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork))
+    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork, _hub))
     recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
     speeds = [
         *_read(texts, "throughputs", Throughput, _named("throughput")),
@@ -293,6 +293,10 @@ def _pipeline(line: Cells) -> Cells:
 
 def _model(line: Cells) -> Cells:
     return {**line, "name": line["model"], "aliases": _several(line["aliases"])}
+
+
+def _hub(line: Cells) -> Cells:
+    return {**line, "aliases": _several(line["aliases"])}
 
 
 def _several(cell: object) -> list[str]:

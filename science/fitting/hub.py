@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import mean
 
-from costcalc.evidence.hub import HubNetwork
+from costcalc.evidence.hub import HubNetwork, effect_of_size
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.reference_model import Key
 from costcalc.training import Model
@@ -21,9 +21,14 @@ def with_hub(fitted: FittedParameters, networks: Sequence[HubNetwork], models: M
     transfer = fitted.transfer
     learned = {key: value for key, value in transfer.effects.items() if key not in _keys(networks)}
     transfer = replace(transfer, models={**models, **{one.model: one.as_model() for one in networks}}, effects=learned)
-    speeds = (one.as_throughput(inferred_speed(one, networks)) for one in networks)
+    speeds = (one.as_throughput(inferred_speed(one, networks)) for one in networks if _is_run(one))
     found = ratios(speeds, fitted.reference, transfer.models)
     effects: dict[Key, float] = {("model", ratio.row.model): residual(ratio, transfer) for ratio in found}
+    effects |= {
+        ("model", one.model): effect_of_size(one.gmacs) - learned.get(("family", one.family), 0.0)
+        for one in networks
+        if not _is_run(one)
+    }
     return replace(fitted, transfer=replace(transfer, effects={**learned, **effects}))
 
 
@@ -31,14 +36,19 @@ def inferred_speed(network: HubNetwork, others: Sequence[HubNetwork]) -> float:
     """Images/s of training that follow from those of inference by the mean ratio of both, in ln, that the timed networks of the
     family have, held to that of all networks by the weight of two; the network itself does not count."""
     known = [
-        (one.family, math.log(one.inference_images_per_second / (one.images_per_second or math.nan)))
+        (one.family, math.log((one.inference_images_per_second or math.nan) / (one.images_per_second or math.nan)))
         for one in others
         if one.is_timed and one is not network and one.rate_size == one.inference_size
     ]
     family = [ratio for name, ratio in known if name == network.family]
     middle = mean(ratio for _, ratio in known)
     ratio = (sum(family) + HELD_TO_ALL * middle) / (len(family) + HELD_TO_ALL)
-    return network.inference_images_per_second / math.exp(ratio)
+    return (network.inference_images_per_second or math.nan) / math.exp(ratio)
+
+
+def _is_run(network: HubNetwork) -> bool:
+    """Whether it was timed at all, in training or in inference."""
+    return network.is_timed or network.inference_images_per_second is not None
 
 
 def _keys(networks: Sequence[HubNetwork]) -> set[Key]:

@@ -14,7 +14,7 @@ from statistics import median
 import numpy as np
 
 from costcalc.evidence import Evidence, load_evidence
-from costcalc.evidence.hub import HubNetwork
+from costcalc.evidence.hub import SIZE_WIDTH, HubNetwork
 from costcalc.evidence.parsing import hub_networks
 from costcalc.throughput.workloads import REFERENCE_GMACS
 from costcalc.units import Floats
@@ -34,7 +34,7 @@ def by_inference(networks: Sequence[HubNetwork], *, without_family: bool = False
 
 
 def by_size(evidence: Evidence) -> tuple[Floats, Floats]:
-    """The law of size, as `own_runs.by_word` has it, and ln of the told over the measured speed of each network left out."""
+    """The law of size, as `costcalc.evidence.hub` has it, and ln of the told over the measured speed of each network left out."""
     gmacs, effects = np.array([size for _, size in _sizes(evidence)]).T
     x = np.column_stack([np.ones(len(gmacs)), np.log(gmacs / REFERENCE_GMACS)])
     hat = x @ np.linalg.inv(x.T @ x) @ x.T
@@ -95,7 +95,7 @@ def _sizes(evidence: Evidence) -> Iterator[tuple[str, tuple[float, float]]]:
     """The family of each network with a measured speed, its multiply-adds, and what it adds to ln(images/s)."""
     effects = evidence.fitted.transfer.effects
     for model in evidence.models.values():
-        if model.gmacs and ("model", model.name) in effects:
+        if model.gmacs and ("model", model.name) in effects and model.speed_width != SIZE_WIDTH:
             effect = effects["model", model.name] + effects.get(("family", model.family), 0.0)
             yield model.family, (model.gmacs, effect)
 

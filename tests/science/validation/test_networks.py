@@ -4,9 +4,8 @@ import math
 
 import pytest
 
-from costcalc.evidence.hub import INFERRED_WIDTH
+from costcalc.evidence.hub import INFERRED_WIDTH, SIZE_LAW, SIZE_WIDTH
 from costcalc.evidence.parsing import hub_networks
-from own_runs.by_word import SIZE_LAW, SIZE_WIDTH
 from science.validation.networks import (
     by_inference,
     by_size,
