@@ -1,10 +1,14 @@
 """The packaged effects are what the fit makes of the packaged rows; the intervals are held in tests/science/validation."""
 
+import json
+import subprocess
+
 import pytest
 
 from costcalc.evidence.parsing import evidence_to_fit, hub_networks
 from costcalc.tasks.tables import PARTWAY, text_of
 from science.fitting import partway
+from science.fitting.partway_logs import logged, shares_and_values
 from science.fitting.reference_model import fit_reference_model, observations
 from science.fitting.transfer import fit_transfer, ratios
 
@@ -32,3 +36,20 @@ def test_both_models_come_back():
 
 def test_easier_targets_come_back():
     assert partway.table() == text_of(f"{PARTWAY}.csv"), STALE
+
+
+def test_logs_of_easier_targets_are_read_as_they_were_published(tmp_path):
+    """DLRM's only pass is number 1, what is worse than before counts for nothing, and the run goes on after its quality."""
+    evaluated = [(1.05, 0.77), (1.10, 0.79), (1.15, 0.78), (1.20, 0.785), (1.25, 0.8026), (1.30, 0.81)]
+    lines = [_mllog("run_start", None), *(_mllog("eval_accuracy", value, epoch_num=at) for at, value in evaluated)]
+    (tmp_path / "result_0.txt").write_text("\n".join(lines), "utf-8")
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "results"]):
+        subprocess.run([*git, *command], check=True)
+    shares, values = shares_and_values("dlrm", logged(tmp_path, "HEAD", "result_0.txt"))
+    assert [float(each) for each in shares.split(";")] == pytest.approx([0.2, 0.4, 0.8, 1.0])
+    assert values == "0.77;0.79;0.79;0.8026"
+
+
+def _mllog(key, value, **metadata):
+    return ":::MLLOG " + json.dumps({"time_ms": 1593140797303, "key": key, "value": value, "metadata": metadata})
