@@ -175,13 +175,29 @@ class TaskSpeeds:
         return Posterior.of(covariance(self.known, self.known), self.rates - self.known.mean, noise)
 
     def _most(self, clusters: Sequence[Cluster]) -> Floats:
-        """ln(samples/s of one accelerator) that 16-bit arithmetic allows [C]; infinite where a part has fewer bits, or where
-        nobody counted what a sample takes."""
-        if not self.tflop_per_sample:
-            return np.full(len(clusters), np.inf)
+        """ln(samples/s of one accelerator) that arithmetic allows [C]: the share of its 16-bit peak that anybody reached with 16
+        bits, or on a chip of eight that nobody trained on, that two others of its time did. Infinite where neither is known."""
         parts = [part(self.accelerators, one.accelerator) for one in clusters]
-        known = [None if one.eight_bit else one.dense_16bit_tflops for one in parts]
-        return np.log([MOST_OF_PEAK * each / self.tflop_per_sample if each else np.inf for each in known])
+        shares = [self._share_of_others(one) if one.eight_bit else MOST_OF_PEAK for one in parts]
+        peaks = [(one.dense_16bit_tflops or np.inf) / (self.tflop_per_sample or np.nan) for one in parts]
+        return np.nan_to_num(np.log(np.multiply(shares, peaks)), nan=np.inf)
+
+    def _share_of_others(self, one: Accelerator) -> float:
+        """The share that the second busiest chip of eight bits that is no newer reached, that of the only one; infinite without
+        any, and if this chip is among all."""
+        older = sorted(share for chip, (year, share) in self._shares.items() if year <= (one.introduced or year))
+        return math.inf if one.chip in self._shares or not older else older[-2:][0]
+
+    @cached_property
+    def _shares(self) -> dict[str, tuple[int, float]]:
+        """The year of each chip with eight bits, and the largest share of its 16-bit peak that it was kept busy with."""
+        shares: dict[str, tuple[int, float]] = {}
+        for row in self.rows:
+            one = part(self.accelerators, row.accelerator)
+            if one.eight_bit and one.dense_16bit_tflops and self.tflop_per_sample:
+                reached = row.images_per_second / row.accelerators * self.tflop_per_sample / one.dense_16bit_tflops
+                shares[one.chip] = max(shares.get(one.chip, (0, 0.0)), (one.introduced or 0, reached))
+        return shares
 
     def _most_at_once(self, one: Accelerator) -> float:
         """The largest batch of one such accelerator that anybody trained; larger ones are trained in several steps."""
