@@ -94,7 +94,7 @@ class EstimateDetails:
         (candidate, rented, known, usual, moved), query = exactly, self.query
         offer, time, power = candidate.offer, candidate.time, rented.power
         recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
-        paid = rented.bill.paid(time, moved or spot_rates.STEADY)
+        paid = rented.bill.paid(time, moved)
         energy = power.kilowatts and power.kilowatts * time.hours
         return Estimate(
             rank=candidate.rank,

@@ -75,8 +75,6 @@ def width(offer: Offer, age_days: float, hours: float) -> Width:
 
 def factors(moved: Width, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
     """What a rate that moves so is multiplied with at the low and the high end of the 80 % interval of these hours."""
-    if moved is STEADY:
-        return ONE, ONE
     return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
 
 

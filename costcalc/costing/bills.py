@@ -129,10 +129,10 @@ class Bill:
             return self.full_hourly
         return self._share(hours) / hours
 
-    def paid(self, time: TrainingTime, moved: Width) -> Paid:
-        """What a training costs whose rate moves so until it ends: rounded, with the ends of its range."""
+    def paid(self, time: TrainingTime, moved: Width | None) -> Paid:
+        """What a training costs, whose rate moves so until it ends: rounded, with the ends of its range."""
         point, low, high = as_written(time.hours), as_written(time.hours_low), as_written(time.hours_high)
-        cheaper, dearer = factors(moved, low, point, high)
+        cheaper, dearer = factors(moved, low, point, high) if moved else (ONE, ONE)
         effective = self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)
         billed = self.billed(low, cheaper), self.billed(high, dearer)
         hourly, components = self.effective_hourly(point), self.components(point)
