@@ -21,7 +21,6 @@ from api.reports.tasks import IMAGENET, TaskRow
 from api.reports.throughput import ThroughputRow
 from api.reports.trend import TrendRow
 from costcalc.evidence.largest_batch import Fit
-from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.tasks.goals import value_in_words
 from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
@@ -149,10 +148,8 @@ def _least_cost(row: TaskRow | RoundRow) -> str:
     return "nothing for rent" if row.cost is None else money(row.cost, row.currency)
 
 
-def _takes(row: TaskRow) -> str:
-    if row.hours is None or row.accelerator is None:
-        return ""
-    return f"{in_words(row.hours)} on {counted(row.accelerators or 0, row.accelerator, ' × ')} at {row.provider}"
+def _takes(row: Any) -> str:
+    return f"{in_words(row.hours)} on {words.accelerators(row)} at {row.provider}" if row.hours else ""
 
 
 def _counts(row: TaskRow) -> str:

@@ -69,7 +69,7 @@ QUESTIONS = (
             "csv": f"{_SHEETS}accuracy_csv",
             "xlsx": f"{_SHEETS}accuracy_xlsx",
         },
-        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure"),
+        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure", (720, 474)),
         Command(
             "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
@@ -119,7 +119,7 @@ QUESTIONS = (
         "api.questions.schemas.trainings:TrendSchema",
         "api.reports.trend:trend_report",
         {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.trend:trend_page"},
-        Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure"),
+        Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
             "could rent then, and says what made training cheaper and whether waiting ever paid.",
@@ -137,7 +137,7 @@ QUESTIONS = (
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
         "api.questions.schemas.trainings:RoundsSchema",
         "api.reports.rounds:rounds_report",
-        chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure"),
+        chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
             "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",

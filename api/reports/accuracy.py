@@ -176,11 +176,15 @@ class AccuracyReport:
         return f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
 
     def _confirmed(self, accuracy: float) -> Iterator[Estimate]:
-        """The cheapest picks of the highest accuracy that they reach within the limits, and of lower ones."""
+        """The cheapest picks of the highest accuracy that they reach within the limits, and of lower ones that take less."""
         sure = highest(self._picks_fit, accuracy) if self._ask(accuracy).missed and not self.own else accuracy
+        hours = 0.0
         for target in (sure, *self._below(sure)) if sure is not None else ():
             found = self._ask(target)
-            yield from () if found.missed else (pick.estimate for pick in found.picks[:1])
+            for pick in () if found.missed else found.picks[:1]:
+                if pick.estimate.hours != hours:
+                    yield pick.estimate
+                hours = pick.estimate.hours
 
     def _picks_fit(self, target: float) -> bool:
         found = self._ask(target)

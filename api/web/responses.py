@@ -38,6 +38,8 @@ FEEDS = {"atom": "application/atom+xml"}  # RFC 4287
 LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
 Body = bytes | Iterator[bytes]
 ROWS_ON_PAGE = 50
+NARROW = "_narrow"
+"""What our own pages add to the address of a picture for a phone."""
 
 
 class Report(Protocol):
@@ -119,7 +121,7 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
     if kind == "json":
         return to_json(report.document())
     if kind in PICTURES and question.chart:
-        return picture(question.chart.figure(report), kind)
+        return picture(question.chart.figure(report), kind, NARROW in request.args)
     if kind in question.forms:
         return cast(Body, question.writer(kind)(report, layout))
     return LISTS[kind](question, report, layout)

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Protocol
 
+from api.formats.charts.figure import NARROW
 from api.questions.errors import Refused
 
 NO_PNG = (
@@ -17,14 +18,14 @@ ZOOM = 1.5
 class Drawn(Protocol):
     """What is drawn as SVG."""
 
-    def svg(self) -> str:
-        """The picture."""
+    def svg(self, width: int = ...) -> str:
+        """The picture, as wide as it is meant to be or of another width in pixels."""
         ...
 
 
-def picture(figure: Drawn, kind: str) -> bytes:
+def picture(figure: Drawn, kind: str, is_narrow: bool = False) -> bytes:
     """The figure in this form. Raises Refused for PNG where the library that draws it is not installed."""
-    svg = figure.svg()
+    svg = figure.svg(NARROW) if is_narrow else figure.svg()
     if kind == "svg":
         return svg.encode()
     if find_spec("resvg_py") is None:

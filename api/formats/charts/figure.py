@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, floor, log10
+from textwrap import wrap
 from typing import NamedTuple
 
 from markupsafe import escape
@@ -14,8 +15,12 @@ PALETTE = ("#934205", "#12427a", "#0a9f7a", "#d560c5", "#7f3bb4", "#a98520", "#5
 """Distinguishable with every kind of colour blindness; the last is for all that have no colour of their own."""
 SIGNS = ("circle", "square", "triangle-up", "diamond")
 WIDTH, LEFT, RIGHT, TOP, HEIGHT = 720, 74, 18, 70, 300
+NARROW = 360
+"""The width of a picture on a phone, in pixels: its words stay as large as on a wide one."""
 LAST = 97  # percent: a label further to the right would be cut off
 ROW, LETTER = 18, 6.3  # of the legend, and the mean width of a letter, in pixels
+TITLE_LETTER, LINE, TICK_WIDTH = 8.0, 16, 48
+TIGHT = ".tight{display:none}"
 SYMBOLS = (
     '<defs><circle id="circle" r="3.4"/><path id="triangle-up" d="M0-4.6 4.3 3.2H-4.3Z"/><path id="square" d="M-3-3H3V3H-3Z"/>'
     '<path id="diamond" d="M0-4.6 4.6 0 0 4.6-4.6 0Z"/><path id="triangle-down" d="M0 4.6 4.3-3.2H-4.3Z"/>'
@@ -171,59 +176,78 @@ class Figure:
     legend: Sequence[Entry] = ()
     below: Sequence[Band] = ()
 
-    def svg(self) -> str:
+    def svg(self, width: int = WIDTH) -> str:
         """The picture in light colours, or in dark ones where the reader prefers these."""
-        parts, bottom = [], TOP
+        parts, inner = [], width - LEFT - RIGHT
+        top = bottom = TOP + more_lines(width, self.title, self.subtitle)
         labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
         inside = f"{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
         parts.append(
-            f'<text x="14" y="{TOP - 8}">{escape(self.y_title)}</text>'
-            f'<rect class="shade" x="{LEFT}" y="{bottom}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT}"/>'
-            f"{_nested(bottom, HEIGHT, labels + inside)}"
+            f'<text x="14" y="{top - 8}">{escape(self.y_title)}</text>'
+            f'<rect class="shade" x="{LEFT}" y="{bottom}" width="{inner}" height="{HEIGHT}"/>'
+            f"{_nested(inner, bottom, HEIGHT, labels + inside)}"
         )
         bottom += HEIGHT
         for band in self.below:
             top = bottom + 6
             label = f'<text class="end" x="{LEFT - 8}" y="{top + band.height / 2 + 4:g}">{escape(band.name)}</text>'
-            shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{WIDTH - LEFT - RIGHT}" height="{band.height}"/>'
-            parts.append(label + shade + _nested(top, band.height, band.marks))
+            shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{inner}" height="{band.height}"/>'
+            parts.append(label + shade + _nested(inner, top, band.height, band.marks))
             bottom += band.height + 6
-        parts.append(self._across(bottom))
-        rows = list(_rows(self.legend))
+        parts.append(self._across(inner, bottom))
+        rows = list(_rows(self.legend, inner))
         parts += [sign for number, row in enumerate(rows) for sign in _legend(row, bottom + 56 + number * ROW)]
         height = bottom + 50 + len(rows) * ROW
-        return document(WIDTH, height, self.title, self.subtitle, "".join(parts))
+        return document(width, height, self.title, self.subtitle, "".join(parts))
 
-    def _across(self, top: int) -> str:
+    def _across(self, inner: int, top: int) -> str:
         labels = "".join(
             f'<text class="{"end" if float(x.rstrip("%")) > LAST else "middle"}" x="{x}" y="16">{escape(label)}</text>'
-            for x, label in self.across
+            for x, label in self.across[:: ceil(len(self.across) * TICK_WIDTH / inner) or 1]
         )
-        return _nested(top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
+        return _nested(inner, top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
 
 
 def document(width: int, height: int, title: str, subtitle: str, inside: str) -> str:
     """A whole picture of this size in pixels below its title, in light or dark colours."""
+    titles, subtitles = _titles(width, title, subtitle)
+    heading = [
+        f'<text class="title ink" x="14" y="{24 + n * LINE}">{escape(each)}</text>' for n, each in enumerate(titles)
+    ]
+    heading += [
+        f'<text x="14" y="{42 + n * LINE}">{escape(each)}</text>' for n, each in enumerate(subtitles, len(titles) - 1)
+    ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="{_FONT}"><title>{escape(title)}</title><style>{STYLE}</style>{SYMBOLS}'
-        f'<rect class="paper" width="100%" height="100%"/><text class="title ink" x="14" y="24">{escape(title)}</text>'
-        f'<text x="14" y="42">{escape(subtitle)}</text>{inside}</svg>'
+        f'font-family="{_FONT}"><title>{escape(title)}</title><style>{STYLE}{TIGHT if width < WIDTH else ""}</style>{SYMBOLS}'
+        f'<rect class="paper" width="100%" height="100%"/>{"".join(heading)}{inside}</svg>'
     )
 
 
-def _nested(top: int, height: int, inside: str) -> str:
-    width = WIDTH - LEFT - RIGHT
+def more_lines(width: int, title: str, subtitle: str) -> int:
+    """How many pixels the heading takes beyond a line of each."""
+    return LINE * (sum(map(len, _titles(width, title, subtitle))) - 2)
+
+
+def _titles(width: int, title: str, subtitle: str) -> tuple[list[str], list[str]]:
+    """Both in lines; a wide picture has room for one of each."""
+    if width >= WIDTH:
+        return [title], [subtitle]
+    room = width - 28
+    return wrap(title, int(room / TITLE_LETTER)) or [""], wrap(subtitle, int(room / LETTER)) or [""]
+
+
+def _nested(width: int, top: int, height: int, inside: str) -> str:
     return f'<svg x="{LEFT}" y="{top}" width="{width}" height="{height}" overflow="visible">{inside}</svg>'
 
 
-def _rows(legend: Iterable[Entry]) -> Iterator[list[tuple[float, Entry]]]:
+def _rows(legend: Iterable[Entry], inner: int) -> Iterator[list[tuple[float, Entry]]]:
     """The entries with their places from the left, in as many rows as they need."""
     row: list[tuple[float, Entry]] = []
     at = 0.0
     for entry in legend:
         wide = len(entry.name) * LETTER + 32
-        if row and at + wide > WIDTH - LEFT - RIGHT:
+        if row and at + wide > inner:
             yield row
             row, at = [], 0.0
         row.append((LEFT + 6 + at, entry))

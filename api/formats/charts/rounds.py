@@ -11,13 +11,14 @@ from operator import attrgetter
 
 from markupsafe import escape
 
-from api.formats.charts.figure import Place, Scale, document, grid, line, sign, text
+from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
 from api.formats.charts.history import days, months
 from api.reports.every_round import EveryRoundReport
 from api.reports.rounds import RoundRow
 from costcalc.money import money
 
-WIDTH, ACROSS, HEIGHT = 860, 4, 46
+WIDTH, HEIGHT = 860, 46
+MOST_ACROSS, LEAST_WIDTH = 4, 150
 GAP, TOP, TITLE = 18, 58, 32
 ROOM = 1.6
 """How many times as high a small picture is as the largest change of any task."""
@@ -29,17 +30,21 @@ class Rounds:
 
     tasks: Sequence[Sequence[RoundRow]]
 
-    def svg(self) -> str:
+    def svg(self, width: int = WIDTH) -> str:
         """In light colours, or in dark ones where the reader prefers these."""
-        rows, high = -(-len(self.tasks) // ACROSS), TITLE + HEIGHT + GAP
-        wide = (WIDTH - (ACROSS + 1) * GAP) / ACROSS
+        across = min((width - GAP) // (LEAST_WIDTH + GAP), MOST_ACROSS)
+        rows, high = -(-len(self.tasks) // across), TITLE + HEIGHT + GAP
+        title, told = (
+            "MLPerf in dollars",
+            f"least cost on demand at each round; each panel is a factor of {10 ** self._decades():.0f} high",
+        )
+        top, wide = TOP + more_lines(width, title, told), (width - (across + 1) * GAP) / across
         inside = "".join(
-            f'<svg x="{GAP + number % ACROSS * (wide + GAP):g}" y="{TOP + number // ACROSS * high}" width="{wide:g}" '
-            f'height="{TITLE + HEIGHT}" overflow="visible">{self._task(rounds, number >= len(self.tasks) - ACROSS)}</svg>'
+            f'<svg x="{GAP + number % across * (wide + GAP):g}" y="{top + number // across * high}" width="{wide:g}" '
+            f'height="{TITLE + HEIGHT}" overflow="visible">{self._task(rounds, number >= len(self.tasks) - across)}</svg>'
             for number, rounds in enumerate(self.tasks)
         )
-        told = f"least cost on demand at each round; each panel is a factor of {10 ** self._decades():.0f} high"
-        return document(WIDTH, TOP + rows * high + 6, "MLPerf in dollars", told, inside)
+        return document(width, top + rows * high + 6, title, told, inside)
 
     def _decades(self) -> float:
         """How many powers of ten a small picture is high."""
@@ -55,8 +60,7 @@ class Rounds:
         priced = [each for each in rounds if each.cost is not None]
         ends = dict.fromkeys(each for each in (*priced[:1], *priced[-1:]))
         said = (
-            ", ".join(f"{_amount(each)} in {each.published:%Y}" for each in ends)
-            or "nothing that trains it was for rent"
+            ", ".join(f"{each.published:%Y} {_amount(each)}" for each in ends) or "nothing that trains it was for rent"
         )
         name = f'<text class="ink" style="font-weight:600" y="10">{escape(rounds[0].task)}</text><text y="25">{said}</text>'
         ticks = [(Place.of(self._years().at(tick.value), 0).x, tick.label[:4]) for tick in months(self._years())]

@@ -21,7 +21,8 @@ SIGNS = {
     "speeds": Entry("newer measurements", 6, "square"),
 }
 HOURS_HEIGHT = 70
-APART = (0.2, 0.09)
+APART, TIGHT = (0.2, 0.09), (0.5, 0.09)
+"""Of the width and the height, between two names; in a narrow picture the further one is needed."""
 
 
 class Drawable(Protocol):
@@ -85,11 +86,14 @@ def _names(points: Sequence[Point], x: Scale, y: Axis) -> Iterator[str]:
     named: list[tuple[float, float]] = []
     for point in (points[0], points[-1], *(each for each in points if each.change == "chips")):
         at = x.at(days(point.date)), y.at(float(point.cost))
-        if not any(all(abs(a - b) < apart for a, b, apart in zip(at, other, APART, strict=True)) for other in named):
+        if not _near(at, named, APART):
+            css = f"ink{' end' if at[0] > 2 / 3 else ''}{' tight' if _near(at, named, TIGHT) else ''}"
             named.append(at)
-            left = at[0] > 2 / 3
-            name = words.accelerators(point.estimate)
-            yield text(Place.of(*at), name, f"ink{' end' if left else ''}", -8 if left else 8, -9)
+            yield text(Place.of(*at), words.accelerators(point.estimate), css, -8 if at[0] > 2 / 3 else 8, -9)
+
+
+def _near(at: tuple[float, float], others: list[tuple[float, float]], least: tuple[float, float]) -> bool:
+    return any(all(abs(a - b) < apart for a, b, apart in zip(at, other, least, strict=True)) for other in others)
 
 
 def _hours(points: Sequence[Point], x: Scale) -> Iterator[str]:
