@@ -183,7 +183,8 @@ class CostReport:
     @cached_property
     def answer(self) -> Answer:
         """The estimates and the verdict; where there are none or a few, with the changes of the question that bring more."""
-        found = self.hints().added(self.service.answered(self._asked))
+        hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
+        found = hints.added(self.service.answered(self._asked))
         missing = "" if found.count else nothing(found)
         return replace(found, verdict=verdict(found, self.notes, missing, next_step(found)))
 
@@ -202,10 +203,6 @@ class CostReport:
     @cached_property
     def _asked(self) -> Asked:
         return self.service.asked(self.query, self.catalogue)
-
-    def hints(self) -> Hints:
-        """What looks for such changes."""
-        return Hints(self.service.evidence_for(self.query), self._answer_instead, self._last_seen)
 
     def _answer_instead(self, query: EstimateQuery) -> Answer:
         """The answer to a changed question, for which another region than for this one may stand in."""
@@ -234,7 +231,7 @@ class CostReport:
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
-        return self.service.evidence_for(self.query).recipes_of(self.query.model)
+        return self._asked.evidence.recipes_of(self.query.model)
 
     def commitments(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """What commitments on such machines cost, and the bills behind it."""

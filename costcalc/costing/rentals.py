@@ -216,16 +216,11 @@ def _refusals(
     return {REFUSALS[code]: count for code, count in Counter(refusal[which].tolist()).items()}
 
 
-def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
-    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
-    rate."""
-    return _costs(catalogue, query, rented, market)
-
-
-def _costs(
+def costs(
     catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | float = 1.0
 ) -> Floats:
-    """The same, the metered rates being `times` as high."""
+    """What each rental costs by the basis asked for, storage and egress included, the metered rates being `times` as high; NaN
+    where the offer's currency has no exchange rate."""
     factor = _price_factors(catalogue, query, rented.row, market.exchange)
     tariffs = Tariffs(catalogue.columns, rented.row, rented.nodes * factor / NANOS_PER_UNIT)
     billed = query.basis == "billed"
@@ -246,7 +241,7 @@ def cost_ranges(
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
         own = np.abs(np.log(hours / times.hours))
         beyond = np.exp(sign * (np.hypot(own, width) - own))
-        return _costs(catalogue, query, replace(rented, hours=hours), market, beyond)
+        return costs(catalogue, query, replace(rented, hours=hours), market, beyond)
 
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
