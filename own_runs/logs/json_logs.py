@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.columns import Meaning, points_of
@@ -69,7 +68,7 @@ def read_json_lines(text: str) -> TrainingLog:
     return TrainingLog(writer, points, notes=(*notes, STEPS_ADDED_UP) if of_steps else notes)
 
 
-def _timed(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _timed(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The lines with the seconds since the start, from those of a step.
 
     mmcv counts steps (`iter`) anew in each epoch, and those of an evaluation too; detectron2 (`iteration`) counts through.
@@ -85,7 +84,7 @@ def _timed(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str
         yield where, {name: value for name, value in entry.items() if name not in BESIDE_STEPS} | {"seconds": seconds}
 
 
-def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _rows(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The entries of lines that are numbers or moments. In logs of mmengine an evaluation has the epoch as its step."""
     of_mmengine = any(entry.keys() >= {"epoch", "iter", "step"} for _, entry in lines)
     for where, entry in lines:
@@ -100,7 +99,7 @@ def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str,
         yield where, row
 
 
-def _object(text: str, where: str = "the file") -> Mapping[str, Any]:
+def _object(text: str, where: str = "the file") -> Mapping[str, object]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -110,7 +109,9 @@ def _object(text: str, where: str = "the file") -> Mapping[str, Any]:
     return document
 
 
-def numbers_of(entry: Mapping[str, Any]) -> dict[str, float]:
+def numbers_of(entry: Mapping[str, object]) -> dict[str, float]:
     """The entries that are numbers a float can hold."""
-    numbers = {name: value for name, value in entry.items() if type(value) in (int, float)}
+    numbers = {
+        name: value for name, value in entry.items() if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
     return {name: float(value) for name, value in numbers.items() if not abs(value) >= MOST}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import nn
@@ -78,14 +77,14 @@ def _bytes_per_second(device: Device) -> float:
     return SENT_BYTES / _seconds(lambda: numbers.to(device.torch_device), device)
 
 
-def _seconds(work: Callable[[], Any], device: Device) -> float:
+def _seconds(work: Callable[[], object], device: Device) -> float:
     """The time of one of many in the fastest of several repeats, for other programs only delay (docs.python.org, timeit)."""
     _repeat(work, device, 1)
     times = max(1, int(REPEAT_SECONDS / _repeat(work, device, 1)))
     return min(_repeat(work, device, times) for _ in range(REPEATS))
 
 
-def _repeat(work: Callable[[], Any], device: Device, times: int) -> float:
+def _repeat(work: Callable[[], object], device: Device, times: int) -> float:
     device.synchronize()
     start = seconds(device)
     for _ in range(times):

@@ -268,7 +268,7 @@ def book_of(entries: Sequence[Entry], now: datetime) -> Book:
     return Book(named | {name: values.astype(OWN[name]) for name, values in own.items()}, vocabulary, origins)
 
 
-def digests_in(digests: NDArray[Any]) -> list[bytes]:
+def digests_in(digests: NDArray[np.void]) -> list[bytes]:
     """The digests of a column, one by one."""
     raw = digests.tobytes()
     return [raw[start : start + DIGEST_BYTES] for start in range(0, len(raw), DIGEST_BYTES)]
@@ -286,5 +286,5 @@ def _recoded(named: Named, codes: Renumbering) -> Named:
     return named | recoded | {"seen_flags": flags[named["seen_flags"]] if len(flags) else named["seen_flags"]}
 
 
-def _month(seconds: Indices) -> NDArray[Any]:
+def _month(seconds: Indices) -> NDArray[np.datetime64]:
     return seconds.astype("datetime64[s]").astype("datetime64[M]")

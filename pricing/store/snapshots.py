@@ -82,7 +82,7 @@ def _by_others(book: Book, origins: Collection[str]) -> Book:
     return book.taken(chosen[book.named["origin"]])
 
 
-def segment_parts(book: Book) -> Iterator[dict[str, Any]]:
+def segment_parts(book: Book) -> Iterator[dict[str, object]]:
     """The parts of a book that grows no longer, for the table `segments`: compressed, without what every later book keeps."""
     own = book.taken(~book.named["kept"])
     parts = np.array([_part_of(name) for _, name, _ in book.vocabulary.instances], np.int64)[own.named["instance"]]

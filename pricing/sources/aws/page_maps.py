@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert
@@ -56,7 +57,7 @@ def read_map(api: Endpoint, path: str) -> dict[str, Any]:
     return document
 
 
-def rows_of(document: dict[str, Any], location: Location) -> Any:
+def rows_of(document: Mapping[str, object], location: Location) -> object:
     """What a document says of a location, None where it says nothing."""
     regions = document.get("regions")
     return regions.get(location.name) if isinstance(regions, dict) else None
