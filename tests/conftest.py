@@ -23,6 +23,7 @@ from tools.cluster.program import NotInstalled
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
 move_this_process()
 ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time
+WAIT = [Path(__file__).parent / folder for folder in ("api/clients", "api/web/serving", "cluster", "deploy")]
 busy = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow],
@@ -51,18 +52,21 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with a time limit of their own are long: they come first in the part of each process, so that none waits for them at
-    the end. pytest-xdist gives each process as many neighbours before any takes tests from another."""
+    """One process begins with the tests that wait for servers, so that the others keep the processors busy meanwhile; each of
+    these begins with its share of those that have a time limit of their own, so that none waits for them at the end.
+    pytest-xdist gives each process as many neighbours before any takes tests from another."""
     if not WHOLE:
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    long = [item for item in items if item.get_closest_marker("timeout")]
-    left, others = len(items), [item for item in items if item not in set(long)]
+    busy_processes = max(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1, 1)
+    waiting = [item for item in items if any(map(item.path.is_relative_to, WAIT))]
+    long = [item for item in items if item.get_closest_marker("timeout") and item not in waiting]
+    left, others = len(items), [item for item in items if item not in {*waiting, *long}]
     parts = []
-    for number in range(processes):
-        mine, many = long[number::processes], left // (processes - number)
-        parts += [*mine, *others[: many - len(mine)]]
-        others, left = others[many - len(mine) :], left - many
+    firsts = [waiting, *(long[number::busy_processes] for number in range(busy_processes))]
+    for number, first in enumerate(firsts):
+        many = left // (len(firsts) - number)
+        parts += [*first, *others[: many - len(first)]]
+        others, left = others[many - len(first) :], left - many
     items[:] = parts
 
 
