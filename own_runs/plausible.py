@@ -22,6 +22,6 @@ def implausible(run: Run, evidence: Evidence) -> str | None:
     if not rates or min(rates) / BEYOND <= own <= max(rates) * BEYOND:
         return None
     return (
-        f"missing: that is {own:.3g} samples/s on each accelerator, and {run.model} was measured at {min(rates):.3g} to "
-        f"{max(rates):.3g}; does the log count epochs or batches, are batch_size and samples_per_epoch right?"
+        f"missing: that is {own:,.0f} samples/s on each accelerator, and {run.model} was measured at {min(rates):,.0f} to "
+        f"{max(rates):,.0f}; does the log count epochs or batches, are batch_size and samples_per_epoch right?"
     )
