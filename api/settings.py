@@ -181,8 +181,8 @@ class Settings:
         secret=True,
     )
     bind: str = _setting("127.0.0.1:8000", "The address and port that `costcalc serve` listens on.", address)
-    workers: int = _setting("2", "The number of worker processes of `costcalc serve`.", _whole(1))
-    threads: int = _setting("4", "The number of threads in each worker process.", _whole(1))
+    workers: int = _setting("2", "Worker processes of `costcalc serve`.", _whole(1))
+    threads: int = _setting("4", "Threads of each worker.", _whole(1))
     public_url: str | None = _setting(
         None,
         "The address at which people reach the service; links start with it, and its path is where the service is served.",
@@ -191,8 +191,7 @@ class Settings:
     hosts: tuple[str, ...] = _setting(
         None,
         "Names of hosts, separated by commas, to which the service answers, beside that of `COSTCALC_PUBLIC_URL`,"
-        " localhost and the address that it listens on. Where that is every address of the machine, any address in digits"
-        " may be asked too.",
+        " localhost and the address that it listens on.",
         _hosts,
         unset=(),
     )
@@ -225,50 +224,43 @@ class Settings:
     )
     redis_url: str | None = _setting(
         None,
-        "The Redis in which several servers remember used Slack signatures and count requests; if unset, each worker "
-        "counts its own requests, and a table beside the prices remembers signatures.",
+        "The Redis in which servers count requests and remember used Slack signatures; if unset, each worker counts its "
+        "own, and the store remembers.",
         _redis,
         secret=True,
     )
-    poll_seconds: float = _setting(
-        "2", "The number of seconds after which a worker looks for a new price snapshot.", _seconds
-    )
+    poll_seconds: float = _setting("2", "Seconds after which a worker looks for newer prices.", _seconds)
     refresh: timedelta | None = _setting(  # noqa: RUF009
         "1h",
-        "How often `costcalc serve` refreshes the prices by itself, such as 1h or 30m, first right after its start; `off`"
-        " for never. Of all servers that share a store, one does.",
+        "How often one of the servers that share a store refreshes the prices, such as 1h or 30m; `off` for never.",
         _interval,
     )
     edition_key: str | None = _setting(
         None,
-        "The private key, of 64 hexadecimal digits, with which `costcalc prices publish` and `/prices/latest` sign editions.",
+        "The private key, of 64 hexadecimal digits, that signs editions.",
         _edition_key,
         secret=True,
     )
-    cache_answers: int = _setting(
-        "512", "The number of encoded answers that a worker keeps in memory; 0 keeps none.", _whole(0)
-    )
+    cache_answers: int = _setting("512", "Encoded answers that a worker keeps in memory.", _whole(0))
     wait_seconds: float = _setting(
         "2",
-        "The number of seconds that a question may wait for its turn; one that would wait longer is refused with 503.",
+        "Seconds that a question may wait for its turn before it is refused with 503.",
         _seconds,
     )
     rate_limit: str | None = _setting(
         None,
-        "The largest number of requests with one accepted token, or without one from one address, such as 600/minute; if "
-        "unset, there is no limit.",
+        "The most requests with one accepted token, or without one from one address, such as 600/minute.",
         _rate_limit,
     )
     trusted_proxies: tuple[str, ...] = _setting(
         None,
-        "The addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
+        "Addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
         _list,
         unset=(),
     )
     cors_origins: tuple[str, ...] = _setting(
         None,
-        "The sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means "
-        "all; if unset, none may.",
+        "Sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means all.",
         _origins,
         unset=(),
     )
