@@ -3,26 +3,42 @@
 Forms as printed by pytorch/examples (imagenet/main.py), pytorch/vision (references/classification, and the scripts of DeiT and
 ConvNeXt, which took its logger over), timm (train.py), libffcv/ffcv-imagenet, karpathy/nanoGPT (train.py),
 KellerJordan/modded-nanogpt, karpathy/llm.c (train_gpt2.cu and its main.log), pytorch/torchtune (DiskLogger),
-pytorch/torchtitan, and huggingface/transformers (Trainer, as axolotl uses it); read in November 2026.
+pytorch/torchtitan, facebookresearch/pycls, open-mmlab/mmpretrain (as mmengine logs), NVIDIA/DeepLearningExamples (PyTorch,
+classification) and huggingface/transformers (Trainer, as axolotl uses it); read in November 2026.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from statistics import median
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
 
 NUMBER = r"([-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)"
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-OF_WHOM = re.compile(r"^(?:\([\w.-]+, (?:rank=\d+, )?pid=\d+\)|\[(?:default|rank)\d+\]:) ?", re.M)
-"""Who printed a line, as SkyPilot and torchrun write before it."""
-MILLISECONDS = 1000.0
+OF_WHOM = re.compile(
+    r"(?:\([\w.-]+,? (?:rank=\d+, )?pid=\d+(?:, ip=\S+)?\)|\[(?:default|rank)\d+\]:|\[[\d,]+\]<std\w+>:) ?"
+)
+"""Who printed a line, as SkyPilot, Ray, torchrun, mpirun and horovodrun write before it."""
+LABEL = re.compile(r"\d+: ?")
+"""The same as srun writes it."""
+MOMENT = r"\[?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}[ ]+\d+[ ]\d\d:\d\d:\d\d)\]?[ ]?"
+LOGGED = re.compile(
+    rf"""^(?:[\w.-]+[ ]+\|[ ])?                                              # docker compose
+    (?:{MOMENT})?(?:std\w+[ ]F[ ]|\S+[ ]\S+\[\d+\]:[ ])?                     # kubectl, containerd, journald
+    (?:(?:\[?[\w.]+\]?[ ]?[:-]?[ ]?)?\[?\b(?:DEBUG|INFO|WARNING)\b[]:]?(?:[ ]?[\w.]+:)?[ ]?-?[ ]?)?   # Python's logging
+    """,
+    re.M | re.X,
+)
+"""What loggers, containers and journals write before a line: when, and how grave it is."""
+MILLISECONDS, LEAP_YEAR, SECONDS_PER_YEAR = 1000.0, 2000, 366 * 86_400
 MOST_TO_LOOK_AT = 200_000
 MEDIAN_STEP = (
     "Its steps are taken to last as long as the middle one of those that are timed; evaluations are not counted."
@@ -42,13 +58,30 @@ def read_printed(text: str) -> TrainingLog | None:
     """The log that a known script printed; None where no line is of one. Raises LogRefused."""
     plain = plain_lines(text)
     head = plain[:MOST_TO_LOOK_AT]
-    script = next((each for each in SCRIPTS if each.tells.search(head)), None)
-    return script.reads(plain) if script else None
+    bare = _bare(head)
+    for script in SCRIPTS:
+        if script.tells.search(head):
+            return script.reads(plain)
+        if script.tells.search(bare):
+            return script.reads(_bare(plain))
+    return None
+
+
+def _bare(text: str) -> str:
+    """The lines without what loggers and srun write before them."""
+    return _of_one_process(LOGGED.sub("", text), LABEL)
 
 
 def plain_lines(text: str) -> str:
-    """The text without colours, and without who printed each line."""
-    return OF_WHOM.sub("", COLOUR.sub("", text).replace("\r", "\n"))
+    """The lines of one process; what a bar of progress wrote over another is a line too."""
+    return _of_one_process(text.replace("\r", "\n"), OF_WHOM)
+
+
+def _of_one_process(text: str, whom: re.Pattern[str]) -> str:
+    """The lines without who printed them; of several processes, those of the one that printed most."""
+    told = [(found[0], line[found.end() :]) if (found := whom.match(line)) else ("", line) for line in text.split("\n")]
+    ((most, _),) = Counter(who.strip() for who, _ in told if who).most_common(1) or [("", 0)]
+    return "\n".join(line for who, line in told if who.strip() in ("", most))
 
 
 def _number(text: str) -> float:
@@ -202,6 +235,43 @@ def _llmc_file(text: str) -> TrainingLog:
     return TrainingLog("llm.c", checked(points))
 
 
+PYCLS = re.compile(r'json_stats: (\{.*"_type": "(train|test)_epoch".*\})')
+
+
+def _pycls(text: str) -> TrainingLog:
+    """Shares that are wrong, in percent, after each epoch; the time is that of all epochs and evaluations."""
+    points, seconds = [], 0.0
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := PYCLS.search(line):
+            told = json.loads(found[1])
+            seconds += float(told["time_epoch"])
+            if found[2] == "test":
+                epoch = float(str(told["epoch"]).partition("/")[0])
+                values = {"top1": 1 - float(told["top1_err"]) / 100, "top5": 1 - float(told["top5_err"]) / 100}
+                points.append(Point(f"line {number}", epoch, None, seconds, values))
+    return TrainingLog("pycls", checked(points))
+
+
+MM_END = re.compile(rf"Epoch\(val\) +\[(\d+)\].*accuracy/top1: +{NUMBER} +accuracy/top5: +{NUMBER}")
+NVIDIA_END = re.compile(rf"DLL .*- Epoch: (\d+) (?!Iteration).*\bval\.top1 : {NUMBER} %.*\bval\.top5 : {NUMBER} %")
+OF_LINE = re.compile(r"\b(?:(\d\d)/(\d\d)|DLL \d{4}-(\d\d)-(\d\d)) (\d\d:\d\d:\d\d)[.\d]* - ")
+
+
+def _dated(text: str, end: re.Pattern[str], name: str, counted_from: int) -> TrainingLog:
+    """Accuracies in percent at the `end` of each epoch; each line has its moment, some without the year."""
+    points, begun = [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        if dated := OF_LINE.search(line):
+            month, day = filter(None, dated.groups()[:4])
+            moment = datetime.fromisoformat(f"{LEAP_YEAR}-{month}-{day} {dated[5]}")
+            begun = begun or moment
+        if (found := end.search(line)) and begun:
+            seconds = (moment - begun).total_seconds() % SECONDS_PER_YEAR
+            values = {"top1": _number(found[2]) / 100, "top5": _number(found[3]) / 100}
+            points.append(Point(f"line {number}", int(found[1]) + counted_from, None, seconds, values))
+    return TrainingLog(name, checked(points), {"dataset": "imagenet"})
+
+
 TUNE = re.compile(r"^Step (\d+) \| ((?:\w+:\S+ ?)+)", re.M)
 PAIR = re.compile(rf"(\w+):{NUMBER}(?= |$)")
 
@@ -269,6 +339,9 @@ SCRIPTS = (
     Script("torchvision", re.compile(r"^Epoch: \[\d+\].* Total time: \d", re.M), _vision),
     Script("timm", re.compile(r"Train: \d+ \[ *\d+/\d+ .*LR:"), _timm),
     Script("FFCV", FFCV, _ffcv),
+    Script("pycls", PYCLS, _pycls),
+    Script("MMPretrain", MM_END, partial(_dated, end=MM_END, name="MMPretrain", counted_from=0)),
+    Script("NVIDIA's examples", NVIDIA_END, partial(_dated, end=NVIDIA_END, name="NVIDIA's examples", counted_from=1)),
     Script("nanoGPT", re.compile(r"^step \d+: train loss [\d.]+, val loss [\d.]+", re.M), _nanogpt),
     Script("modded-nanogpt", MODDED, _modded),
     Script("llm.c", re.compile(r"^step +\d+/\d+ \|.*tok/s", re.M), _llmc),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from own_runs.logs.free_text import read_free_text
@@ -17,6 +19,7 @@ from own_runs.logs.tensorboard import HEADER, read_tensorboard
 MOST_TEXT_BYTES = 64 * 2**20
 MOST_EVENT_BYTES = 2**30
 HEAD_BYTES = 4096
+MOST_CUT = 4
 PACKED = {
     b"PK\x03\x04": "a zip archive",
     b"\x1f\x8b": "gzip",
@@ -24,15 +27,17 @@ PACKED = {
     b"\xfd7zXZ": "xz",
     b"(\xb5/\xfd": "Zstandard",
 }
+TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""Codes of a terminal: colours, moves of the cursor, titles."""
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
 PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
 SQLITE = b"SQLite format 3"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
-    "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, torchvision, timm, FFCV, "
-    "nanoGPT, llm.c, torchtune, torchtitan and transformers print, a CSV with epoch or step and a metric, and lines such as "
-    "'Epoch 3: val_acc=0.71'"
+    "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, torchvision, timm, FFCV, pycls, "
+    "MMPretrain, NVIDIA's examples, nanoGPT, llm.c, torchtune, torchtitan and transformers print, a CSV with epoch or step and a "
+    "metric, and lines such as 'Epoch 3: val_acc=0.71'"
 )
 
 
@@ -80,10 +85,12 @@ def _check_size(path: Path, most: int) -> None:
 
 
 def _decoded(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig", "replace" if MARK.encode() in content else "strict")
-    except UnicodeDecodeError as error:
-        raise LogRefused(f"byte {error.start} is no UTF-8 text; {KNOWN}") from None
+    """The text without the codes of a terminal. Bytes that were cut do not spoil a long text. Raises LogRefused."""
+    encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+    text = content.decode(encoding, "replace").lstrip("\0")
+    if text.count("\ufffd") > MOST_CUT + len(text) / 1000 and MARK not in text:
+        raise LogRefused(f"this is no UTF-8 text; {KNOWN}")
+    text = TERMINAL.sub("", text)
     if not text.strip():
         raise NothingYet("the file is empty")
     if "\0" in text:

@@ -76,10 +76,23 @@ TRAINER = """  2%|▏         | 500/25000 [01:40]\r{'loss': 1.5, 'learning_rate'
 {'eval_loss': '0.7', 'eval_accuracy': '0.80', 'eval_runtime': '12.5', 'epoch': '2.0'}
 {'train_runtime': 7200.0, 'train_samples_per_second': 69.4, 'train_steps_per_second': 2.1, 'train_loss': 1.1, 'epoch': 2.0}
 """
+PYCLS = """[meters.py: 177]: json_stats: {"_type": "train_epoch", "epoch": "1/100", "time_epoch": 1500.0, "top1_err": 90.1}
+[meters.py: 265]: json_stats: {"_type": "test_epoch", "epoch": "1/100", "time_epoch": 60.0, "top1_err": 80.0, "top5_err": 60.0}
+"""
+MMPRETRAIN = """12/31 23:59:00 - mmengine - INFO - Epoch(train)   [1][4/4]  lr: 9.7656e-02  time: 8.1888  loss: 6.9388
+01/01 00:00:30 - mmengine - INFO - Epoch(val) [1][32/32]    accuracy/top1: 45.1000  accuracy/top5: 70.5000  time: 1.6643
+"""
+NVIDIA = """DLL 2021-03-01 10:00:00.000000 - PARAMETER data : /imagenet  batch_size : 256
+DLL 2021-03-01 10:30:00.000000 - Epoch: 0 Iteration: 20  val.top1 : 20.00 % val.top5 : 40.00 %
+DLL 2021-03-01 11:00:00.500000 - Epoch: 0 train.loss : 4.5  val.top1 : 30.25 % val.top5 : 55.00 % val.loss : 3.1
+"""
 PRINTED = {
     "pytorch/examples": (IMAGENET, "top1", [(1, 5005, 1251.25 + 98, 0.305), (2, 10010, 1251.25 + 98 + 1001 + 98, 0.42)]),
     "torchvision": (VISION, "top1", [(1, 5005, 1260, 0.205), (2, 10010, 88_860, 0.3)]),
     "timm": (TIMM, "top1", [(1, 1250, 635, 0.215)]),
+    "pycls": (PYCLS, "top1", [(1, None, 1560, 0.2)]),
+    "MMPretrain": (MMPRETRAIN, "top1", [(1, None, 90, 0.451)]),
+    "NVIDIA's examples": (NVIDIA, "top1", [(1, None, 3600, 0.3025)]),
     "FFCV": (FFCV, "top1", [(1, None, None, 0.1525), (2, None, None, 0.3125)]),
     "nanoGPT": (NANO, "val_loss", [(None, 0, 0, 10.9898), (None, 1000, 250, 4.2)]),
     "modded-nanogpt": (MODDED, "val_loss", [(None, 0, 0, 10.8258), (None, 125, 17.5, 4.35), (None, 1770, 247.8, 3.279)]),
@@ -101,6 +114,41 @@ def test_what_a_script_prints_is_read(script):
         if metric in point.values
     ]
     assert found == [tuple(pytest.approx(each) if each is not None else None for each in row) for row in expected]
+
+
+BEFORE_EACH_LINE = (
+    "2026-11-27T09:12:30.123456789Z ",
+    "2026-11-27T09:12:30.123456789Z stdout F ",
+    "train-1  | ",
+    "Nov 27 09:12:30 gpu01 python3[4242]: ",
+    "INFO:root:",
+    "[2026-11-27 09:12:30,123][root][INFO] - ",
+    "2026-11-27 09:12:30,123 INFO __main__: ",
+    "[rank0]: ",
+    "[1,0]<stdout>:",
+    "0: ",
+    "(RayTrainWorker pid=123, ip=10.0.0.1) ",
+    "\x1b[2K\x1b[1;32m",
+)
+
+
+def told(content):
+    return [(point.epochs, point.steps, point.seconds, point.values) for point in read_text(content, "run.log").points]
+
+
+@pytest.mark.parametrize(
+    "script", [name for name in PRINTED if name != "torchtitan"]
+)  # read by the moments before its lines
+def test_what_stands_round_the_lines_of_a_script_changes_nothing(script):
+    text = PRINTED[script][0]
+    plain, lines = told(text.encode()), text.split("\n")
+    for before in BEFORE_EACH_LINE:
+        assert told("".join(f"{before}{line}\n" for line in lines).encode()) == plain, before
+    of_two = "".join(f"[rank{rank}]: {line}\n" for line in lines if "\r" not in line for rank in (0, 1))
+    assert told(of_two.encode()) == told("\n".join(line for line in lines if "\r" not in line).encode())
+    for content in (text.encode("utf-16"), text.replace("\n", "\r\n").encode(), bytes(64) + text.encode()):
+        assert told(content) == plain
+    assert told(b"\xff\n" + text.encode()) == plain
 
 
 def test_the_file_that_llm_c_writes_beside_has_no_times():
