@@ -304,7 +304,8 @@ def _ordinary(answer: Answer) -> str:
 def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
     if each.success_probability is None:
-        return f"It trains for the {each.epochs:g} epochs that you name; what these reach is your word."
+        unit = "epoch" if each.epochs == 1 else "epochs"
+        return f"It trains for the {each.epochs:g} {unit} that you name; what it reaches is your word."
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
     what = f"{KINDS[each.recipe_kind]}, {_work(each)}, {sure} sure to reach it"
     return f"That is {each.recipe} ({what})."

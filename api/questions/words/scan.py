@@ -54,7 +54,8 @@ _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
 _WORD = re.compile(r"[^\s,;/]+")
 _COUNT = re.compile(
-    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:gpus?\s+)?", re.I
+    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:(?:gpus?|nvidia|rented|cheap|new|used|fast|big)\s+)*",
+    re.I,
 )
 _TIMES = re.compile(
     rf"\s*[x×*]\s*(\d{{1,7}}){END}|\s+(\d{{1,3}})\s?[x×](?:\s+|{END})|\s+([1248]|16)(?=\s*(?:$|[,;])|"
@@ -151,7 +152,7 @@ class Scan:
 
     def _counted(self) -> bool:
         """`8 H100`, `eight A100s`, `8xH100`: a number of accelerators, or of machines, then their name."""
-        count = _COUNT.match(self.text, self.place)
+        count = self._count()
         named = count and self.words.find(self.text, count.end(), ("accelerator", "instance_type"))
         if not count or not named or self._is_target(count, named):
             return False
@@ -160,6 +161,16 @@ class Scan:
         many = counted(count["number"] or count["word"])
         self._take(named, many)
         return True
+
+    def _count(self) -> re.Match[str] | None:
+        """A number, before which the kind of purchase is put that stands after it: `8 spot H100s`."""
+        count = _COUNT.match(self.text, self.place)
+        kind = count and self._of_kind(count.end(), "purchase")
+        if not count or not kind or not self.words.find(self.text, kind.end + 1, MACHINE):
+            return count
+        kind_first = f"{self.text[count.end() : kind.end]} {count[0]}"
+        self.text = f"{self.text[: self.place]}{kind_first}{self.text[kind.end + 1 :]}"
+        return None
 
     def _is_target(self, count: re.Match[str], named: Named) -> bool:
         """Whether the number before a name is not of it: `76 3090`, or `resnet50 76 a100` where no other target is said."""

@@ -62,11 +62,13 @@ def _kinds(reading: Reading, words: Vocabulary) -> None:
     """The kind of a task's network says nothing more: `graph neural network rgat`."""
     models = reading.values.get("model", [])
     if reading.other_task and any(name in words.tasks for name in models):
-        kinds = [name for name in models if name not in words.tasks and other_network(name)]
+        others = {name: other for name in models if name not in words.tasks and (other := other_network(name))}
+        kinds = [name for name, other in others.items() if other.generic]
         reading.values["model"] = [name for name in models if name not in kinds]
-        reading.asked[:] = [each for each in reading.asked if COVERED not in each]
         reading.ignored += kinds
-        reading.other_task = False
+        if kinds == list(others):
+            reading.asked[:] = [each for each in reading.asked if COVERED not in each]
+            reading.other_task = False
 
 
 def _lora(reading: Reading) -> None:
@@ -150,7 +152,8 @@ def _weighed(reading: Reading) -> None:
 def _sides(reading: Reading) -> None:
     """Machines that differ in number are compared as they are written: `v4-32 against 8 A100`; so are a machine type and an
     accelerator where the sentence compares."""
-    machines = [each for each in reading.machines if not any(_says_more(other, each) for other in reading.machines)]
+    chips = [each for each in reading.machines if each.get("accelerator") != ["GPU"]] or reading.machines
+    machines = [each for each in chips if not any(_says_more(other, each) for other in reading.machines)]
     numbers = {tuple(each.get("accelerators", each.get("nodes", ()))) for each in machines}
     kinds = {kind for each in machines for kind in MACHINE if kind in each}
     apart = len(kinds) > 1 and COMPARES & {word.casefold() for word in reading.ignored}

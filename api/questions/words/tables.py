@@ -23,10 +23,11 @@ class Value(NamedTuple):
 
 
 class OtherNetwork(NamedTuple):
-    """A network of another task: its name as a parameter has it, and what it is."""
+    """A network of another task: its name as a parameter has it, and what it is; a generic one is any of its kind."""
 
     name: str
     kind: str
+    generic: bool
 
 
 @cache
@@ -54,7 +55,7 @@ def answered_by() -> dict[str, str]:
 def other_networks() -> dict[str, OtherNetwork]:
     """By phrase the network of another task that it names."""
     return {
-        word: OtherNetwork(row["name"] or word, row["kind"])
+        word: OtherNetwork(row["name"] or word, row["kind"], bool(row["generic"]))
         for row in rows_of("other_networks")
         for word in words_of(row)
     }
