@@ -105,8 +105,8 @@ class Asked:
         least = next((estimates[position] for position in chosen.least), None)
         return Answer(
             query=query,
-            prices=_price_basis(catalogue, found.as_of, last_seen),
-            freshness=last_seen.freshness(found.as_of, catalogue.refreshed_at),
+            prices=_price_basis(catalogue, found.recall.as_of, last_seen),
+            freshness=last_seen.freshness(found.recall.as_of, catalogue.refreshed_at),
             picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, least, query.basis)),
             missed=found.missed,
             least=least,
@@ -176,7 +176,7 @@ class Asked:
         accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
         groups = found.recall.ordinary_groups(found.matrix, accelerator)
         script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible, course)
-        trained = script.found(self.market, found.recall.spot_risks(found.as_of))
+        trained = script.found(self.market, found.recall.spot_risks)
         candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
         return (details.shown(candidates[0]).estimate if candidates else None), script.missed
 
@@ -195,7 +195,7 @@ class Asked:
     @cached_property
     def _details(self) -> EstimateDetails:
         found, query = self._found, self.query
-        renting = found.recall.renting(query, self.market, found.as_of)
+        renting = found.recall.renting(query, self.market)
         return EstimateDetails(query, found.matrix, renting, found.recall.sayings, self._cheapest_rental())
 
     def _cheapest_rental(self) -> Callable[[], Decimal | None]:
@@ -243,7 +243,7 @@ class Asked:
         nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
         rented = Rentals(some.row, some.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
         low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
-        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, self.market, found.as_of))
+        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of))
 
     @cached_property
     def _found(self) -> _Found:
@@ -257,16 +257,17 @@ class Asked:
 
     def _of(self, query: EstimateQuery) -> _Found:
         catalogue = self.catalogue
-        as_of, recall = query.as_of or self.now, Recall(self.evidence, catalogue, self.memory)
+        as_of = query.as_of or self.now
+        recall = Recall(self.evidence, catalogue, as_of, self.memory)
         offered = catalogue.confirmed_offers if query.rates == "confirmed" else catalogue.current_offers
         current = offered(as_of, query.max_price_age)
-        matrix = recall.matrix(query, as_of)
+        matrix = recall.matrix(query)
         offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
         eligible = eligible_recipes(matrix.recipes, query)
         course = Course.of(matrix, query, eligible)
         times = training_times(course, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
-        times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks(as_of))
+        times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks)
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
         runs_here = matrix.runs.at(times.recipe, times.cluster)
@@ -284,7 +285,6 @@ class Asked:
         sure = are_sure(matrix, times)
         return _Found(
             recall=recall,
-            as_of=as_of,
             current=current,
             matrix=matrix,
             offers=offers,
@@ -321,7 +321,6 @@ class _Found:
     """What a question leads to before any estimate is made exact."""
 
     recall: Recall
-    as_of: datetime
     current: CurrentOffers
     matrix: TrainingMatrix
     offers: AllowedOffers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import cached_property
 from operator import attrgetter
 from typing import Any
@@ -42,24 +42,29 @@ OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads")
 
 @dataclass(frozen=True)
 class Recall:
-    """What answers about one catalogue share, as it stands in memory."""
+    """What answers about one catalogue and moment share, as it stands in memory."""
 
     evidence: Evidence
     catalogue: Catalogue
+    as_of: datetime
     memory: Memory
 
     @cached_property
     def _shelf(self) -> Shelf:
         return self.memory.shelf(self.evidence.of_own_run)
 
-    def matrix(self, query: EstimateQuery, as_of: datetime) -> TrainingMatrix:
+    @cached_property
+    def _day(self) -> date:
+        return self.as_of.astimezone(UTC).date()
+
+    def matrix(self, query: EstimateQuery) -> TrainingMatrix:
         """The recipes of the question's model that were known then on the clusters it asks about, of machines offered by then.
 
         Catalogues with the same machines share it."""
-        day = self.evidence.last_publication(as_of.astimezone(UTC).date())
-        own = tuple(asked_speed(speed, query.model, as_of.year) for speed in query.images_per_second)
+        day = self.evidence.last_publication(self._day)
+        own = tuple(asked_speed(speed, query.model, self.as_of.year) for speed in query.images_per_second)
         way = Way(query.software == "recipe", query.pipeline, own, query.running)
-        instances = self.catalogue.instances_by(as_of.astimezone(UTC).year)
+        instances = self.catalogue.instances_by(self._day.year)
         machines = MachinesAsked(query.accelerators, query.nodes, instances, query.max_accelerators, query.max_nodes)
         asked = query.model, machines, way
 
@@ -84,26 +89,27 @@ class Recall:
         name = ref(self.catalogue), ref(offers), "last seen"
         return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
 
-    def _interruptions(self, packaged: int, with_rates: int) -> Mapping[Place, ObservedInterruptions]:
-        """What so many statements say of the interruptions of spot machines."""
-        name = ref(self.evidence), ref(self.catalogue), "interruptions", packaged, with_rates
-        return self._shelf.recall(name, lambda: newest(self._known_interruptions(packaged, with_rates)))
+    def _interruptions(self) -> Mapping[Place, ObservedInterruptions]:
+        """What was known then of the interruptions of spot machines."""
+        name = ref(self.evidence), ref(self.catalogue), "interruptions", self._stated
+        return self._shelf.recall(name, lambda: newest(self._known_interruptions()))
 
-    def spot_risks(self, as_of: datetime) -> Risks:
-        """What was known then of the interruptions of spot machines, by row of the catalogue."""
-        counts = self._stated(as_of)
-        name = ref(self.evidence), ref(self.catalogue), "spot risks", counts
-        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions(*counts)))
+    @cached_property
+    def spot_risks(self) -> Risks:
+        """The same by row of the catalogue."""
+        name = ref(self.evidence), ref(self.catalogue), "spot risks", self._stated
+        return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions()))
 
-    def _known_interruptions(self, packaged: int, with_rates: int) -> Sequence[ObservedInterruptions]:
-        """So many statements of the evidence and of those that came with rates, ordered by date."""
+    def _known_interruptions(self) -> Sequence[ObservedInterruptions]:
+        """The statements of the evidence and those that came with rates, ordered by date."""
+        packaged, with_rates = self._stated
         known = *self.evidence.interruptions[:packaged], *self._statements.newest(self.catalogue, with_rates)
         return sorted(known, key=lambda one: one.observed_on)
 
-    def _stated(self, as_of: datetime) -> tuple[int, int]:
+    @cached_property
+    def _stated(self) -> tuple[int, int]:
         """How many statements of interruptions were made by then: in the evidence, and with rates."""
-        day = as_of.astimezone(UTC).date()
-        return observed_until(self.evidence.interruptions, day), self._statements.until(day)
+        return observed_until(self.evidence.interruptions, self._day), self._statements.until(self._day)
 
     @property
     def _statements(self) -> Statements:
@@ -132,21 +138,15 @@ class Recall:
     def _offers(self) -> Few[int, Offer]:
         return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
 
-    def renting(self, query: EstimateQuery, market: Market, as_of: datetime) -> Renting:
+    def renting(self, query: EstimateQuery, market: Market) -> Renting:
         """How a question rents. Those of equal terms on one day share what they show, unless they ask for storage or egress."""
-        stated = self._stated(as_of)
-        terms = (
-            *OF_TERMS(query),
-            bool(query.nodes or query.accelerators),
-            *market.exchange.values(),
-            as_of.date(),
-            *stated,
-        )
+        for_a_number, rates = bool(query.nodes or query.accelerators), market.exchange.values()
+        terms = *OF_TERMS(query), for_a_number, *rates, self.as_of.date(), *self._stated
         name = ref(self.evidence), ref(self.catalogue), "rented", terms
         known: Few[tuple[int, int, int], Rented] = Few(RENTED_KEPT, RENTED_BYTES)
         if not any(requested(query)):
             known = self._shelf.recall(name, lambda: known)
-        return Renting(query, market, as_of, self._interruptions(*stated), self.evidence.energy, known)
+        return Renting(query, market, self.as_of, self._interruptions(), self.evidence.energy, known)
 
     @property
     def sayings(self) -> Few[Any, Any]:

@@ -129,7 +129,7 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     run there only where no other reaches the target."""
     target += 0.15 * (metric is Metric.TOP5)
     query = EstimateQuery(model, target, metric, as_of=DAY, nodes=1, **asked)
-    matrix = Recall(packaged_evidence, packaged_prices, MEMORY).matrix(replace(query, nodes=None), DAY)
+    matrix = Recall(packaged_evidence, packaged_prices, DAY, MEMORY).matrix(replace(query, nodes=None))
     eligible, everywhere = eligible_recipes(matrix.recipes, query), np.ones(len(matrix.clusters), bool)
     best, every = (
         training_times(Course.of(matrix, query, eligible), replace(query, recipes=which), eligible, everywhere)
