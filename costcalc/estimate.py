@@ -243,7 +243,8 @@ class Asked:
         nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
         rented = Rentals(some.row, some.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
         low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
-        return Ranges(low, high, *cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of))
+        ends = cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of)
+        return Ranges(low, high, *ends)
 
     @cached_property
     def _found(self) -> _Found:
