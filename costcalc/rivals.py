@@ -13,7 +13,7 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Flags
 
 MOST_CHIPS, MOST_CLOUDS, MOST_WAYS = 3, 2, 2  # of more, the question means any of them
-PROCESSOR = "CPU"
+PROCESSOR, RENTED = "CPU", "rented"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,12 @@ class Rivals:
         }
         others = sorted(named.difference(of[int(codes[lead])]))
         found = {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
-        return found | self._bought_otherwise(lead)
+        return found | self._bought_otherwise(lead) | self._rented_alike(lead)
+
+    def _rented_alike(self, lead: int) -> dict[str, int | None]:
+        """Beside a machine of the asker's own, what is rented of the accelerators asked for."""
+        own = self.catalogue.own[self.candidates.row]
+        return {RENTED: self._cheapest(~own)} if own[lead] and self.query.accelerator else {}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
         """The cheapest by each way to buy that is asked for, but that of the lead."""

@@ -15,7 +15,7 @@ from api.questions.words.scan import Scan, Understand
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
 MONTHS = "|".join(name for name in month_name if name)
 THAN = (
-    r"(?:(?:(?:less|more|cheaper|faster)\s+)?than|compared\s+(?:with|to)|relative\s+to)\s+"
+    r"(?:since(?!\s+(?:last|yesterday))|(?:(?:less|more|cheaper|faster)\s+)?than|compared\s+(?:with|to)|relative\s+to)\s+"
     r"(?:(?:it|they|that)\s+(?:was|were|did|cost)\s+)?"
 )
 SOON = 90  # days
@@ -100,7 +100,10 @@ def _months_back(day: date, many: int) -> date:
 
 
 def _compared(scan: Scan, found: Found) -> bool:
-    """No date of prices to answer for: `elsewhere` tells what compares them."""
+    """No date of prices to answer for, `elsewhere` tells what compares them; unless another year was named before."""
+    year = re.search(r"(?:19|20)\d\d", found[0])
+    if year and "as_of" in scan.reading.values:
+        return scan.add("as_of", year[0])
     scan.reading.ignored.append(found[0])
     return True
 

@@ -8,7 +8,7 @@ from api.questions.names import Known
 from api.questions.spellings import ALONE, MAKERS
 from api.questions.suggestions import Guesses
 from api.questions.words.vocabulary import NO_CLOUDS
-from costcalc.offers import PurchaseOption
+from costcalc.offers import BY_THE_TERM, PurchaseOption
 from pricing.packaged.places import EVERYBODY_S, Region, places
 
 NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
@@ -20,6 +20,8 @@ def others(kind: str, asked: Collection[str], excluded: Collection[str], names: 
     if kind == "region":
         return _elsewhere(asked, frozenset(code for each in excluded for code in (*places().codes(each), each)))
     if kind == "purchase":
+        if not asked and {*excluded} <= BY_THE_TERM:
+            return [PurchaseOption.ON_DEMAND.value]  # nobody who writes `no commitments` asks for spot
         known: Iterable[str] = asked or (option.value for option in PurchaseOption if option not in NOT_RENTED)
         return [each for each in known if each not in excluded]
     guesses = Guesses()

@@ -34,6 +34,12 @@ class Reading:
         values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
         values.extend(text for text in value.text.split(",") if text not in values)
 
+    def take_out(self, value: Value) -> None:
+        """What was read as wanted is to be left out."""
+        left = [text for text in self.values.get(value.parameter, ()) if text not in value.text.split(",")]
+        self.values[value.parameter] = left
+        self.add(value._replace(excluded=True))
+
     def put(self, name: str, text: str) -> None:
         """One more value, which may have commas in it."""
         values = self.values.setdefault(name, [])

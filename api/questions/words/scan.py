@@ -11,7 +11,7 @@ from decimal import Decimal
 from api.questions.amounts import NUMBER, number
 from api.questions.words.patterns import COUNT_WORDS, END, counted
 from api.questions.words.reading import Reading
-from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networks
+from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
 from pricing.packaged.providers import known_provider
 
@@ -82,7 +82,8 @@ Rules = Iterable[tuple[re.Pattern[str], Understand]]
 @dataclass
 class Scan:
     """Where the pass stands in a text. `negated` holds from a word such as `not` to what it excludes, `mine` from one such as
-    `my` to the accelerators that it is said of, `at_most` from words such as these to the number that they are said of."""
+    `my` to the accelerators that it is said of, `at_most` from words such as these to the number that they are said of. `clause`
+    has what this clause names that may be excluded."""
 
     text: str
     words: Vocabulary
@@ -93,6 +94,7 @@ class Scan:
     negated: str = ""
     mine: bool = False
     at_most: bool = False
+    clause: list[Value] = field(default_factory=list)
 
     def run(self) -> Reading:
         """Reads the whole text."""
@@ -102,6 +104,7 @@ class Scan:
                 if "," in gap[0] or ";" in gap[0]:
                     self._end_negation()
                     self.mine = False
+                    self.clause.clear()
                 self.place = gap.end()
             elif not (self._ruled() or self._counted() or self._named() or self._number()):
                 self._unknown()
@@ -117,6 +120,14 @@ class Scan:
         """Something that rules read but cannot be asked so."""
         self.reading.ask(text, told)
         return True
+
+    def exclude_clause(self) -> bool:
+        """Leaves out what this clause names: `aws is not an option`."""
+        for value in self.clause:
+            self.reading.take_out(value)
+        found = bool(self.clause)
+        self.clause.clear()
+        return found
 
     def count(self, name: str, many: int) -> bool:
         """A number of accelerators or machines, or the most of them that is wanted."""
@@ -237,6 +248,7 @@ class Scan:
             for value in named.values:
                 self.reading.add(value)
             self._count_of(named, many, bool(machines))
+            self.clause += named.values if kind in EXCLUDABLE else ()
 
     def _count_of(self, named: Named, many: int, machines: bool) -> None:
         """So many of an accelerator or a machine, which a sentence may compare with others."""

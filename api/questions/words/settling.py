@@ -14,7 +14,7 @@ from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
-from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN
+from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN, PAID
 from api.questions.words.tables import COVERED, answered_by, other_network
 from api.questions.words.times_and_counts import ABOUT, EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
@@ -26,8 +26,10 @@ from pricing.packaged.places import places
 SPEED = "images_per_second"
 MOST_IN_ONE = 64  # accelerators of a machine of one's own
 FEWEST_LETTERS = 4  # by which a data set is known
+CIFAR = "cifar10-94"
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
+RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
 COMPARED = ("model", "target", "as_of")
 """What a sentence may have several values of to compare them."""
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
@@ -40,6 +42,7 @@ def settle(reading: Reading, words: Vocabulary) -> None:
     """What the whole sentence decides: places by the provider, counts by machine, and that one parameter has one value."""
     _kinds(reading, words)
     _lora(reading)
+    _cifar(reading)
     _targets(reading, words)
     _data_sets(reading)
     _reserved(reading)
@@ -53,6 +56,7 @@ def settle(reading: Reading, words: Vocabulary) -> None:
     _memory(reading, words)
     _own_network(reading)
     _owned(reading)
+    _paid(reading)
     _one_version(reading, words)
     if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
         reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
@@ -69,6 +73,15 @@ def _kinds(reading: Reading, words: Vocabulary) -> None:
         if kinds == list(others):
             reading.asked[:] = [each for each in reading.asked if COVERED not in each]
             reading.other_task = False
+
+
+def _cifar(reading: Reading) -> None:
+    """Of CIFAR-10 one training is estimated, whatever the network."""
+    models = reading.values.get("model", [])
+    if CIFAR in models and len(models) > 1:
+        others = " ".join(each for each in models if each != CIFAR)
+        reading.values["model"] = [CIFAR]
+        reading.ask(others, "of CIFAR-10 the entries of DAWNBench are estimated, whatever their network")
 
 
 def _lora(reading: Reading) -> None:
@@ -144,7 +157,7 @@ def which(name: str) -> str:
 def _weighed(reading: Reading) -> None:
     """Whether spot is worth it is answered beside machines on demand; whether a commitment is, by a question of its own."""
     weighed, kinds = reading.values.pop("weighed", None), reading.values.get("purchase", [])
-    if weighed and len(kinds) == 1 and kinds[0] in WEIGHED:
+    if weighed and kinds and {*kinds} <= WEIGHED:
         on_demand = PurchaseOption.ON_DEMAND.value
         reading.values["purchase"] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
 
@@ -203,8 +216,19 @@ def _owned(reading: Reading) -> None:
         reading.ask(f"{count} of your own", f"a machine of one's own has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
         return
     values["own"] = [f"{count}x {name}" for name in named]
+    if RENTED & {word.casefold() for word in reading.ignored}:
+        return  # the same are to be rented, for comparison
     for name in ("accelerator", "accelerators", *(["nodes"] if each > 1 else [])):
         values.pop(name, None)
+
+
+def _paid(reading: Reading) -> None:
+    """What was paid is the price of a machine of the asker's own, which may be named behind it."""
+    for price in reading.values.pop(PAID, []):
+        if "own" in reading.values:
+            reading.put("own_price", price)
+        else:
+            reading.ask(f"paid {price}", "for which machine? Name it, as in my 3090")
 
 
 def _one_version(reading: Reading, words: Vocabulary) -> None:
@@ -260,9 +284,10 @@ def _memory(reading: Reading, words: Vocabulary) -> None:
 
 
 def _regions(reading: Reading) -> None:
-    """A place where the providers asked about have one region each is those regions."""
-    providers = reading.values.get("provider", [])
-    for place in reading.values.pop("place", []):
+    """A place where the providers asked about have one region each is those regions; a place within another says it alone."""
+    providers, named = reading.values.get("provider", []), reading.values.pop("place", [])
+    inside = {place: {*places().codes(place)} for place in named}
+    for place in [each for each in named if not any(inside[other] < inside[each] for other in named if inside[other])]:
         there = [one for one in places().of(places().codes(place), providers) if one.kind == "region"]
         by_provider = {one.provider: one.code for one in there}
         exact = providers and len(there) == len(by_provider) == len(providers)

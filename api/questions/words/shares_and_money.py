@@ -126,12 +126,13 @@ def _own_price(scan: Scan, found: Found) -> bool:
     """What a machine of the asker's own, named before, cost; declined where there is none."""
     money = amounts.money(found["money"])
     budget = found[0].casefold().startswith("for") and not scan.reading.owned
-    owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
-    if money is None or not owned or (money.code is None and not found["thousand"]):
+    paid = found[0].casefold().startswith(("paid", "bought"))
+    owned = (scan.reading.owned or "own" in scan.reading.values or paid) and not budget
+    if money is None or not owned or (money.code is None and not found["thousand"] and not paid):
         return False
     if money.code and money.code != "USD":
         scan.add("currency", money.code)
-    return scan.add("own_price", plain(money.amount))
+    return scan.add(PAID if paid else "own_price", plain(money.amount))
 
 
 def _money_but_not_most(scan: Scan, found: Found) -> bool:
@@ -156,6 +157,7 @@ def _electricity(scan: Scan, found: Found) -> bool:
     return scan.add("electricity", plain(money.amount))
 
 
+PAID = "paid"
 LEAST_SHARE = Decimal("0.1")
 """Of lower accuracies the percentage is kept, until it is clear whether the network has a metric in which it means something."""
 _MONEY = rf"(?P<money>{MONEY})"

@@ -170,7 +170,12 @@ def _no_unit(scan: Scan, found: Found) -> bool:
 _SPAN = rf"(?P<span>{SPAN})"
 _I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
 _WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?|{_I_HAVE})\s*)"
+_NOT_SO = (
+    r"(?:is|are|would\s+be)(?:n't|\s+not|\s+never)\s+(?:an\s+option|allowed|permitted|possible|ok(?:ay)?|acceptable|available)|"
+    r"(?:is|are)\s+(?:out(?:\s+of\s+the\s+question)?|off\s+the\s+table|forbidden|banned|excluded|prohibited|ruled\s+out|no\s+option)"
+)
 TIMES_AND_COUNTS = (
+    (rf"(?:{_NOT_SO}){END}", lambda scan, _: scan.exclude_clause()),
     (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
     (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
     (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
