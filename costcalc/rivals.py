@@ -40,9 +40,9 @@ class Rivals:
         return found | self._bought_otherwise(lead) | self._rented_alike(lead)
 
     def _rented_alike(self, lead: int) -> dict[str, int | None]:
-        """Beside a machine of the asker's own, what is rented of the accelerators asked for."""
+        """Beside a machine of the asker's own, what is rented of the accelerators or from the clouds asked for."""
         own = self.catalogue.own[self.candidates.row]
-        return {RENTED: self._cheapest(~own)} if own[lead] and self.query.accelerator else {}
+        return {RENTED: self._cheapest(~own)} if own[lead] and (self.query.accelerator or self.query.provider) else {}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
         """The cheapest by each way to buy that is asked for, but that of the lead."""

@@ -38,6 +38,7 @@ WHERE = {
 EXAMPLES = ("H100", "A100-80GB", "V100")
 """Names to write instead of a kind of accelerator, where one is needed."""
 PROCESSOR_WORDS = ("cpu", "processor")  # which stand for all processors, of machines without accelerators
+AZURE = "Standard_"  # which people leave out
 MEMORY_TOLERANCE = 0.05  # 24 GB for 24 GiB
 ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
 
@@ -65,6 +66,8 @@ class Known:
         names = getattr(self, kind)
         yield from ((name, name) for name in names)
         yield from ((word, name) for word, name in ALSO_CALLED.get(kind, {}).items() if name in names)
+        if kind == "instance_type":
+            yield from ((name.removeprefix(AZURE), name) for name in names if name.startswith(AZURE))
         if kind == "accelerator":
             yield from ((SERIES.sub("", name, count=1), name) for name in names if SERIES.match(name))
 

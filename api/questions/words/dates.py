@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from api.questions import amounts
 from api.questions.amounts import ANY_MONTH, DATES
-from api.questions.words.patterns import COUNT_WORDS, END, WEEKDAYS, Found, counted
+from api.questions.words.patterns import COUNT_WORDS, END, SHORT_DAYS, WEEKDAYS, Found, counted
 from api.questions.words.scan import Scan, Understand
 
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
@@ -128,8 +128,8 @@ def _deadline(scan: Scan, found: Found) -> bool:
     day = (found["day"] or "").casefold()
     if day in ("tonight", "tomorrow"):
         return _within(scan, found, 12 if day == "tonight" else 24)
-    if day in names:
-        return _within(scan, found, 24 * ((names.index(day) - scan.today.weekday() - 1) % 7 + 1))
+    if at := [number for number, name in enumerate(names) if name[:3] == day[:3]]:
+        return _within(scan, found, 24 * ((at[0] - scan.today.weekday() - 1) % 7 + 1))
     return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
 
 
@@ -185,7 +185,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
     (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
     (
-        rf"(?:by|before|until|till|due)\s+(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight|weekend|(?:end\s+of\s+)?"
+        rf"(?:by|before|until|till|due)\s+(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|tonight|weekend|(?:end\s+of\s+)?"
         rf"(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS})(?:\s+(?:morning|evening|noon|night))?",
         _deadline,
     ),

@@ -28,6 +28,7 @@ LEAST = (
 PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
 N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
 WEEKDAYS = "|".join(day_name)
+SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|minutes?)"
 
 

@@ -45,6 +45,8 @@ KEEPS_MINE = frozenset(
 MOST_ASKED = 10
 USUAL_IN_ONE = 8
 """Accelerators of a server, where a number of servers is said and not what is in one."""
+LEAST_SECOND = 50
+BETWEEN_TARGETS = frozenset(["to", "or", "and", "then", "vs", "versus", "against"])
 COUNTS_OF_CHIPS = (24, 32, 48, 56, 64, 96)
 """Numbers before a chip that nobody means as a percentage."""
 BEFORE_PLACES = frozenset(
@@ -314,7 +316,12 @@ class Scan:
         return True
 
     def _may_be_percent(self, value: Decimal) -> bool:
-        return 20 <= value < 100 and "target" not in self.reading.values
+        return 20 <= value < 100 and ("target" not in self.reading.values or self._is_second(value))
+
+    def _is_second(self, value: Decimal) -> bool:
+        """Whether a bare number goes on from another target: `to 76 and then to 78`."""
+        before = _LAST_WORD.search(self.text, 0, self.text.rfind(f"{value}", 0, self.place))
+        return value >= LEAST_SECOND and bool(before) and before[1].casefold() in BETWEEN_TARGETS
 
     def _is_own(self, text: str) -> bool:
         own = any(map(self.words.has_own_target, self.reading.values.get("model", ())))

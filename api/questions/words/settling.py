@@ -30,6 +30,7 @@ CIFAR = "cifar10-94"
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
+MOST_PLACES = 3  # that are compared
 COMPARED = ("model", "target", "as_of")
 """What a sentence may have several values of to compare them."""
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
@@ -169,7 +170,7 @@ def _sides(reading: Reading) -> None:
     machines = [each for each in chips if not any(_says_more(other, each) for other in reading.machines)]
     numbers = {tuple(each.get("accelerators", each.get("nodes", ()))) for each in machines}
     kinds = {kind for each in machines for kind in MACHINE if kind in each}
-    apart = len(kinds) > 1 and COMPARES & {word.casefold() for word in reading.ignored}
+    apart = len(kinds) > 1 and _compares(reading)
     if (
         reading.owned
         or "own" in reading.values
@@ -180,6 +181,11 @@ def _sides(reading: Reading) -> None:
     reading.sides = tuple(machines)
     for name in (*MACHINE, "accelerators", "nodes"):
         reading.values.pop(name, None)
+
+
+def _compares(reading: Reading) -> frozenset[str]:
+    """The words of the sentence that compare."""
+    return COMPARES & {word.casefold() for word in reading.ignored}
 
 
 def _says_more(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> bool:
@@ -286,6 +292,9 @@ def _memory(reading: Reading, words: Vocabulary) -> None:
 def _regions(reading: Reading) -> None:
     """A place where the providers asked about have one region each is those regions; a place within another says it alone."""
     providers, named = reading.values.get("provider", []), reading.values.pop("place", [])
+    if 1 < len(named) <= MOST_PLACES and not reading.sides and _compares(reading) - {"or"}:
+        reading.sides = tuple({"region": [place]} for place in named)
+        return
     inside = {place: {*places().codes(place)} for place in named}
     for place in [each for each in named if not any(inside[other] < inside[each] for other in named if inside[other])]:
         there = [one for one in places().of(places().codes(place), providers) if one.kind == "region"]

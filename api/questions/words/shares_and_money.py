@@ -57,9 +57,8 @@ def _share_of(name: str) -> Understand:
 
 
 def _discount(scan: Scan, found: Found) -> bool:
-    provider = found.groupdict().get("provider")
-    if provider and not scan.words.is_provider(provider):
-        return False
+    provider = found.groupdict().get("provider") or ""
+    provider = provider if scan.words.is_provider(provider) else ""
     return scan.add("discount", f"{provider.lower()}:{_fraction(found)}" if provider else _fraction(found))
 
 
@@ -196,7 +195,7 @@ SHARES_AND_MONEY = (
     (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
     (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
     (rf"up\s+to\s+{PERCENT}", _target),
-    (rf"{PERCENT}\s*(?:more|better|higher|extra|additional){END}(?!\s+than)", asks(MORE)),
+    (rf"{PERCENT}\s*(?:more|better|higher|extra|additional|of\s+accuracy|points?){END}(?!\s+than)", asks(MORE)),
     (rf"(?:from\s+)?(?P<first>[5-9]\d(?:[.,]\d+)?)\s*%?\s*(?:to|or|vs\.?|versus|against|and|->)\s*"
      rf"(?P<percent>[5-9]\d(?:[.,]\d+)?)\s*%?(?!\s*(?:{OF_GPUS}|{OF_NODES}|{PERIOD})\b){END}", _two_targets),
     (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
@@ -211,7 +210,7 @@ SHARES_AND_MONEY = (
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _per_hour),
-    (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
+    (rf"(?:(?:{MOST}|for|at)\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
      asks("costs are those of a whole training, not of a piece of it; a limit is written as under $50")),
     (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),

@@ -29,6 +29,7 @@ SIZE_ALONE = "the size alone says too little; write model=any with parameters= i
 ABOUT = "about "
 """Before the name of a parameter that a sentence tells of its network, until it is clear whether the network is a known one."""
 EACH_ONE = " each"
+NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
 _NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
 OTHER_UNITS = (
     r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
@@ -189,6 +190,7 @@ TIMES_AND_COUNTS = (
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|around|already|anyway|on\s+hand)\b)", _owned),
+    (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
      rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}", _memory),
@@ -203,7 +205,7 @@ TIMES_AND_COUNTS = (
     (rf"(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|and)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}", _at_most),
     (rf"{N}[\s-]*(?:{OF_GPUS}|{OF_NODES})\s+(?:or\s+(?:fewer|less)|max(?:imum)?|tops|at\s+(?:the\s+)?most){END}",
      _at_most),
-    (rf"(?:{MOST}|(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or)(?!\S*[x×*]))\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)",
+    (rf"(?:{NO_RIVAL}{MOST}|(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or)(?!\S*[x×*]))\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)",
      _limited),
     (rf"{LEAST}\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)", _least),
     (rf"{N}\s+of\s+(?:them|these|those){END}", _of_them),
@@ -219,5 +221,5 @@ TIMES_AND_COUNTS = (
     (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
-    (rf"{MOST}\s*({NUMBER}){END}", _no_unit),
+    (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}", _no_unit),
 )  # fmt: skip
