@@ -321,7 +321,7 @@ class Scan:
     def _is_second(self, value: Decimal) -> bool:
         """Whether a bare number goes on from another target: `to 76 and then to 78`."""
         before = _LAST_WORD.search(self.text, 0, self.text.rfind(f"{value}", 0, self.place))
-        return value >= LEAST_SECOND and bool(before) and before[1].casefold() in BETWEEN_TARGETS
+        return before is not None and value >= LEAST_SECOND and before[1].casefold() in BETWEEN_TARGETS
 
     def _is_own(self, text: str) -> bool:
         own = any(map(self.words.has_own_target, self.reading.values.get("model", ())))
