@@ -11,8 +11,10 @@ LONGEST = 60
 _NAMED = re.compile(
     r"(?P<url>https?://[^\s()<>\"]+)"
     r"|(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{7,40})(?:[: ](?P<path>[\w.+/-]+\w))?"
-    r"|arXiv:(?P<paper>\d{4}\.\d{4,5})"
+    r"|(?:(?P<authors>[A-Z][\w'-]+(?: et al\.| and [A-Z][\w'-]+)? (?:19|20)\d\d), )?arXiv[: ](?P<paper>\d{4}\.\d{4,5})"
 )
+_RESULTS = re.compile(r"mlcommons/training_results_v(?P<round>[\d.]+)")
+_ARCHIVED = re.compile(r"/web/(?P<year>\d{4})\d*/(?:https?:/+)?(?P<page>.+)")
 
 
 class Part(NamedTuple):
@@ -35,12 +37,36 @@ def parts(source: str) -> Iterator[Part]:
 
 
 def brief(source: str) -> Iterator[Part]:
-    """The addresses that a source names, by their hosts; its first words where it names none."""
-    named = {urlsplit(part.url).hostname or "": part.url for part in parts(source) if part.url}
-    for number, (host, url) in enumerate(named.items()):
-        yield Part(f"{', ' * bool(number)}{host}", url)
+    """The publications that a source names, each by its round, its repository, its authors or its page; its first words where
+    it names none."""
+    named: dict[str, str] = {}
+    for found in _NAMED.finditer(source):
+        named.setdefault(_publication(found), _address(found))
+    for number, (name, url) in enumerate(named.items()):
+        yield Part(f"{', ' * bool(number)}{name}", url)
     if not named:
         yield Part(source if len(source) <= LONGEST else f"{source[:LONGEST].rsplit(' ', 1)[0]} ...")
+
+
+def _publication(found: re.Match[str]) -> str:
+    if found["paper"]:
+        return found["authors"] or f"arXiv:{found['paper']}"
+    if found["url"]:
+        return _page(found["url"])
+    results = _RESULTS.fullmatch(found["repository"])
+    if results is None:
+        return found["repository"]
+    organisation = (found["path"] or "").partition("/")[0]
+    return ", ".join(filter(None, [f"MLPerf Training v{results['round']}", organisation]))
+
+
+def _page(url: str) -> str:
+    """Its host and the first two parts of its path; of an archived page those of the original, with the year."""
+    address = urlsplit(url)
+    if address.hostname == "web.archive.org" and (archived := _ARCHIVED.match(address.path)):
+        return f"{_page('https://' + archived['page'])}, archived in {archived['year']}"
+    host, folders = (address.hostname or "").removeprefix("www."), address.path.strip("/").split("/")
+    return "/".join(filter(None, folders[:2] if host == "github.com" else [host, *folders[:2]]))
 
 
 def _address(found: re.Match[str]) -> str:

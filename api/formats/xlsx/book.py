@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -10,13 +11,15 @@ from decimal import Decimal
 from math import ceil, isfinite
 from typing import Any
 
-from xlsxwriter import Workbook
+from xlsxwriter import Workbook, xmlwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell_fast
 from xlsxwriter.worksheet import CellFormulaTuple, CellNumberTuple, CellStringTuple, Worksheet
 
 from costcalc.money import SIGNS
 from costcalc.offers import OLD_DAYS
 
+# LibreOffice reads `_x5_` as a control character too, as Excel reads `_x0005_`: names such as wide_x1_0 are escaped alike.
+xmlwriter.re_control_chars_1 = re.compile("(_x[0-9a-fA-F]{1,4}(?=_))")
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_numbers": False, "strings_to_urls": False}
 LONGEST_ADDRESS = 2000  # Excel opens none of more than 2,079 characters
 AMOUNTS, TEXTS = ("money", "rate", "input"), ("text", "long_text")
@@ -40,7 +43,7 @@ FORMATS: dict[str, dict[str, Any]] = {
     "moment": {"num_format": "yyyy-mm-dd hh:mm"},
     "day": {"num_format": "yyyy-mm-dd"},
     "wrapped": {"text_wrap": True},
-    "address": {"font_color": "#0563C1", "underline": 1},
+    "address": {"font_color": "#0563C1", "underline": 1, "text_wrap": True},
     "headline": {"bold": True, "font_size": 12},
     "wrapped_headline": {"bold": True, "font_size": 12, "text_wrap": True, "valign": "top"},
     "logical": {"num_format": '"TRUE";"TRUE";"FALSE"'},  # without it LibreOffice 7.4 shows 1 and 0 on some sheets
@@ -51,6 +54,7 @@ LOOKS: Mapping[type, str] = {bool: "logical", datetime: "moment", date: "day"}
 A4 = 9
 NUMBERS = int | float | Decimal
 HEADING_HEIGHT, LINE_HEIGHT = 45, 15  # points: three lines, and one
+LAST_OF_ADDRESS, ADDRESS_LINE = 7, 70  # a column, and characters
 LEGIBLE = 270  # characters across a printed page, in some 6 points
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
@@ -196,11 +200,14 @@ class Sheet:
             self.plain.write_string(row, column, joined(value), look)
 
     def put_address(self, row: int, column: int, address: str) -> None:
-        """Writes an address that opens at a click; one without a host, or a longer one than programs open, as text."""
+        """Writes an address that opens at a click; one without a host, or a longer one than programs open, as text. It goes on in
+        further lines, so that a long one makes no page wide and its print small."""
+        self.plain.merge_range(row, column, row, LAST_OF_ADDRESS, "", self._formats["address"])
+        self.plain.set_row(row, LINE_HEIGHT * ceil(len(address) / ADDRESS_LINE))
         if address.startswith("http") and len(address) <= LONGEST_ADDRESS:
             self.plain.write_url(row, column, address, self._formats["address"], address)
         else:
-            self.put(row, column, address)
+            self.put(row, column, address, "wrapped")
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Any]], frozen: int = 0) -> int:
         """A table from the first row on, with filters in its headings, of which the first `frozen` columns stay in sight.

@@ -31,13 +31,13 @@ CHANGED = (
 )
 ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
 SHOWN = (
-    ("billed_cost", "money", 17), ("effective_cost", "money", 20), ("hours", "hours", 11),
-    ("calendar_hours", "hours", 15), ("provider", "text", 12), ("region", "text", 16), ("instance_type", "text", 22),
-    ("purchase_option", "text", 17), ("recipe", "text", 40),
+    ("billed_cost", "money", 16), ("effective_cost", "money", 14), ("hours", "hours", 9),
+    ("calendar_hours", "hours", 11), ("provider", "text", 11), ("region", "text", 13), ("instance_type", "text", 20),
+    ("purchase_option", "text", 12), ("recipe", "text", 38),
 )  # fmt: skip
 FIGURES = 4
 WHY = len(SHOWN) + 1
-WHY_WIDTH, LINE_HEIGHT = 48, 15  # characters, points
+WHY_WIDTH, LINE_HEIGHT = 44, 15  # characters, points
 SERIES = (
     ("billed_cost", "to pay for this run alone", "#D55E00", "circle"),
     ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
@@ -56,7 +56,7 @@ Cell = tuple[Any, str | None]
 def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> None:
     """Picks and free tiers, what is cheapest and fastest after changes, a chart, and the question with its prices."""
     query = answer.query
-    sheet.plain.set_column(0, 0, 28)
+    sheet.plain.set_column(0, 0, 25)
     for column, (_, _, width) in enumerate(SHOWN, 1):
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
@@ -91,6 +91,8 @@ def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
             sheet.put(top, column, value, form)
             if form == "wrapped":
                 sheet.plain.set_row(top, LINE_HEIGHT * ceil(len(value) / WHY_WIDTH))
+            elif form == "heading_of_rows":
+                sheet.plain.set_row(top, 2 * LINE_HEIGHT)
         top += 1
     return top
 
