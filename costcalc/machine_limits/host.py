@@ -136,7 +136,8 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
     The width is that of one more organisation's machine: how the organisations of one pipeline differ, pooled over all pipelines,
     and how far their mean is known.
     """
-    by_organisation = _means(rates)
+    limited = _of_processors(rates)
+    by_organisation = _means(limited)
     usual = {name: fmean(means) for name, means in by_organisation.items()}
     apart = [mean - usual[name] for name, means in by_organisation.items() for mean in means]
     deviation = sqrt(sum(each**2 for each in apart) / max(len(apart) - len(usual), 1))
@@ -147,18 +148,24 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
             tuple((kind, rate.per_vcpu) for rate in rates if rate.pipeline == name for kind in rate.accelerators),
             max(rate.stored_gb for rate in rates if rate.pipeline == name),
             NORMAL.inv_cdf(HIGH) * deviation * sqrt(1 + 1 / len(means)),
-            fmean(rate.introduced for rate in rates if rate.pipeline == name and not rate.at_least),
+            fmean(rate.introduced for rate in limited if rate.pipeline == name),
         )
         for name, means in by_organisation.items()
     }
 
 
+def _of_processors(rates: Sequence[PipelineRate]) -> list[PipelineRate]:
+    """Rates that the processors limited; those worked out from others (decoding alone) where nobody measured the pipeline whole."""
+    limited = [rate for rate in rates if not rate.at_least]
+    measured = {rate.pipeline for rate in limited if rate.is_measured}
+    return [rate for rate in limited if rate.is_measured or rate.pipeline not in measured]
+
+
 def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
-    """By pipeline the mean ln(images/s per vCPU of BASE_YEAR) of each organisation, where the processors were the limit."""
+    """By pipeline the mean ln(images/s per vCPU of BASE_YEAR) of each organisation."""
     logs: dict[tuple[str, str], list[float]] = defaultdict(list)
     for rate in rates:
-        if not rate.at_least:
-            logs[rate.pipeline, rate.organisation].append(log(rate.in_base_year))
+        logs[rate.pipeline, rate.organisation].append(log(rate.in_base_year))
     means: dict[str, list[float]] = defaultdict(list)
     for (pipeline, _), found in logs.items():
         means[pipeline].append(fmean(found))
