@@ -155,7 +155,7 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
 
 
 def _of_processors(rates: Sequence[PipelineRate]) -> list[PipelineRate]:
-    """Rates that the processors limited; those worked out from others (decoding alone) where nobody measured the pipeline whole."""
+    """Rates that the processors limited; those of decoding alone where nobody measured the pipeline whole."""
     limited = [rate for rate in rates if not rate.at_least]
     measured = {rate.pipeline for rate in limited if rate.is_measured}
     return [rate for rate in limited if rate.is_measured or rate.pipeline not in measured]

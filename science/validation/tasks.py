@@ -22,7 +22,7 @@ from costcalc.hardware import Cluster
 from costcalc.tasks.evidence import expected_passes, task_evidence
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.layouts import Work
-from costcalc.tasks.speeds import HALF_OF_80, TaskSpeeds
+from costcalc.tasks.speeds import TaskSpeeds, half_widths
 from costcalc.tasks.tables import Result, Task, is_contest, partway, results, tasks
 from costcalc.throughput.fitted_parameters import LEVEL
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
@@ -171,8 +171,9 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
         expected_passes(task, others, [(one.target, one.global_batch_size)], learned, one.published)[0] for one in own
     ]
     kinds = speeds.layouts.kinds(clusters)
-    found = zip(own, clusters, mean.tolist(), deviation.tolist(), passes, kinds.tolist(), strict=True)
-    for one, cluster, rate, sd, work, kind in found:
+    widths = half_widths(deviation, kinds)
+    found = zip(own, clusters, mean.tolist(), widths.tolist(), passes, kinds.tolist(), strict=True)
+    for one, cluster, rate, width, work, kind in found:
         minutes = np.log(work * task.samples_per_pass / one.accelerators / 60) - rate
         name = SAME if kind == TRANSFERRED else CHIP if kind == ACCELERATOR else COUNT
         alike = _of_nearest_round(one, _of_the_batch(one, others))
@@ -180,7 +181,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
             one,
             name,
             float(minutes - np.log(one.minutes)),
-            HALF_OF_80 * sd,
+            width,
             _errors(work, one.passes, [each.passes for each in alike]) if one.global_batch_size else None,
             _errors(work, one.counted_passes, [each.counted_passes for each in alike])
             if one.global_batch_size
