@@ -32,6 +32,8 @@ WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
 """What dstack calls them."""
 NO_COMMAND = 'echo "Write your training command here, or ask again with run=."; exit 1'
+DISK_GB = 400
+"""ImageNet (150), what FFCV's code writes of it (202), and the image: more than the launchers' own 256 and 100 GB."""
 TERMS = "The terms of ImageNet (image-net.org) let nobody pass it on: data= says where yours lies, with folders train and val"
 
 
@@ -116,6 +118,10 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
         yield f"It runs {start.repository} at {start.commit[:12]} in {start.image} ({start.source})"
         yield "Its first minute was tried with programs that stand in for the real ones, not on a rented machine"
         yield TERMS
+        if not report.data:
+            yield f"Nothing lies at {DATA} on a fresh machine: without data= it ends at once, and is given back 5 min later"
+        elif report.launcher == "dstack" and not report.data.startswith("/"):
+            yield f"The volume {report.data} must be one of dstack's in that backend and region"
     elif not report.command:
         yield "How this code starts on such a machine is not known here: the command below stops at once"
     if better := report.passed_over():
@@ -158,7 +164,7 @@ def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
         found["instance_type"], _, attached = one.instance_type.partition("+")
         found |= {"accelerators": {one.accelerator: per_machine}} if attached else {}
     if start := report.start(one):
-        found["image_id"] = f"docker:{start.image}"
+        found |= {"image_id": f"docker:{start.image}", "disk_size": DISK_GB}
     found["use_spot"] = _is_spot(one)
     if _is_spot(one):
         found["job_recovery"] = {"strategy": "EAGER_NEXT_REGION"}
@@ -197,9 +203,11 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
 def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Settings:
     """A machine by its type, or by its accelerators where the provider has no names for its machines."""
     gpu: Settings = {**_vendor(one, report), "count": one.accelerators // one.nodes}
+    disk = {"disk": f"{DISK_GB}GB.."} if report.start(one) else {}
     if name is None:
-        return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu}}
-    return {"resources": {"gpu": {**gpu, "name": [name], "memory": f"{floor(one.accelerator_memory_gib or 0)}GB.."}}}
+        return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
+    named = {**gpu, "name": [name], "memory": f"{floor(one.accelerator_memory_gib or 0)}GB.."}
+    return {"resources": {"gpu": named, **disk}}
 
 
 def _command(one: Estimate, report: LaunchReport) -> str:

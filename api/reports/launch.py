@@ -128,8 +128,17 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
     asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
-    kept = values.get("checkpoints", "")
-    if kept and values["to"] == "skypilot" and "://" not in kept and not kept.startswith("/"):
-        raise BadParameters({"checkpoints": [f"write a bucket, such as s3://{kept}, or a path, such as /mnt/{kept}"]})
-    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), values.get("data", "")
-    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how, kept)
+    places = {name: values.get(name, "") for name in ("data", "checkpoints")}
+    if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
+        raise BadParameters(wrong)
+    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), *places.values()
+    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)
+
+
+def _not_mounted(place: str, launcher: Launcher) -> str:
+    """Why the launcher can't give a machine this place; empty where it can."""
+    if launcher == "dstack" and "://" in place:
+        return "dstack mounts its volumes, no buckets: name a volume, or a path of the machine, such as /mnt/data"
+    if launcher == "skypilot" and place and "://" not in place and not place.startswith("/"):
+        return f"write a bucket, such as s3://{place}, or a path, such as /mnt/{place}"
+    return ""

@@ -20,6 +20,7 @@ def skypilot(text):
             "instance_type": one.instance_type,
             "accelerators": one._accelerators,  # the public name looks machine types up in a catalogue on GitHub
             "use_spot": one.use_spot,
+            "disk": one.disk_size,
         }
         for one in task.resources
     ]
@@ -41,6 +42,7 @@ def dstack(text):
         "instance_types": read.instance_types,
         "accelerators": read.resources.gpu.count.min,
         "spot": read.spot_policy.value,
+        "disk": read.resources.disk.size.min,
         "max_price": read.max_price,
     }
 

@@ -92,11 +92,13 @@ def test_the_launchers_understand_the_first_estimate(reports, understood):
                 each.purchase_option == "spot" for each in [first, *others]
             ]
             assert resources[0]["cloud"] == first.provider
+            assert not one.start(first) or resources[0]["disk"] == 400
         else:
             assert read["backends"] == [first.provider]
             assert read["instance_types"] == [first.instance_type.partition("+")[0]]
             assert read["accelerators"] == first.accelerators / first.nodes
             assert read["spot"].replace("-", "_") == first.purchase_option
+            assert not one.start(first) or read["disk"] == 400
             assert read["max_price"] >= float(first.hourly_rate) / first.nodes
 
 
@@ -125,6 +127,19 @@ def test_checkpoints_are_written_through_to_where_they_are_kept(reports):
 )
 def test_a_spot_file_says_what_becomes_of_it_when_the_machine_is_taken_back(report, recipe, told):
     assert told in launch_file(report(to="skypilot", provider="aws", purchase="spot", recipe=recipe)).decode()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"to": "dstack", "data": "s3://bucket/imagenet"}, "data: dstack mounts its volumes, no buckets"),
+        ({"to": "skypilot", "data": "my-bucket"}, "data: write a bucket, such as s3://my-bucket, or a path"),
+        ({"to": "skypilot", "checkpoints": "my-runs"}, "checkpoints: write a bucket, such as s3://my-runs, or a path"),
+    ],
+)
+def test_a_place_that_the_launcher_does_not_mount_is_refused(report, asked, told):
+    with pytest.raises(Refused, match=told):
+        report(**asked)
 
 
 def test_a_command_arrives_as_it_was_written(understood):
