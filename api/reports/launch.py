@@ -131,7 +131,7 @@ def launch_report(service: Service, catalogue: Catalogue, values: Values) -> Lau
     places = {name: values.get(name, "") for name in ("data", "checkpoints")}
     if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
         raise BadParameters(wrong)
-    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), *places.values()
+    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), places["data"], places["checkpoints"]
     return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)
 
 
