@@ -128,7 +128,7 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
     asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
-    places = {name: values.get(name, "") for name in ("data", "checkpoints")}
+    places: dict[str, str] = {name: str(values.get(name, "")) for name in ("data", "checkpoints")}
     if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
         raise BadParameters(wrong)
     how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), places["data"], places["checkpoints"]
