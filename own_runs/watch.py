@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -118,30 +119,12 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
     Raises CannotWatch, and NothingYet before the first evaluation.
     """
     run = _run(log, plan, now)
-    plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
-    target = plan.target or 0.0
-    if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
-        raise CannotWatch(
-            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
-        )
-    planned = plan.planned_epochs
-    if planned is None:
-        raise CannotWatch(
-            "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
-        )
+    plan, planned = _as_logged(plan, run)
     ahead = [max(planned - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
-    reached, predicted, longer, unknown = _crossing(run, plan), None, None, ""
-    if reached is None and plan.target is not None:
-        try:
-            seen = _course(run.epochs, run.values, _best(plan, run), planned)
-            predicted = forecast(seen, family)
-            longer = _longer(run, plan, seen, predicted, family)
-        except NoForecast as error:
-            unknown = str(error)
+    reached = _crossing(run, plan)
+    further = _Further() if reached is not None or plan.target is None else _further(run, plan, planned, family)
+    predicted = further.predicted
     low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, predicted, reached) or ahead)
-    end, best = predicted.end() if predicted else None, _best(plan, run)
-    if end and best:  # the forecast is of errors, the metric their distance from its best value
-        end = (best * (1 - end[2]), best * (1 - end[1]), best * (1 - end[0]))
     return Outlook(
         epochs=run.epochs[-1],
         hours=run.hours[-1],
@@ -150,12 +133,51 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
         spent=_cost(plan, run.hours[-1]),
         to_target=(low, middle, high),
         to_end=_cost(plan, ahead[1]),
-        end=end,
+        end=_end(predicted, _best(plan, run)) if predicted else None,
         verdict=_verdict(plan, reached is not None, (low, high)),
-        unknown=unknown,
+        unknown=further.unknown,
         chance=predicted.chance(_error(plan, run)) if predicted else None,
-        longer=longer,
+        longer=further.longer,
     )
+
+
+def _as_logged(plan: Plan, run: _Run) -> tuple[Plan, float]:
+    """The plan in the direction of its metric, and the length of its schedule. Raises CannotWatch where nobody gave that, or gave
+    the target in another unit."""
+    plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
+    target = plan.target or 0.0
+    if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
+        raise CannotWatch(
+            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
+        )
+    if plan.planned_epochs is None:
+        raise CannotWatch(
+            "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
+        )
+    return plan, plan.planned_epochs
+
+
+class _Further(NamedTuple):
+    """How a run that is not at its target goes on, and which schedule is surer; `unknown` says why nobody can tell."""
+
+    predicted: Forecast | None = None
+    longer: Longer | None = None
+    unknown: str = ""
+
+
+def _further(run: _Run, plan: Plan, planned: float, family: Sequence[Course]) -> _Further:
+    try:
+        seen = _course(run.epochs, run.values, _best(plan, run), planned)
+        predicted = forecast(seen, family)
+        return _Further(predicted, _longer(run, plan, seen, predicted, family))
+    except NoForecast as error:
+        return _Further(unknown=str(error))
+
+
+def _end(predicted: Forecast, best: float) -> tuple[float, float, float]:
+    """Low, middle and high of the metric at the end: the forecast is of errors, its distance from its best value."""
+    low, middle, high = predicted.end()
+    return (best * (1 - high), best * (1 - middle), best * (1 - low)) if best else (low, middle, high)
 
 
 def _longer(run: _Run, plan: Plan, seen: Course, predicted: Forecast, family: Sequence[Course]) -> Longer | None:
