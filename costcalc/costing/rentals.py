@@ -126,19 +126,32 @@ def rentals(
         times = repeated(matrix, times, query)
     if query.overheads == "typical":
         spot = np.flatnonzero(option == SPOT)
-        if len(spot):
-            risk = risks[row[spot]]
-            pairs, pair = _distinct(time[spot] * len(RISKS) + risk, len(times.cluster) * len(RISKS))
-            steady = times.take(pairs // len(RISKS))
-            time[spot] = len(times.cluster) + pair
-            times = times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
+        times = _interrupted_on_spot(matrix, times, time, spot, risks[row[spot]])
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
-    at = np.flatnonzero(free)
-    session, week = catalogue.columns.session_hours[row[at]], catalogue.columns.hours_per_week[row[at]]
-    calendar = hours.copy()
-    calendar[at] = calendar_hours(hours[at], session.astype(float), week.astype(float))
+    calendar = _on_the_calendar(catalogue, row, hours, np.flatnonzero(free))
     return times, Rentals(row, time, matrix.nodes.take(cluster), hours, calendar, beside)
+
+
+def _interrupted_on_spot(
+    matrix: TrainingMatrix, times: TrainingTimes, time: Indices, spot: Indices, risk: Risks
+) -> TrainingTimes:
+    """The times with those of spot machines, interrupted at these risks, behind them; `time` points there at the positions
+    `spot`."""
+    if not len(spot):
+        return times
+    pairs, pair = _distinct(time[spot] * len(RISKS) + risk, len(times.cluster) * len(RISKS))
+    steady = times.take(pairs // len(RISKS))
+    time[spot] = len(times.cluster) + pair
+    return times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
+
+
+def _on_the_calendar(catalogue: Catalogue, row: Indices, hours: Floats, free: Indices) -> Floats:
+    """The hours, with the waiting for sessions and quotas on the free tiers at these positions."""
+    session, week = catalogue.columns.session_hours[row[free]], catalogue.columns.hours_per_week[row[free]]
+    calendar = hours.copy()
+    calendar[free] = calendar_hours(hours[free], session.astype(float), week.astype(float))
+    return calendar
 
 
 def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices, Indices]:
