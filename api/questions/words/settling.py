@@ -50,10 +50,10 @@ def settle(reading: Reading, words: Vocabulary) -> None:
     _weighed(reading)
     _terms(reading)
     _answered_by(reading)
+    _families(reading, words)
     _sides(reading)
     _one_each(reading)
     _regions(reading)
-    _accelerators(reading)
     _memory(reading, words)
     _own_network(reading)
     _owned(reading)
@@ -166,8 +166,7 @@ def _weighed(reading: Reading) -> None:
 def _sides(reading: Reading) -> None:
     """Machines that differ in number are compared as they are written: `v4-32 against 8 A100`; so are a machine type and an
     accelerator where the sentence compares."""
-    chips = [each for each in reading.machines if each.get("accelerator") != ["GPU"]] or reading.machines
-    machines = [each for each in chips if not any(_says_more(other, each) for other in reading.machines)]
+    machines = [each for each in reading.machines if not any(_says_more(other, each) for other in reading.machines)]
     numbers = {tuple(each.get("accelerators", each.get("nodes", ()))) for each in machines}
     kinds = {kind for each in machines for kind in MACHINE if kind in each}
     apart = len(kinds) > 1 and _compares(reading)
@@ -304,8 +303,10 @@ def _regions(reading: Reading) -> None:
             reading.put("region", text)
 
 
-def _accelerators(reading: Reading) -> None:
-    """`H100 GPUs` are H100s."""
-    named = reading.values.get("accelerator", [])
-    if "GPU" in named and any(each not in FAMILIES for each in named):
-        named.remove("GPU")
+def _families(reading: Reading, words: Vocabulary) -> None:
+    """Beside one of its accelerators a family says nothing more: `NVIDIA DGX H200`, `H100 GPUs`."""
+    named, versions = reading.values.get("accelerator", []), words.names.versions
+    single = {name for each in named if each not in FAMILIES for name in versions(each)}
+    for family in [each for each in named if each in FAMILIES and single & {*versions(each)}]:
+        named.remove(family)
+        reading.machines[:] = [each for each in reading.machines if each.get("accelerator") != [family]]

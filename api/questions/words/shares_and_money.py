@@ -74,10 +74,13 @@ def _slice(scan: Scan, found: Found) -> bool:
 
 
 def _rival(scan: Scan, found: Found) -> bool:
-    """Whoever asks for what is cheaper than a provider wants to see that provider too."""
+    """Whoever asks whether one provider is cheaper than another wants to see both, and for what is cheaper, every one."""
     if not scan.words.is_provider(found["provider"]):
         return False
-    scan.reading.corrected.append((found[0], "every provider"))
+    if scan.reading.values.get("provider"):
+        scan.add("provider", found["provider"].casefold())
+    else:
+        scan.reading.corrected.append((found[0], "every provider"))
     return scan.add("sort", "time" if found[0].casefold().startswith("fast") else "cost")
 
 
@@ -225,4 +228,6 @@ SHARES_AND_MONEY = (
     (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
     (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?(?:{PERIOD}|night|morning|evening|weekend|{WEEKDAYS}){END}", asks(OFTEN)),
     (rf"nightly{END}", asks(OFTEN)),
+    (rf"{EVERY}\s+(?:costs?|bill|spend(?:ing)?){END}", asks(OFTEN)),
+    (rf"costs?\s+(?:per|an?|each|every)\s+(?:day|week|month|quarter|year){END}", asks(OFTEN)),
 )  # fmt: skip

@@ -188,8 +188,8 @@ TIMES_AND_COUNTS = (
     (rf"(?P<amount>{NUMBER})\s*(?P<thousand>k)?\s*(?:images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
      rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
-     r"|(?:(?:that|which)\s+)?(?:i|we)(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
-     r"sitting|idle|left|around|already|anyway|on\s+hand)\b)", _owned),
+     r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
+     r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"

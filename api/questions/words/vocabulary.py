@@ -146,6 +146,8 @@ class Vocabulary:
         if (only and "instance_type" not in only) or not _SERIES.fullmatch(words):
             return None
         types = [name for name in self.names.instance_type if name.casefold().startswith(starts)]
+        if "-" in words and not types:
+            types = [name for name in self.names.instance_type if name.casefold().startswith(words.casefold())]
         return Value("instance_type", ",".join(types)) if types else None
 
     def _is_loose(self, words: str) -> bool:
