@@ -11,7 +11,7 @@ from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.accuracy import last_that
 from api.reports.cost import CostReport
-from api.reports.unnamed import FITS
+from api.reports.unnamed import FITS, of_own_machine
 from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -69,7 +69,7 @@ def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
         return meant
 
     def allows(target: float, fits: Callable[[Answer], bool]) -> bool:
-        return fits(service.answer(replace(query, target=target), report.catalogue))
+        return fits(service.answer(replace(of_own_machine(query), target=target), report.catalogue))
 
     best = next(filter(None, (last_that(lambda one, f=fits: allows(one, f), TARGETS) for fits in FITS)), None)  # type: ignore[misc]
     if best is None:

@@ -15,6 +15,7 @@ from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.networks import Networks
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import metric_name
 
@@ -36,7 +37,7 @@ def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding)
     if not given.keys() & {"target", "dataset", *LIMITS} or (len(given) == 1 and not meant.ignored):
         return meant  # nothing to choose by; a number alone lacks its network by mistake
     query, _ = service.question({"target": ["0.5"], **given, "model": [USUAL]}, catalogue)
-    unnamed = _Unnamed(service, catalogue, query)
+    unnamed = _Unnamed(service, catalogue, of_own_machine(query))
     if "target" in given:
         return _reaching(unnamed, meant, query.target)
     best = unnamed.affordable() if given.keys() & LIMITS else None
@@ -44,6 +45,11 @@ def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding)
         told = f"No network is named: this is {USUAL}, which most people compare machines with."
         return replace(meant, chosen={"model": [USUAL]}, choice=(told,), is_question=True, asked=())
     return _answered(unnamed, meant, best, f"{_in_words(query, best)} is the most within these limits, and ")
+
+
+def of_own_machine(query: EstimateQuery) -> EstimateQuery:
+    """The query about the machine of the asker's own alone, where one is named: what this reaches is meant."""
+    return replace(query, purchase=(PurchaseOption.OWNED,)) if query.own and not query.purchase else query
 
 
 def _reaching(unnamed: _Unnamed, meant: Understanding, target: float) -> Understanding:
