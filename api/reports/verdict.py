@@ -56,6 +56,8 @@ NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = (
     "No public code is known to run on any of these machines, so this is what the best published result took."
 )
+A_MOMENT = 1 / 4
+"""Hours below which nobody asks what an hour would cost."""
 LONG_WAIT = 7 * 24.0
 """Hours on the calendar after which a free tier is no choice beside a rental."""
 
@@ -68,16 +70,23 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
     first = [*notes, *(_chosen(answer) if answer.picks else [f"{_capital(missing)}."] if missing else [])]
     last = [next_step] if next_step else []
     room = MOST_LINES - len(first) - len(last)
-    beside = (
-        list(_beside(answer))
-        if answer.picks
-        else [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
-    )
-    lines = [*first, *_joined(beside, room), *last]
-    while beside and (len(" ".join(lines)) > LONGEST or sum(map(_wrapped, lines)) > MOST_WRAPPED):
+    for per_hour in (True, False):
+        beside = list(_beside(answer, per_hour)) if answer.picks else _hints(answer)
+        lines = [*first, *_joined(beside, room), *last]
+        if _fits(lines):
+            break
+    while beside and not _fits(lines):
         beside.pop()
         lines = [*first, *_joined(beside, room), *last]
     return tuple(line.replace("`", "") for line in lines)
+
+
+def _hints(answer: Answer) -> list[tuple[int, str]]:
+    return [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
+
+
+def _fits(lines: list[str]) -> bool:
+    return len(" ".join(lines)) <= LONGEST and sum(map(_wrapped, lines)) <= MOST_WRAPPED
 
 
 def _wrapped(line: str) -> int:
@@ -132,13 +141,14 @@ def _own_cost(query: EstimateQuery) -> str:
     return "for electricity" if query.own_price == 0 else "for electricity and its share of the loss in value"
 
 
-def _beside(answer: Answer) -> Iterator[tuple[int, str]]:
-    """Other choices, the most important first, each with the line that it stands in."""
+def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
+    """Other choices, the most important first, each with the line that it stands in; with what an hour costs that they save."""
     other, surer, basis = _other(answer), _surest(answer), answer.basis
     if other and other not in answer.rivals.values():
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
-        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}."
+        of_an_hour = _of_an_hour(other, answer) if per_hour else ""
+        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}{of_an_hour}."
     if surer and surer not in (other, *answer.rivals.values()):
         figures = f"{in_words(surer.hours)}, {_paid(surer, answer)}"
         yield 0, f"Surer (logged on that chip): {_short(surer)}, {figures}."
@@ -169,6 +179,15 @@ def _apart(each: Estimate, lead: Estimate) -> str:
     """`45 min sooner`"""
     sooner = lead.calendar_hours - each.calendar_hours
     return f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'}" if sooner else "as soon"
+
+
+def _of_an_hour(each: Estimate, answer: Answer) -> str:
+    """What each hour costs that another choice saves: `, $0.39 per hour saved`."""
+    saved = answer.lead.calendar_hours - each.calendar_hours
+    more = each.cost(answer.basis).cost - answer.lead.cost(answer.basis).cost
+    if more <= 0 or saved < A_MOMENT:
+        return ""
+    return f", {money((more / Decimal(saved)).quantize(Decimal('0.01')), each.currency)} per hour saved"
 
 
 def _other(answer: Answer) -> Estimate | None:

@@ -15,33 +15,10 @@ from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other
 from api.questions.words.vocabulary import Named, Vocabulary
 from pricing.packaged.providers import known_provider
 
-KEEPS_MINE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "old",
-        "new",
-        "single",
-        "only",
-        "some",
-        "just",
-        "already",
-        "got",
-        "of",
-        "server",
-        "box",
-        "lab",
-        "team",
-        "group",
-        "company",
-        "office",
-        "university",
-        "has",
-        "have",
-        "owns",
-    ]
+_KEEPS_MINE = (
+    "a an the old new single only some just already got of server box lab team group company office university has have"
 )
+KEEPS_MINE = frozenset([*_KEEPS_MINE.split(), "owns"])
 MOST_ASKED = 10
 USUAL_IN_ONE = 8
 """Accelerators of a server, where a number of servers is said and not what is in one."""

@@ -95,15 +95,10 @@ def _limited(scan: Scan, found: Found) -> bool:
     """Words before a number of accelerators or machines that make it the most of them; declined before any other number."""
     if not (found["any"] or _of_a_name(scan, found.end())):
         return False
-    _of_range(scan, found)
+    if found["least"]:
+        scan.ask(found["least"], "of a range of numbers, the upper limit alone counts")
     scan.at_most = True
     return True
-
-
-def _of_range(scan: Scan, found: Found) -> None:
-    """`4 to 8`: of a range of numbers the upper limit counts."""
-    if least := found.groupdict().get("least"):
-        scan.ask(least, "of a range of numbers, the upper limit alone counts")
 
 
 def _least(scan: Scan, found: Found) -> bool:
@@ -127,8 +122,7 @@ def _of_them(scan: Scan, found: Found) -> bool:
 
 
 def _at_most(scan: Scan, found: Found) -> bool:
-    """`4 to 8 GPUs`, `4 GPUs or fewer`: the upper limit counts."""
-    _of_range(scan, found)
+    """`4 GPUs or fewer`."""
     scan.at_most = True
     return (_accelerators if found["kind"] else _counts("nodes"))(scan, found)
 
@@ -202,11 +196,10 @@ TIMES_AND_COUNTS = (
     (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
     (rf"(?!an?\s){_SPAN}{END}", _hours),
     (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
-    (rf"(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|and)\s*{N}[\s-]*(?:{OF_GPUS}|{OF_NODES}){END}", _at_most),
     (rf"{N}[\s-]*(?:{OF_GPUS}|{OF_NODES})\s+(?:or\s+(?:fewer|less)|max(?:imum)?|tops|at\s+(?:the\s+)?most){END}",
      _at_most),
-    (rf"(?:{NO_RIVAL}{MOST}|(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or)(?!\S*[x×*]))\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)",
-     _limited),
+    (rf"(?:{NO_RIVAL}{MOST}|(?P<between>between\s+)?(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|(?(between)and|(?!)))(?!\S*[x×*]))"
+     rf"\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)", _limited),
     (rf"{LEAST}\s*(?={N}[\s-]*[x×*]?\s*(?P<any>{OF_GPUS}|{OF_NODES})?)", _least),
     (rf"{N}\s+of\s+(?:them|these|those){END}", _of_them),
     (rf"(?:for\s+)?(?P<n>\d{{1,4}}|(?:an?|{COUNT_WORDS})(?=[\s-]))[\s-]*(?P<unit>y|yrs?|years?|mos?|months?){END}", _term),
