@@ -73,14 +73,19 @@ class AccuracyDocument:
     confirmed: tuple[Estimate, ...]
 
     def rows(self) -> list[Estimate]:
-        """All as people read them: what picks may come from before all else, the best accuracy first, then the cheapest."""
-        rows = {_name(each): each for each in (*self.less, *self.estimates, *self.confirmed)}.values()
-        return sorted(rows, key=lambda each: (not _is_sure(each), _below_best(each), each.cost(self.query.basis).cost))
+        """All as people read them: what picks may come from before all else, the best accuracy first, then the cheapest. Of one
+        training that reaches several accuracies the best alone."""
+        rows = [*self.confirmed, *self.estimates, *self.less]
+        rows.sort(key=lambda each: (not _is_sure(each), _below_best(each), each.cost(self.query.basis).cost))
+        kept: dict[tuple[object, ...], Estimate] = {}
+        for each in rows:
+            kept.setdefault(_training(each), each)
+        return list(kept.values())
 
 
-def _name(each: Estimate) -> tuple[object, ...]:
+def _training(each: Estimate) -> tuple[object, ...]:
     bought = each.purchase_option, each.term, each.payment
-    return each.target, each.provider, each.region, each.instance_type, each.nodes, each.recipe, *bought
+    return each.provider, each.region, each.instance_type, each.nodes, each.recipe, each.hours, *bought
 
 
 def _is_sure(each: Estimate) -> bool:

@@ -78,7 +78,7 @@ def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decima
         return
     if runs is None:
         yield f"The cheapest commitment is {_named(best)}. {_pays(best, rental)}"
-        yield "runs_per_month= decides it for your use."
+        yield "How many runs a month you need decides it: runs_per_month= says so."
         return
     yield f"{_advice(best, rental, runs)} {_pays(best, rental)}"
     yield from _on_its_own_machine(best, runs)

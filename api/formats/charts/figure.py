@@ -45,7 +45,7 @@ class Dress(NamedTuple):
         marks = "".join(f".p{number}{{color:{colour}}}" for number, colour in enumerate(self.palette))
         return (
             f".paper{{fill:{self.paper}}}.shade{{fill:{self.shade}}}text{{fill:{self.soft}}}.ink text,text.ink{{fill:{self.ink}}}"
-            f".grid line{{stroke:{self.line}}}.behind{{color:{self.soft}}}.ink{{color:{self.ink}}}"
+            f".grid line{{stroke:{self.line}}}.behind{{color:{self.soft}}}.ink,.range{{color:{self.ink}}}"
             f".front use{{stroke:{self.paper}}}{marks}"
         )
 
