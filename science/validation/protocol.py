@@ -233,6 +233,10 @@ def _any_code(implementations: Implementations) -> Iterator[Experiment]:
     held_out = [(row, case) for (row, _), case in zip(found, widened, strict=True)]
     for code, name in CODES.items():
         yield Experiment(f"{ANY_CODE}: {name}", [case for row, case in held_out if row.code == code], by_group=True)
+    for how in ("eager", "compiled"):
+        yield Experiment(
+            f"{ANY_CODE}: {how}", [case for row, case in held_out if row.compilation == how], by_group=True
+        )
     reruns = [(bits(row.precision) or "", case) for row, case in held_out if row.stack == RERUN]
     yield from _by_bits("NVIDIA's examples, run by Lambda, in the usual range", reruns)
 
