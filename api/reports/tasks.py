@@ -82,11 +82,11 @@ class TasksReport:
         return self.service.memory.shelf(False).recall(name, self._worked_out).tasks
 
     def _worked_out(self) -> TasksDocument:
-        others = sorted(map(self._priced, tasks().values()), key=lambda row: -row.results)
+        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+        others = sorted((self._priced(task, passing) for task in tasks().values()), key=lambda row: -row.results)
         return TasksDocument((self._imagenet(), *others))
 
-    def _priced(self, task: Task) -> TaskRow:
-        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+    def _priced(self, task: Task, passing: Service) -> TaskRow:
         query, _ = passing.question({"model": [task.name], "limit": ["1"]}, self.catalogue)
         answer = passing.answer(query, self.catalogue)
         return _at_its_cost(_row(task), answer.lead) if answer.picks else _row(task)
