@@ -118,7 +118,10 @@ def _own_without_estimate(answer: Answer) -> str:
     if answer.owned or not answer.query.own:
         return ""
     mine = " and ".join(counted(own.accelerators, own.accelerator) for own in answer.query.own)
-    record = "" if answer.query.training == "record" else "; training=record may have one"
+    query = answer.query
+    if query.max_hours or query.max_cost:
+        return f"No estimate for your {mine} within these limits."
+    record = "" if query.training == "record" else "; training=record may have one"
     return f"No estimate for your {mine}{record}."
 
 

@@ -206,6 +206,7 @@ SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15]|one|five){END}", _top),
     (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
     (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _money_but_not_most),
+    (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
     (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
     (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
