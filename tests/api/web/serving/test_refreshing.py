@@ -107,8 +107,8 @@ def test_of_two_servers_with_four_workers_one_refreshes_and_if_it_is_killed_the_
         with silent.accept()[0]:  # it asks, and waits for an answer
             [refresher] = refreshers(one)
             other = servers("other", httpserver.url_for("").rstrip("/"), **shared)
-            wait_for(lambda: refreshers(other), 60)
-            wait_for(lambda: not refreshers(other), 60)
+            wait_for(lambda: refreshers(other), 270)
+            wait_for(lambda: not refreshers(other), 270)
             assert "refreshed" not in other.log.read_text()
             one.process.kill()
             one.process.wait()
