@@ -7,7 +7,7 @@ venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
 install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)
 # one process more than there are cores, since tests wait for the servers that they start; at the lowest priority, which is that of
 # the processes that refresh prices: otherwise these wait for the tests that wait for them
-PYTEST := nice -n 19 $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 1, 8))') --dist worksteal
+PYTEST := nice -n 19 $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 2, 8))') --dist worksteal
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
