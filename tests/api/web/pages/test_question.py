@@ -3,6 +3,7 @@
 import gc
 import html
 import re
+import threading
 from html.parser import HTMLParser
 from math import ceil
 
@@ -16,6 +17,7 @@ from api.web.app import create_app
 from api.web.pages.question import Headline
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import Asked
+from tools.cluster.cluster import wait_for
 
 
 def text_of(response):
@@ -207,6 +209,8 @@ def test_of_very_many_estimates_some_are_drawn_and_the_page_says_so(client):
 
 
 def test_a_page_leaves_nothing_large_behind(client):
+    """Looked at when no earlier page's request is under way: objects that another thread is making can't be looked at."""
+    wait_for(lambda: not any("process_request" in thread.name for thread in threading.enumerate()))
     gc.collect()
     gc.disable()
     try:
