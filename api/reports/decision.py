@@ -115,6 +115,8 @@ def _pays(best: Commitment, rental: Estimate) -> str:
     least = best.least_runs(rental)
     if least is None:
         return f"It never pays against {_rental(rental)}, which is free."
+    if best.pays_from(rental) and best.usage.machine_sets > 1:
+        return f"Each pays from {least:,} runs a month, of the {int(best.runs_from):,} that it can do."
     if best.pays_from(rental):
         return f"It pays from {least:,} runs a month."
     return f"It never pays: it can do {int(best.runs_from):,} runs a month, and would have to do {least:,}."

@@ -47,3 +47,10 @@ def test_without_runs_it_says_from_how_many_it_pays(client):
 
 def test_where_nothing_is_committed_to_it_says_nothing(client):
     assert client.get(f"{ASKED}&provider=kaggle").json["verdict"] == []
+
+
+def test_where_one_machine_cannot_do_all_runs_it_says_what_each_must_do(client):
+    said = verdict(client, "term=3y&runs_per_month=40")
+    pays, most = map(int, re.search(r"Each pays from (\d+) runs a month, of the (\d+) that it can do", said).groups())
+    assert said.startswith("Do not commit")
+    assert 40 / 2 < pays <= most < 40
