@@ -166,7 +166,7 @@ class SchemaCommand(click.Command):
     def _meant(self, given: str) -> list[str]:
         from api.questions.suggestions import CALLED, nearest, squeeze
 
-        names = [option.name for option in self.options if option.name]
+        names = [each.name for each in (*self.params, *self.options) if each.name]
         also = [name for name in names if squeeze(given) in CALLED.get(name, "").split()]
         return also or nearest(given, names)
 

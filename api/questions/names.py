@@ -26,7 +26,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
 from costcalc.offers import OWN
-from pricing.packaged.places import places
+from pricing.packaged.places import countries, places
 
 WHERE = {
     "provider": "/offers lists them",
@@ -89,6 +89,7 @@ class Known:
             return Meant([pattern := self._pattern(text.lower(), guesses)], [pattern])
         if kind == "accelerator" and (every := self._family(text)):
             return every
+        text = countries().get(text.upper(), text) if kind == "region" else text
         names = self.find(kind, text)
         if kind == "region" and (place := places().word(text)):
             return Meant((*places().codes(text), *names), names if len(names) == 1 and names[0] != place else [place])

@@ -1,7 +1,8 @@
 """Where the regions of the large clouds are, and what the names of places mean.
 
 `regions.csv` has each region with its city, `cities.csv` where a city is, to a degree. `places.csv` has other words for places
-and for groups of them, the usual word first. Government clouds and separate partitions are known by their codes alone.
+and for groups of them, the usual word first; `country_codes.csv` has ISO 3166's letters for the countries of the regions, but for
+those that are a state's too (CA, CO, IL). Government clouds and separate partitions are known by their codes alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pricing.packaged.tables import Row, Table
 REGIONS = Table("regions.csv", "provider region", "kind city country source")
 CITIES = Table("cities.csv", "city country", "area continent latitude longitude")
 PLACES = Table("places.csv", "words", "means")
+COUNTRY_CODES = Table("country_codes.csv", "code", "country")
 EVERYBODY_S = ("region", "local zone", "wavelength zone")
 _BETWEEN = re.compile(r"[\s\-_]+")
 
@@ -116,6 +118,12 @@ def plain_name(text: str) -> str:
     """The form in which places are compared: lower case, without accents, words one space apart."""
     letters = normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
     return _BETWEEN.sub(" ", letters).strip().removeprefix("the ") or text
+
+
+@cache
+def countries() -> dict[str, str]:
+    """The country of ISO 3166's two letters, which no sentence asks for: it has IN and NO too. Raises PackagedTableError."""
+    return {code: country for (code,), country in COUNTRY_CODES.read(lambda row: row.text("country")).items()}
 
 
 @cache

@@ -158,6 +158,7 @@ def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
         (["cost", "resnet50", "0.757", "--format", "xlsx"], "format: must be table, json or csv"),
         (["cost", "resnet50", "0.757", "--provder", "aws"], "there is no option --provder: did you mean --provider"),
         (["cost", "resnet50", "0.757", "--gpu", "V100"], "there is no option --gpu: did you mean --accelerator?"),
+        (["cost", "resnet50", "0.757", "--accuracy", "0.76"], "there is no option --accuracy: did you mean --target?"),
         (["cost", "botnet26t_256"], "target: missing: add target=0.757"),
         (["compare", "resnet50", "0.757"], "Missing argument 'B'"),
         (["models", "qqqqqqqqqq"], "`costcalc models` lists them all"),

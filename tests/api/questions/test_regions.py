@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from api.questions.links import to_url
-from pricing.packaged.places import CITIES, EVERYBODY_S, REGIONS, nearest, places, plain_name
+from pricing.packaged.places import CITIES, EVERYBODY_S, REGIONS, countries, nearest, places, plain_name
 
 ASKED = "/cost?model=resnet50&target=75.7%"
 EXAMPLES = {
@@ -108,6 +108,14 @@ def test_links_repeat_the_place(service):
     arguments = {"model": ["resnet50"], "target": ["0.757"], "region": ["Deutschland,us-east-1"]}
     query, _ = service.question(arguments, service.catalogue())
     assert to_url(query).endswith("&region=germany,us-east-1")
+
+
+def test_a_country_s_two_letters_mean_it(service):
+    """A code of ISO 3166 that is no state's as well."""
+    arguments = {"model": ["resnet50"], "target": ["0.757"], "region": ["de,GB"]}
+    query, _ = service.question(arguments, service.catalogue())
+    assert to_url(query).endswith("&region=germany,uk")
+    assert all(places().codes(country) for country in countries().values())
 
 
 @pytest.mark.parametrize(
