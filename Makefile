@@ -2,6 +2,8 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
+# what one process has compiled, the hundreds that tests start don't compile again
+unexport PYTHONDONTWRITEBYTECODE
 # an environment in this folder, and what it gets; UV may name a uv, which installs in a third of the time
 venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
 install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)

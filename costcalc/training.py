@@ -103,8 +103,10 @@ class Model:
 
     def is_larger_than(self, other: Model) -> bool:
         """Whether both are of a series and this one computes more for each pixel, with no fewer activations and parameters."""
+        if self.series is None or self.series != other.series:
+            return False
         sizes = [one._sizes() for one in (self, other)]
-        if self.series is None or self.series != other.series or not all(map(all, sizes)):
+        if not all(map(all, sizes)):
             return False
         (gmacs, *mine), (others_gmacs, *others) = sizes
         return gmacs > others_gmacs and all(more >= less for more, less in zip(mine, others, strict=True))

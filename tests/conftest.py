@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,8 @@ from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
 
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes that tests start would compile what they import
+sys.dont_write_bytecode = False
 move_this_process()
 ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time
 WAIT = [Path(__file__).parent / folder for folder in ("api/clients", "api/web/serving", "cluster", "deploy")]
