@@ -108,6 +108,12 @@ def _compared(scan: Scan, found: Found) -> bool:
     return True
 
 
+def _now(scan: Scan, found: Found) -> bool:
+    """Today, beside another year: `2021 vs now`."""
+    beside = "as_of" in scan.reading.values or found.groupdict().get("year")
+    return bool(beside) and scan.add("as_of", f"{scan.today}")
+
+
 def _bought(scan: Scan, found: Found) -> bool:
     """When the asker's own machine was bought dates no price."""
     scan.reading.owned = True
@@ -170,10 +176,15 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"on\s+(?:the\s+)?(?P<end>{_DAY_AND_MONTH})(?!\s*,?\s*(?:19|20)\d\d)", _on_day),
     (rf"{WHEN}?(?:the\s+)?(?P<part>q[1-4]|early|mid|late)[\s-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)", _part_of_year),
     (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
+    (r"(?:(?:vs\.?|versus|against|or|and|to|with)\s+)(?:now|today|this\s+year|nowadays)", _now),
+    (
+        r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))",
+        _now,
+    ),
     (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
     *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
     (
-        rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?"
+        rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?(?!\s+(?:it\s+|them\s+)?for\b)"
         rf"(?:\s+(?:in\s+)?(?:the\s+)?(?:(?:19|20)\d\d|{AGO}|last\s+\w+))?",
         _bought,
     ),

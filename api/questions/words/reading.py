@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from api.questions.words.tables import Value
 
 
+class Asked(NamedTuple):
+    """What is asked back: the words that it is about, none where they are in the sentence that says what to type."""
+
+    about: str
+    told: str
+
+    def __str__(self) -> str:
+        return f'"{self.about}": {self.told}' if self.about else self.told
+
+
 @dataclass
 class Reading:
-    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` are sentences that
-    say what else to type; `corrected` are misspelt words with those they were read as, `unclear` the parameters that have
-    several values and may have one, `sides` what is compared: the values of each. `machines` are those named, with their number.
-    `each` says that accelerators are those of one machine,
-    `owned` that they stand at the asker's, `other_task` that the network is of a task that is not estimated."""
+    """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` is what is asked back,
+    `corrected` are misspelt words with those they were read as, `unclear` the parameters that have several values and may have
+    one, `sides` what is compared: the values of each. `machines` are those named, with their number. `each` says that
+    accelerators are those of one machine, `owned` that they stand at the asker's, `other_task` that the network is of a task
+    that is not estimated."""
 
     values: dict[str, list[str]] = field(default_factory=dict)
     excluded: dict[str, list[str]] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     corrected: list[tuple[str, str]] = field(default_factory=list)
     unclear: set[str] = field(default_factory=set)
     sides: tuple[Mapping[str, list[str]], ...] = ()
@@ -48,6 +59,11 @@ class Reading:
 
     def ask(self, text: str, told: str) -> None:
         """Something was meant by the text that is not part of the question; `told` says what to type."""
-        sentence = f'"{text.strip()}": {told}'
-        if sentence not in self.asked:
-            self.asked.append(sentence)
+        asked = Asked(text.strip(), told)
+        if asked not in self.asked:
+            self.asked.append(asked)
+
+    def need_not_ask(self, needless: Callable[[Asked], bool]) -> None:
+        """What is asked back of words that say nothing more beside others is not."""
+        self.ignored += [each.about for each in self.asked if needless(each)]
+        self.asked = [each for each in self.asked if not needless(each)]

@@ -44,6 +44,9 @@ _TIMES = re.compile(
 """A count after a name: `H100 x 8`, `H100 8x`, `H100 8`."""
 _MACHINES = re.compile(rf"[\s-]+(?:servers|machines|nodes|boxes|instances|hosts|vms){END}", re.IGNORECASE)
 """What makes a count before a name one of machines: `16 H100 servers`, but not `8 A100 server`."""
+_NODES_BEHIND = re.compile(
+    rf"\s*[,;(]?\s*(?:[x×*]\s*)?((?:[2-9]|\d{{2,4}})\s*(?:nodes|machines|servers|boxes|hosts)){END}", re.I
+)
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
@@ -148,8 +151,12 @@ class Scan:
             return False
         if not count["sign"] and self.words.find(self.text, self.place, ("accelerator",)):
             return False  # `3090 T4` are two chips
-        many = counted(count["number"] or count["word"])
+        begin, many = self.place, counted(count["number"] or count["word"])
         self._take(named, many)
+        nodes = _NODES_BEHIND.match(self.text, self.place) if count["sign"] and many <= USUAL_IN_ONE else None
+        if nodes:  # `8xH100 2 nodes`, but not `8 H100 on 2 nodes`
+            self.reading.each, self.place = True, nodes.start(1)
+            self.reading.corrected.append((self.text[begin : nodes.end()], f"{nodes[1]} with {many} each"))
         return True
 
     def _count(self) -> re.Match[str] | None:
@@ -243,16 +250,23 @@ class Scan:
             self.reading.machines.append(side)
 
     def _exclude(self, named: Named, many: int) -> None:
-        """Leaves values out; `or` and `and` go on with others of the same kind, and after `excluding`, or with `or`, of any."""
-        negated, kind = self.negated, named.values[0].parameter
-        self.negated = ""
+        """Leaves values out."""
+        kind = named.values[0].parameter
         if many or any(value.excluded for value in named.values) or kind not in EXCLUDABLE:
-            self.reading.ask(f"{negated} {named.text}", "this cannot be left out; say what is wanted instead")
-            return
-        self.reading.add(named.values[0]._replace(excluded=True))
+            self.reading.ask(f"{self.negated} {named.text}", "this cannot be left out; say what is wanted instead")
+            self.negated = ""
+        else:
+            self.reading.add(named.values[0]._replace(excluded=True))
+            self._go_on(kind)
+
+    def _go_on(self, kind: str) -> None:
+        """After what is left out `or` and `and` go on with others of its kind, and after `excluding`, or with `or`, of any."""
+        negated, self.negated = self.negated, ""
         more = _GOES_ON.match(self.text, self.place) or self._comma_of_list(kind)
         of_any = more and (negated.casefold() not in ("no", "not") or "or" in more[0].casefold())
-        if more and any(self._of_kind(more.end(), each) for each in (EXCLUDABLE if of_any else (kind,))):
+        word = _WORD.match(self.text, more.end()) if more else None
+        unknown = kind == "provider" and word and known_provider(word[0])
+        if more and (unknown or any(self._of_kind(more.end(), each) for each in (EXCLUDABLE if of_any else (kind,)))):
             self.negated, self.place = negated, more.end()
 
     def _of_kind(self, place: int, kind: str) -> Named | None:
@@ -314,6 +328,10 @@ class Scan:
         word = found[0]
         if _ORNAMENT.fullmatch(word):
             self.place = found.end()
+        elif self.negated and known_provider(word):
+            self.reading.ignored.append(f"{self.negated} {word}")  # none of its rates is stored
+            self.place = found.end()
+            self._go_on("provider")
         elif not self.negated and not self.words.family(word) and (recipes := self.words.recipes_of(word)):
             self.reading.put("recipe", recipes)
             self.place, self.mine = found.end(), False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from math import prod
 
 from api.questions.amounts import number, plain, share
 from api.questions.fields import Parameter
@@ -12,7 +13,7 @@ from api.questions.schemas.cost import CostSchema
 from api.questions.spellings import ALONE
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
-from api.questions.words.reading import Reading
+from api.questions.words.reading import Asked, Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
 from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN, PAID
 from api.questions.words.tables import COVERED, answered_by, other_network
@@ -23,7 +24,7 @@ from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.tasks.tables import tasks
 from pricing.packaged.places import places
 
-SPEED = "images_per_second"
+SPEED, SAMPLES = "images_per_second", "samples_per_epoch"
 MOST_IN_ONE = 64  # accelerators of a machine of one's own
 FEWEST_LETTERS = 4  # by which a data set is known
 CIFAR = "cifar10-94"
@@ -31,7 +32,7 @@ LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
 MOST_PLACES = 3  # that are compared
-COMPARED = ("model", "target", "as_of")
+COMPARED = ("model", "target", "as_of", "precision")
 """What a sentence may have several values of to compare them."""
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
 UNBOUND = frozenset([PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value])
@@ -39,57 +40,24 @@ WEIGHED = frozenset([PurchaseOption.SPOT.value, *(option.value for option in BY_
 FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
 
 
-def settle(reading: Reading, words: Vocabulary) -> None:
-    """What the whole sentence decides: places by the provider, counts by machine, and that one parameter has one value."""
-    _kinds(reading, words)
-    _lora(reading)
-    _cifar(reading)
-    _targets(reading, words)
-    _data_sets(reading)
-    _reserved(reading)
-    _weighed(reading)
-    _terms(reading)
-    _answered_by(reading)
-    _families(reading, words)
-    _sides(reading)
-    _one_each(reading)
-    _regions(reading)
-    _memory(reading, words)
-    _own_network(reading)
-    _owned(reading)
-    _paid(reading)
-    _one_version(reading, words)
-    if reading.each and "nodes" in reading.values and "accelerators" in reading.values:
-        reading.values["accelerators"] = [str(int(reading.values["accelerators"][0]) * int(reading.values["nodes"][0]))]
-
-
-def _kinds(reading: Reading, words: Vocabulary) -> None:
-    """The kind of a task's network says nothing more: `graph neural network rgat`."""
+def _network(reading: Reading, words: Vocabulary) -> None:
+    """The kind of a task's network says nothing more: `graph neural network rgat`. Of CIFAR-10 one training is estimated,
+    whatever the network; beside a network, `lora` is a way to train it that nobody published."""
     models = reading.values.get("model", [])
-    if reading.other_task and any(name in words.tasks for name in models):
-        others = {name: other for name in models if name not in words.tasks and (other := other_network(name))}
-        kinds = [name for name, other in others.items() if other.generic]
-        reading.values["model"] = [name for name in models if name not in kinds]
-        reading.ignored += kinds
-        if kinds == list(others):
-            reading.asked[:] = [each for each in reading.asked if COVERED not in each]
+    known = [name for name in models if name in words.tasks]
+    others = {name: other_network(name) for name in models if name not in words.tasks}
+    kinds = [name for name, other in others.items() if other and other.generic]
+    if reading.other_task and known:
+        models[:] = [name for name in models if name not in kinds]
+        if kinds == [name for name, other in others.items() if other]:
+            reading.need_not_ask(lambda each: COVERED in each.told)
             reading.other_task = False
-
-
-def _cifar(reading: Reading) -> None:
-    """Of CIFAR-10 one training is estimated, whatever the network."""
-    models = reading.values.get("model", [])
-    if CIFAR in models and len(models) > 1:
-        others = " ".join(each for each in models if each != CIFAR)
-        reading.values["model"] = [CIFAR]
-        reading.ask(others, "of CIFAR-10 the entries of DAWNBench are estimated, whatever their network")
-
-
-def _lora(reading: Reading) -> None:
-    """Beside another network `lora` is a way to train it that nobody published."""
-    models = reading.values.get("model", [])
-    if LORA in models and len(models) > 1:
-        reading.values["model"] = [each for each in models if each != LORA]
+    beside = [name for name in models if name not in (CIFAR, LORA)]
+    if beside and CIFAR in models:
+        models[:] = [CIFAR]
+        reading.ask(" ".join(beside), "of CIFAR-10 the entries of DAWNBench are estimated, whatever their network")
+    elif beside and LORA in models:
+        models[:] = beside
         reading.other_task = True
         reading.ask("lora", f"of fine-tuning, {LORA} alone is estimated: ask for it by this name")
 
@@ -111,33 +79,21 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
     reading.values["target"] = list(dict.fromkeys(shares))
 
 
-def _data_sets(reading: Reading) -> None:
+def _data_sets(reading: Reading, _: Vocabulary) -> None:
     """A task's own data set, and that it is fine-tuning, need not be asked for: `mask rcnn on coco`."""
     known = [tasks()[model] for model in reading.values.get("model", ()) if model in tasks()]
     said = [normalised(task.dataset) for task in known]
     said += [FINE_TUNING for task in known if FINE_TUNING in normalised(task.title)]
-    for sentence in [*reading.asked]:
-        word = sentence.split('"')[1]
-        meant = FINE_TUNING if FINE_TUNING in normalised(word) else normalised(word)
-        if len(word) >= FEWEST_LETTERS and any(each.startswith(meant) for each in said):
-            reading.asked.remove(sentence)
-            reading.ignored.append(word)
+
+    def is_its_own(each: Asked) -> bool:
+        word = normalised(each.about)
+        meant = FINE_TUNING if FINE_TUNING in word else word
+        return len(word) >= FEWEST_LETTERS and any(one.startswith(meant) for one in said)
+
+    reading.need_not_ask(is_its_own)
 
 
-def _reserved(reading: Reading) -> None:
-    """What other clouds call reserved is committed use at Google."""
-    if reading.values.get("provider") == ["gcp"] and "reserved" in reading.values.get("purchase", ()):
-        kinds = reading.values["purchase"]
-        kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
-
-
-def _terms(reading: Reading) -> None:
-    """How long somebody goes on training is no term of a rental: `every day for a year`."""
-    if not {*reading.values.get("purchase", ())} - UNBOUND and any(OFTEN in each for each in reading.asked):
-        reading.ignored += reading.values.pop("term", [])
-
-
-def _one_each(reading: Reading) -> None:
+def _one_each(reading: Reading, _: Vocabulary) -> None:
     """Several values of a parameter that has one are none: which is meant is asked."""
     for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single()]:
         values = reading.values.pop(name)
@@ -146,8 +102,8 @@ def _one_each(reading: Reading) -> None:
         if name in COMPARED and not reading.sides:
             reading.sides = tuple({name: [each]} for each in values)
             if name == "target":
-                reading.asked[:] = [each for each in reading.asked if MORE not in each]
-        reading.asked.insert(0, f"{which(name)} {either(told)}?")
+                reading.need_not_ask(lambda each: MORE in each.told)
+        reading.asked.insert(0, Asked("", f"{which(name)} {either(told)}?"))
 
 
 def which(name: str) -> str:
@@ -155,15 +111,20 @@ def which(name: str) -> str:
     return f"Which {name.replace('_', ' ')}:"
 
 
-def _weighed(reading: Reading) -> None:
-    """Whether spot is worth it is answered beside machines on demand; whether a commitment is, by a question of its own."""
-    weighed, kinds = reading.values.pop("weighed", None), reading.values.get("purchase", [])
-    if weighed and kinds and {*kinds} <= WEIGHED:
+def _bought(reading: Reading, _: Vocabulary) -> None:
+    """What other clouds call reserved is committed use at Google. Whether spot is worth it is answered beside machines on demand;
+    whether a commitment is, by a question of its own. How long somebody goes on training is no term: `every day for a year`."""
+    values, kinds = reading.values, reading.values.get("purchase", [])
+    if values.get("provider") == ["gcp"] and "reserved" in kinds:
+        kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
+    if values.pop("weighed", None) and kinds and {*kinds} <= WEIGHED:
         on_demand = PurchaseOption.ON_DEMAND.value
-        reading.values["purchase"] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
+        kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
+    if not {*kinds} - UNBOUND and any(OFTEN in each.told for each in reading.asked):
+        reading.ignored += values.pop("term", [])
 
 
-def _sides(reading: Reading) -> None:
+def _sides(reading: Reading, _: Vocabulary) -> None:
     """Machines that differ in number are compared as they are written: `v4-32 against 8 A100`; so are a machine type and an
     accelerator where the sentence compares."""
     machines = [each for each in reading.machines if not any(_says_more(other, each) for other in reading.machines)]
@@ -199,17 +160,13 @@ def _single() -> frozenset[str]:
     )
 
 
-def _answered_by(reading: Reading) -> None:
+def _answered_by(reading: Reading, _: Vocabulary) -> None:
     """What need not be asked for beside a parameter: credits beside how much of them there is."""
-    for word, parameter in answered_by().items():
-        said = [
-            each for each in reading.asked if each.casefold().startswith(f'"{word}"') and parameter in reading.values
-        ]
-        reading.asked[:] = [each for each in reading.asked if each not in said]
-        reading.ignored += [word] * bool(said)
+    beside = answered_by()
+    reading.need_not_ask(lambda each: beside.get(each.about.casefold()) in reading.values)
 
 
-def _owned(reading: Reading) -> None:
+def _owned(reading: Reading, _: Vocabulary) -> None:
     """Accelerators that somebody has, or would buy, are those of a machine of one's own; of too many, what to type is told."""
     values = reading.values
     named = [name for name in values.get("accelerator", ()) if name not in FAMILIES]
@@ -227,7 +184,7 @@ def _owned(reading: Reading) -> None:
         values.pop(name, None)
 
 
-def _paid(reading: Reading) -> None:
+def _paid(reading: Reading, _: Vocabulary) -> None:
     """What was paid is the price of a machine of the asker's own, which may be named behind it."""
     for price in reading.values.pop(PAID, []):
         if "own" in reading.values:
@@ -248,10 +205,15 @@ def _one_version(reading: Reading, words: Vocabulary) -> None:
                 reading.corrected.append((chip, largest))
 
 
-def _own_network(reading: Reading) -> None:
+def _own_network(reading: Reading, _: Vocabulary) -> None:
     """A network that is told by its size or its speed alone is `any`; the size of a named one says nothing more."""
     values = reading.values
-    told = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED) if f"{ABOUT}{name}" in values}
+    told = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED, SAMPLES) if f"{ABOUT}{name}" in values}
+    samples = told.pop(SAMPLES, [])
+    if samples and "epochs" in values:
+        values[SAMPLES] = samples
+    elif samples:
+        reading.ask(f"{samples[0]} samples", "of a data set of your own, say for how many epochs, as in 90 epochs")
     each = SPEED in told and told[SPEED][0].endswith(EACH_ONE)
     told = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in told.items()}
     counts = ["1"] if each else values.get("accelerators", ["1"])
@@ -288,7 +250,7 @@ def _memory(reading: Reading, words: Vocabulary) -> None:
         reading.ask(f"{max(map(int, sizes))} GB", "none of these accelerators has as much memory")
 
 
-def _regions(reading: Reading) -> None:
+def _regions(reading: Reading, _: Vocabulary) -> None:
     """A place where the providers asked about have one region each is those regions; a place within another says it alone."""
     providers, named = reading.values.get("provider", []), reading.values.pop("place", [])
     if 1 < len(named) <= MOST_PLACES and not reading.sides and _compares(reading) - {"or"}:
@@ -310,3 +272,23 @@ def _families(reading: Reading, words: Vocabulary) -> None:
     for family in [each for each in named if each in FAMILIES and single & {*versions(each)}]:
         named.remove(family)
         reading.machines[:] = [each for each in reading.machines if each.get("accelerator") != [family]]
+
+
+def _each(reading: Reading, _: Vocabulary) -> None:
+    """Accelerators of one machine are as many in each of several."""
+    counts = [int(reading.values[name][0]) for name in ("accelerators", "nodes") if reading.values.get(name)]
+    if reading.each and len(counts) > 1:
+        reading.values["accelerators"] = [str(prod(counts))]
+
+
+STAGES = (
+    _network, _targets, _data_sets,  # what is trained, and how well
+    _bought, _families, _sides, _regions, _memory, _own_network, _owned, _paid, _one_version,  # on what, and where
+    _each, _one_each, _answered_by,
+)  # fmt: skip
+
+
+def settle(reading: Reading, words: Vocabulary) -> None:
+    """What the whole sentence decides: the training, then the machines, and at last that one parameter has one value."""
+    for stage in STAGES:
+        stage(reading, words)

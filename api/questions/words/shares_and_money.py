@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from api.questions import amounts
-from api.questions.amounts import MONEY, NUMBER, plain
+from api.questions.amounts import MONEY, NUMBER, Money, plain
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
 from api.questions.words.patterns import (
@@ -25,6 +25,11 @@ from api.questions.words.patterns import (
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
+_OTHER_UNIT = re.compile(rf"\s*(?:%|{PERIOD}\b|{OF_GPUS}\b|{OF_NODES}\b|wks?\b|epochs?\b)", re.IGNORECASE)
+_NO_MONEY = re.compile(
+    r"\s+(?!(?:for|on|in|to|with|at|within|by|max|total|tops|or|and|budget|limit|all|until|only|is)\b)[a-z]",
+    re.IGNORECASE,
+)
 PARAMETERS = CostSchema().fields
 
 
@@ -113,15 +118,17 @@ def _money(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     if money is None or (money.code is None and not found.groupdict().get("budget") and not found["thousand"]):
         return False
+    if not money.code and (_OTHER_UNIT if found.groupdict().get("budget") else _NO_MONEY).match(scan.text, found.end()):
+        return False  # `budget: 2 weeks`, `20k labelled images`
+    if not money.amount:
+        return scan.add("purchase", "free")
     if (
         found["after"]
         and "target" not in scan.reading.values
         and (money.amount < 1 or _AMOUNT.match(scan.text, found.end()))
     ):
         return False  # the target, and of `76 CHF 100` the currency is that of the second number
-    if money.code and money.code != "USD":
-        scan.add("currency", money.code)
-    return scan.add("max_cost", plain(money.amount))
+    return _add_money(scan, "max_cost", money)
 
 
 def _own_price(scan: Scan, found: Found) -> bool:
@@ -129,34 +136,33 @@ def _own_price(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     budget = found[0].casefold().startswith("for") and not scan.reading.owned
     paid = found[0].casefold().startswith(("paid", "bought"))
-    owned = (scan.reading.owned or "own" in scan.reading.values or paid) and not budget
+    scan.reading.owned |= paid
+    owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
     if money is None or not owned or (money.code is None and not found["thousand"] and not paid):
         return False
-    if money.code and money.code != "USD":
-        scan.add("currency", money.code)
-    return scan.add(PAID if paid else "own_price", plain(money.amount))
+    return _add_money(scan, PAID if paid else "own_price", money)
 
 
-def _money_but_not_most(scan: Scan, found: Found) -> bool:
-    money = amounts.money(found["money"])
-    if money is None or money.code is None:
-        return False
-    return scan.ask(found[0], "only an upper limit of the cost is understood, as in under $50")
+def _asks_of_money(told: str) -> Understand:
+    """A rule for an amount with its currency that cannot be asked so: it says what to type."""
 
+    def understand(scan: Scan, found: Found) -> bool:
+        money = amounts.money(found["money"])
+        return bool(money and money.code) and scan.ask(found[0], told)
 
-def _per_hour(scan: Scan, found: Found) -> bool:
-    money = amounts.money(found["money"])
-    if money is None or money.code is None:
-        return False
-    return scan.ask(found[0], "limits are for the whole run, not for a rate; write under $50")
+    return understand
 
 
 def _electricity(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
-    assert money is not None
+    return money is not None and _add_money(scan, "electricity", money)
+
+
+def _add_money(scan: Scan, name: str, money: Money) -> bool:
+    """An amount as a parameter, in the currency that is written with it."""
     if money.code and money.code != "USD":
         scan.add("currency", money.code)
-    return scan.add("electricity", plain(money.amount))
+    return scan.add(name, plain(money.amount))
 
 
 PAID = "paid"
@@ -173,6 +179,7 @@ _BUDGET = (
     "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
 )
 MORE = "name both accuracies, as in 76% or 77%, and both are answered"
+_NO_LIMIT = _asks_of_money("only an upper limit of the cost is understood, as in under $50")
 PIECE = (
     r"(?:images?|imgs?|pictures?|photos?|samples?|tokens?|requests?|quer(?:y|ies)|inferences?|predictions?|epochs?|steps?|"
     r"iterations?)"
@@ -205,18 +212,18 @@ SHARES_AND_MONEY = (
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),
     (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
-    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _money_but_not_most),
+    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _NO_LIMIT),
     (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
     (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
-    (rf"(?P<cents>{NUMBER})\s*(?:cents?|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+    (rf"(?:(?:electricity|power)\s*(?:at|of|is|costs?|price)?\s*)?(?P<cents>{NUMBER})\s*(?:cents?|cts?|c|p|pence|rappen|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
-     rf"{END}", _per_hour),
+     rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),
     (rf"(?:(?:{MOST}|for|at)\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
      asks("costs are those of a whole training, not of a piece of it; a limit is written as under $50")),
-    (rf"{LEAST}\s*{_MONEY}{END}", _money_but_not_most),
+    (rf"{LEAST}\s*{_MONEY}{END}", _NO_LIMIT),
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
     (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
     (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),

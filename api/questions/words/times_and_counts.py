@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 from api.questions import amounts
@@ -26,9 +27,11 @@ from api.questions.words.scan import MACHINE, Scan, Understand
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
+UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
 ABOUT = "about "
 """Before the name of a parameter that a sentence tells of its network, until it is clear whether the network is a known one."""
 EACH_ONE = " each"
+PIECES = "costs are those of a whole training, not of a piece of it or of serving"
 NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
 _NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
 OTHER_UNITS = (
@@ -37,30 +40,14 @@ OTHER_UNITS = (
 )
 
 
-def _hours(scan: Scan, found: Found) -> bool:
-    hours = amounts.hours(found["span"])
-    assert hours is not None
-    return scan.add("max_hours", plain(hours))
+def _limit(hours: Callable[[Found], Decimal | None]) -> Understand:
+    """A time limit of so many hours."""
+    return lambda scan, found: scan.add("max_hours", plain(hours(found) or Decimal(0)))
 
 
-def _bare_hours(scan: Scan, found: Found) -> bool:
-    hours = amounts.number(found["hours"])
-    assert hours is not None
-    return scan.add("max_hours", plain(hours))
-
-
-def _and_a_half(scan: Scan, found: Found) -> bool:
+def _and_a_half(found: Found) -> Decimal:
     parts = (amounts.hours(found["span"]), amounts.hours(f"half a {found['span'].split()[-1]}"))
-    return scan.add("max_hours", plain(sum(filter(None, parts), Decimal(0))))
-
-
-def _hours_and_minutes(scan: Scan, found: Found) -> bool:
-    return scan.add("max_hours", plain(int(found["hours"]) + Decimal(found["minutes"]) / 60))
-
-
-def _long(scan: Scan, found: Found) -> bool:
-    count = counted(found["n"])
-    return scan.add("max_hours", plain(count * LIMIT_HOURS[found["unit"].lower()]))
+    return sum(filter(None, parts), Decimal(0))
 
 
 def _term(scan: Scan, found: Found) -> bool:
@@ -148,8 +135,8 @@ def _size(name: str) -> Understand:
         amount = amounts.number(found["amount"])
         assert amount is not None
         parts = found.groupdict()
-        thousand = 1000 if parts.get("thousand") else 1
-        return scan.add(f"{ABOUT}{name}", plain(amount * thousand) + EACH_ONE * bool(parts.get("each")))
+        amount *= UNITS.get((parts.get("unit") or "").casefold(), 1)
+        return scan.add(f"{ABOUT}{name}", plain(amount) + EACH_ONE * bool(parts.get("each")))
 
     return understand
 
@@ -158,11 +145,20 @@ def _memory(scan: Scan, found: Found) -> bool:
     return scan.add("memory", found["gib"] or found["each"])
 
 
+def _slower(scan: Scan, found: Found) -> bool:
+    """A laptop's version of the accelerator named before."""
+    named = {"own", "accelerator"} & scan.reading.values.keys()
+    return bool(named) and scan.ask(
+        found[0], "a laptop's version is slower than the card; own speeds: images_per_second="
+    )
+
+
 def _no_unit(scan: Scan, found: Found) -> bool:
     return scan.ask(found[0], f"dollars or hours? Write under ${found[1]} or within {found[1]}h")
 
 
 _SPAN = rf"(?P<span>{SPAN})"
+_HOURS = _limit(lambda found: amounts.hours(found["span"]))
 _I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
 _WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?|{_I_HAVE})\s*)"
 _NOT_SO = (
@@ -174,16 +170,21 @@ TIMES_AND_COUNTS = (
     (rf"(?:no|not)\s+older\s+than\s*{_SPAN}{END}", _age),
     (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
     (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
-    (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _and_a_half),
+    (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _limit(_and_a_half)),
     (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
-     _hours_and_minutes),
+     _limit(lambda found: int(found["hours"]) + Decimal(found["minutes"]) / 60)),
     (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
     (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<thousand>k)?\s*(?:images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
+    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k)?\s*(?:im|ims|images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
      rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
+    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|m|million|thousand)?\s+(?:(?:training|labell?ed|own|train|jpeg|medical|x-ray)\s+)*"
+     rf"(?:images|imgs|samples|pictures|photos|examples|pics)(?!\s*(?:/|per|a|an|each)\b){END}", _size("samples_per_epoch")),
+    (rf"(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
+     rf"requests?|quer(?:y|ies)|inferences?|predictions?|tokens?){END}", asks(PIECES)),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
+    (rf"(?:mobile|laptop|max-?q)(?:\s+(?:gpu|version|edition))?{END}", _slower),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
@@ -192,10 +193,11 @@ TIMES_AND_COUNTS = (
      asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
-    (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _hours),
-    (rf"{MOST}\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}", _long),
-    (rf"(?!an?\s){_SPAN}{END}", _hours),
-    (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _bare_hours),
+    (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _HOURS),
+    (rf"(?:{MOST}|(?:in|over|during)(?:\s+the\s+next)?|expires?\s+in|have)\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}",
+     _limit(lambda found: counted(found["n"]) * LIMIT_HOURS[found["unit"].lower()])),
+    (rf"(?!an?\s){_SPAN}{END}", _HOURS),
+    (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _limit(lambda found: amounts.number(found["hours"]))),
     (rf"{N}[\s-]*(?:{OF_GPUS}|{OF_NODES})\s+(?:or\s+(?:fewer|less)|max(?:imum)?|tops|at\s+(?:the\s+)?most){END}",
      _at_most),
     (rf"(?:{NO_RIVAL}{MOST}|(?P<between>between\s+)?(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|(?(between)and|(?!)))(?!\S*[x×*]))"

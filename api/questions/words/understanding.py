@@ -127,7 +127,7 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
         missing.append("Which accuracy? Write for example 75.7%")
     more = len(reading.asked) - MOST_ASKED
     rest = [f"{more} more words or numbers are not understood"] if more > 0 else []
-    return (*reading.asked[:MOST_ASKED], *rest, *missing)
+    return (*map(str, reading.asked[:MOST_ASKED]), *rest, *missing)
 
 
 @cache
