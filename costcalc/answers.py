@@ -282,7 +282,8 @@ class Hint:
 class Answer:
     """All that an edge needs to render; no edge computes.
 
-    `count` is the number of estimates before limit and offset, `picks` are those to act on; `missed` says what they lack where
+    `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
+    one that is `named_first`; `missed` says what they lack where
     no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `least` is the
     estimate that costs least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed;
     `rivals` are the cheapest with each kind of accelerators, from each cloud, and by each of two ways to buy, that the question
@@ -311,6 +312,7 @@ class Answer:
     best_reached: BestReached | None
     freshness: Freshness = NO_RATES
     picks: tuple[Pick, ...] = ()
+    named_first: PickName | None = None
     missed: tuple[Requirement, ...] = ()
     best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
     least: Estimate | None = None
@@ -337,12 +339,20 @@ class Answer:
 
     @property
     def lead(self) -> Estimate:
-        """What to act on: the machine of one's own that costs least, else the cheapest pick, or the fastest where the question
-        goes by time. Raises StopIteration where there is neither."""
+        """What to act on, with which the verdict begins: the machine of one's own that costs least, else the pick that is named
+        first. Raises StopIteration where there is neither."""
+        return self._owned_or(self.named_first)
+
+    @property
+    def first(self) -> Estimate:
+        """What comes first in the question's order: the machine of one's own that costs least, else the cheapest pick, or the
+        fastest. Raises StopIteration where there is neither."""
+        return self._owned_or("fastest" if self.query.sort == "time" else "cheapest")
+
+    def _owned_or(self, name: PickName | None) -> Estimate:
         if self.owned:
             return min((each.estimate for each in self.owned), key=lambda each: each.cost(self.query.basis).cost)
-        wanted = "fastest" if self.query.sort == "time" else "cheapest"
-        return next(pick.estimate for pick in self.picks if pick.name == wanted)
+        return next(pick.estimate for pick in self.picks if pick.name == name)
 
     @property
     def basis(self) -> Basis:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +15,7 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import AS_CHEAP, AS_NARROW, MOST_FOR_SURE, PickName
+from costcalc.picks import AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, PickName
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -66,6 +66,24 @@ class Choice:
             as_narrow = sure[known][width <= AS_NARROW * width.min()]
             found["surest"] = self._least(as_narrow, cost[as_narrow])
         return found
+
+    def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
+        """The pick to act on: the fastest where the question goes by time, else the cheapest, or else the balanced: where each
+        hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an hour; or where
+        it alone ends within the hours asked for even at the upper end of its range."""
+        if not picks or self.query.sort == "time":
+            return "fastest" if picks else None
+        cheapest, balanced = picks["cheapest"], picks["balanced"]
+        cost, hours = self.candidates.cost, self.candidates.calendar_hours
+        saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
+        limit = self.query.max_hours or np.inf
+        in_time = self._latest(balanced) <= limit < self._latest(cheapest)
+        is_cheap = more < CHEAP_HOUR * hour_worth * saved
+        return (
+            "balanced"
+            if saved > 0 and (is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest]))
+            else "cheapest"
+        )
 
     def best(self, picked: Iterable[int]) -> list[int]:
         """The picks and the best others, at most MOST_BEST, in the question's order: one for each recipe on each number and kind

@@ -59,8 +59,6 @@ UNFILTERED: dict[str, Any] = {
 }
 """What a question asks about where it asks about everything that can be rented."""
 IN_DOLLARS = Market()
-PICK_BY: dict[str, PickName] = {"cost": "cheapest", "time": "fastest"}
-"""The pick to act on, by what the question is sorted by."""
 HOUR_WORTH = 10
 """What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 
@@ -108,6 +106,7 @@ class Asked:
             prices=_price_basis(catalogue, found.recall.as_of, last_seen),
             freshness=last_seen.freshness(found.recall.as_of, catalogue.refreshed_at),
             picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, least, query.basis)),
+            named_first=chosen.first,
             missed=found.missed,
             least=least,
             best_shown=cache(partial(self._best_shown, chosen.best, shown)),
@@ -138,7 +137,8 @@ class Asked:
         choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
         picks = choice.picks(self._hour_worth)
         own = own_candidates(catalogue, candidates) if query.own else []
-        lead = min(own, key=lambda position: candidates.cost[position], default=picks.get(PICK_BY[query.sort]))
+        first = choice.named_first(picks, self._hour_worth)
+        lead = min(own, key=lambda position: candidates.cost[position], default=picks[first] if first else None)
         best, least, unconfirmed = choice.best(picks.values()), choice.least(), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
@@ -149,7 +149,7 @@ class Asked:
         others = (*picks.values(), *least, *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
-        return _Chosen(picks, lead, best, least, unconfirmed, beside, own, listed, ranks, choice.folded())
+        return _Chosen(picks, first, lead, best, least, unconfirmed, beside, own, listed, ranks, choice.folded())
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions made exact, with their ranks."""
@@ -301,11 +301,13 @@ class Asked:
 
 
 class _Chosen(NamedTuple):
-    """The positions of the candidates that are looked at: those picked, the one to act on, the best, the one that picks may
-    come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's own, and the page asked for.
+    """The positions of the candidates that are looked at: those picked and which of them is named first, the one to act on, the
+    best, the one that picks may come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's
+    own, and the page asked for.
     `ranks` has the rank of each that is shown."""
 
     picks: Mapping[PickName, int]
+    first: PickName | None
     lead: int | None
     best: Sequence[int]
     least: Sequence[int]

@@ -18,6 +18,10 @@ AS_CHEAP = 1.05
 """How many times the least cost the cheapest may cost where hours are worth it: no estimate is that close."""
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
+CHEAP_HOUR = 0.1
+"""The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
+MOST_IN_TIME = 2
+"""How many times the cheapest the balanced pick may cost to be named first because it is surer to end in time."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 Requirement = Literal["runs_here", "rentable", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)

@@ -13,7 +13,7 @@ from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
-from api.reports.named import with_a_target, with_one_of
+from api.reports.named import with_a_target, with_its_energy, with_one_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -84,6 +84,7 @@ class AskReport:
             told = with_a_target(meant, report)
             if told is not meant:
                 meant, (report, layout) = told, self._report(told)
+            meant = with_its_energy(meant, report)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
             return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()

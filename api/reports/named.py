@@ -13,7 +13,7 @@ from api.reports.accuracy import last_that
 from api.reports.cost import CostReport
 from api.reports.unnamed import FITS, of_own_machine
 from api.service import Service
-from costcalc.answers import Answer
+from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import counted
 from costcalc.money import money
@@ -21,6 +21,7 @@ from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
+ENERGY = "energy_kwh"
 TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
 
 
@@ -50,8 +51,11 @@ def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
     each = answer.lead
-    where = f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
-    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {where}"
+    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {_machine(each)}"
+
+
+def _machine(each: Estimate) -> str:
+    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
 
 
 def _goal(metric: str, target: float) -> str:
@@ -82,6 +86,23 @@ def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
     )
     others = tuple(each for each in meant.asked if each != most)
     return replace(meant, chosen={**meant.chosen, "target": [f"{best:g}"]}, choice=(*meant.choice, told), asked=others)
+
+
+def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
+    """A sentence that asks for energy or emissions with those of the first pick of which they are known; as it is where they are
+    of none."""
+    about = [each for each in meant.asked if ENERGY in each]
+    picks = (
+        [report.answer.lead, *(pick.estimate for pick in report.answer.picks)] if about and report.answer.picks else []
+    )
+    each = next((one for one in picks if one.energy_kwh is not None), None)
+    if each is None or each.energy_kwh is None:
+        return meant
+    drawn, carbon = (f"{float(f'{one:.2g}'):,.12g}" for one in (each.energy_kwh, each.carbon_kg or 0))
+    emitted = f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else ""
+    others = tuple(line for line in meant.asked if line not in about)
+    told = f"{_machine(each)} draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    return replace(meant, choice=(*meant.choice, told), asked=others)
 
 
 def _more(asked: str) -> str:

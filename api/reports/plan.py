@@ -185,10 +185,10 @@ def every_pair(service: Service, values: Mapping[str, Any]) -> list[Given]:
 
 
 def best_of(answer: Answer) -> tuple[Answered, PriceBasis]:
-    """What a plan keeps of an answer, which is five times as large: the estimate that the verdict begins with."""
+    """What a plan keeps of an answer, which is five times as large: the first estimate in its order."""
     if not answer.estimates:
         return Answered(0, {}, nothing(answer), 0, None, answer.exchange), answer.prices
-    best = answer.lead if answer.picks else answer.estimates[0]
+    best = answer.first if answer.picks else answer.estimates[0]
     return Answered(0, {}, None, answer.count, best, answer.exchange), answer.prices
 
 

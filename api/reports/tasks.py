@@ -89,7 +89,7 @@ class TasksReport:
     def _priced(self, task: Task, passing: Service) -> TaskRow:
         query, _ = passing.question({"model": [task.name], "limit": ["1"]}, self.catalogue)
         answer = passing.answer(query, self.catalogue)
-        return _at_its_cost(_row(task), answer.lead) if answer.picks else _row(task)
+        return _at_its_cost(_row(task), answer.first) if answer.picks else _row(task)
 
     def _imagenet(self) -> TaskRow:
         recipes = self.service.evidence.recipes

@@ -6,6 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from math import log
+from statistics import NormalDist
 from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
@@ -56,6 +58,7 @@ NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = (
     "No public code is known to run on any of these machines, so this is what the best published result took."
 )
+NORMAL = NormalDist()
 A_MOMENT = 1 / 4
 """Hours below which nobody asks what an hour would cost."""
 LONG_WAIT = 7 * 24.0
@@ -136,7 +139,44 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
         return f"{asked}Use {_short(each)}: free, {in_words(each.hours)} of work{waits}."
-    return f"{asked}{'rent' if asked else 'Rent'} {_located(each)} {_bought(each)}: {figures}. {_rate(each)}"
+    told = f"{asked}{'rent' if asked else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
+    return f"{told} {_rate(each)}{_the_cheapest(answer)}"
+
+
+def _the_cheapest(answer: Answer) -> str:
+    """The cheapest pick, where waiting for it does not pay: ` The cheapest, 1 T4G at AWS for $8.60, is $7.77 cheaper but takes
+    20.5 h (13.6 to 38.7 h).`"""
+    each = _not_worth_waiting_for(answer)
+    if each is None:
+        return ""
+    cost = each.cost(answer.basis).cost
+    price, less = (money(one, each.currency) for one in (cost, answer.lead.cost(answer.basis).cost - cost))
+    takes = f"takes {in_words(each.hours)} ({_range(each)})"
+    return f" The cheapest, {_short(each)} for {price}, is {less} cheaper but {takes}."
+
+
+def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
+    """The cheapest pick, where the verdict begins with the balanced one instead."""
+    instead = answer.named_first == "balanced" and not answer.owned
+    return answer.picks[0].estimate if instead else None
+
+
+def _beyond(each: Estimate, query: EstimateQuery) -> str:
+    """How often it exceeds the limits that are asked for, where its range does: ` It takes longer than 1 h in 4 of 10 cases.`"""
+    cost, often = each.cost(query.basis), []
+    if query.max_hours and (cases := _cases(query.max_hours, each.calendar_hours, each.hours_high)):
+        often.append(f"takes longer than {in_words(query.max_hours)} in {cases}")
+    if query.max_cost and (cases := _cases(float(query.max_cost), float(cost.cost), float(cost.high))):
+        often.append(f"costs more than {money(query.max_cost, each.currency)} in {cases}")
+    return f" It {' of 10 cases, and '.join(often)} of 10 cases." if often else ""
+
+
+def _cases(limit: float, middle: float, high: float) -> int:
+    """In how many of ten cases an amount is above a limit, of which the middle and the upper end of the 80 % range are known:
+    its logarithm is taken to be normal."""
+    if high <= limit or high <= middle:
+        return 0
+    return round(10 * (1 - NORMAL.cdf(log(limit / middle) / log(high / middle) * NORMAL.inv_cdf(0.9))))
 
 
 def _own_cost(query: EstimateQuery) -> str:
@@ -194,13 +234,14 @@ def _of_an_hour(each: Estimate, answer: Answer) -> str:
 
 
 def _other(answer: Answer) -> Estimate | None:
-    """The first of the cheapest pick, the balanced and the fastest that costs less than the lead or ends sooner; the fastest only
-    if it is not dear. None where no other is left."""
+    """The first of the cheapest pick, the balanced and the fastest that costs less than the lead or ends sooner, and is not told
+    of yet; the fastest only if it is not dear. None where no other is left."""
     picked, basis = {pick.name: pick.estimate for pick in answer.picks}, answer.query.basis
     lead, dear = answer.lead, MOST_FOR_SURE * picked["cheapest"].cost(basis).cost
     others = [picked["cheapest"], picked["balanced"]]
     others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
-    return next((each for each in others if each != lead and _is_better(each, lead, answer.basis)), None)
+    told = (lead, _not_worth_waiting_for(answer))
+    return next((each for each in others if each not in told and _is_better(each, lead, answer.basis)), None)
 
 
 def _least(answer: Answer) -> Estimate | None:

@@ -128,7 +128,7 @@ def _fallen(request: AlertRequest, answer: Answer) -> Message:
 
 
 def _least(answer: Answer) -> Decimal:
-    return answer.lead.cost(answer.query.basis).cost
+    return answer.first.cost(answer.query.basis).cost
 
 
 def _saved(text: str, query: EstimateQuery, before: Answer | None, after: Answer | None) -> Iterator[str]:

@@ -36,7 +36,7 @@ def feed() -> Response:
 
     def body() -> bytes:
         answer, root = report.answer, request.host_url.rstrip("/")
-        is_told = bool(answer.picks) and (below is None or answer.lead.cost(answer.query.basis).cost < below)
+        is_told = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
         asked = {} if below is None else {"below": f"{below:f}"}
         page, itself = to_url(report.query, url_for("pages.page")), to_url(report.query, url_for("feed.feed"), **asked)
         kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))

@@ -106,12 +106,28 @@ def check_listed(query, found, listed):
         cost(query, picked[name]) <= 5 * cost(query, one) + 1 for name in ("fastest", "balanced") for one in in_time
     )
     assert worth(query, picked["balanced"]) <= min(worth(query, one) for one in options) + 0.01
+    check_named_first(query, found, picked)
     if "surest" in picked:
         assert picked["surest"].success_probability >= 0.95
         assert cost(query, picked["surest"]) <= 5 * least + Decimal("0.01")
     check_verdict(query, found, found.lead)
     unconfirmed = [cost(query, one) for one in listed if not one.confirmed]
     assert not unconfirmed or query.frontier or cost(query, found.unconfirmed) == min(unconfirmed)
+
+
+def check_named_first(query, found, picked):
+    """The balanced, where an hour that it saves costs under a dollar, or it alone ends in time at most twice the cost."""
+    cheapest, balanced = picked["cheapest"], picked["balanced"]
+    saved, more = cheapest.calendar_hours - balanced.calendar_hours, cost(query, balanced) - cost(query, cheapest)
+    in_time = query.max_hours and balanced.hours_high <= query.max_hours < cheapest.hours_high
+    if query.sort == "time":
+        assert found.named_first == "fastest"
+    elif found.named_first == "balanced":
+        assert saved > 0
+        assert float(more) < saved + 0.01 or (in_time and cost(query, balanced) <= 2 * cost(query, cheapest) + 1)
+    else:
+        assert found.named_first == "cheapest"
+        assert saved <= 0 or float(more) >= saved - 0.01
 
 
 def check_verdict(query, found, lead):

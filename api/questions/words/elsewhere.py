@@ -39,7 +39,7 @@ QUESTIONS = (
     ),
     Elsewhere(
         "whether to commit",
-        _words(r"^(?=.*\b(?:worth|should|pays?|better|cheaper|or rent|rent or|saves?)\b)"
+        _words(r"^(?=.*\b(?:worth|should|pays?|better|cheaper|or rent|rent or|saves?|or not|or(?: \w+)? on[- ]demand)\b)"
             r".*\b(?:reserv(?:e|ing|ation)|commit|savings? plan)"),
         "commitments",
         (*POSITIONAL, *MACHINES),
@@ -54,8 +54,14 @@ QUESTIONS = (
         POSITIONAL,
     ),
     Elsewhere(
+        "what machines do for their price",
+        _words(r"\bwhy\b.*\b(?:expensive|pricey|dear|cheap|price|cost|charge)"),
+        "throughput",
+        MACHINES,
+    ),
+    Elsewhere(
         "which batch fits",
-        _words(r"\b(?:batch(?: size)? fits?|fits? (?:in|on|into)|(?:largest|biggest|max(?:imum)?) batch)\b"),
+        _words(r"\b(?:batch(?: size)? fits?|fit (?:a )?batch|fits? (?:in|on|into)|(?:largest|biggest|max(?:imum)?) batch)\b"),
         "fit",
         ("model", "accelerator"),
     ),

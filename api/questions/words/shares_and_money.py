@@ -188,6 +188,8 @@ EVERY = r"(?:daily|weekly|monthly|quarterly|yearly|annual)"
 OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
 SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
+    (rf"(?:batch[\s-]*(?:sizes?)?|bs?(?=\s*[=:])|bs|lr|learning\s+rate|momentum|weight\s+decay|wd|dropout)\s*(?:of|=|:)?\s*\d[\d.,e^-]*k?{END}",
+     asks("batch size, learning rate and the like are those of each recipe; recipe= chooses one")),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
@@ -235,7 +237,6 @@ SHARES_AND_MONEY = (
     (rf"{N}\s*(?:runs?|trainings|jobs)\s+(?:of|for)\s+(?=[\w./-]+\s+(?:an?|per|every|each)\s+{PERIOD}{END})", asks(OFTEN)),
     (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
     (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?(?:{PERIOD}|night|morning|evening|weekend|{WEEKDAYS}){END}", asks(OFTEN)),
-    (rf"nightly{END}", asks(OFTEN)),
-    (rf"{EVERY}\s+(?:costs?|bill|spend(?:ing)?){END}", asks(OFTEN)),
+    (rf"(?:{EVERY}\s+(?:costs?|bill|spend(?:ing)?)|nightly|daily|weekly){END}", asks(OFTEN)),
     (rf"costs?\s+(?:per|an?|each|every)\s+(?:day|week|month|quarter|year){END}", asks(OFTEN)),
 )  # fmt: skip

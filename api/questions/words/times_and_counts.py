@@ -213,7 +213,6 @@ TIMES_AND_COUNTS = (
     (rf"{N}(?=\s+[a-z][\w.-]*\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
-    (rf"batch[\s-]*(?:sizes?)?\s*(?:of|=|:)?\s*\d+{END}", asks("each recipe has its own batch size; recipe= chooses one")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
     (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}", _no_unit),

@@ -37,7 +37,7 @@ class Taking(NamedTuple):
 
 def _alert(query: EstimateQuery, answer: Answer, root: str) -> str:
     """What a Slack channel types to be told when the answer costs a tenth less."""
-    below = round(answer.lead.cost(query.basis).cost * Decimal("0.9"), 2)
+    below = round(answer.first.cost(query.basis).cost * Decimal("0.9"), 2)
     token = f"&token={PLACE}" if needs_token() else ""
     return f"/feed subscribe {root}{feed_of(query)}&below={below}{token}"
 

@@ -105,7 +105,7 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
         r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|That is \S+|script, \S+|Next: .*", "", " ".join(found.verdict))
     )
     picks = {pick.name: pick.estimate for pick in found.picks}
-    whole, lead = " ".join(found.verdict), "fastest" if found.query.sort == "time" else "cheapest"
+    whole, lead = " ".join(found.verdict), found.named_first
     for label, name in (("Rent", lead), ("Surer", "surest")):
         if label in whole or label == "Rent":
             assert f"{picks[name].cost(found.query.basis).cost:,.2f}" in whole
