@@ -14,7 +14,6 @@ from support.this_machine import EPYC, forgotten, pretend
 from api.cli.main import main
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
-from own_runs.measure import networks
 from pricing.store.changes import By
 from pricing.store.store import Store
 
@@ -61,7 +60,9 @@ def test_what_is_measured_is_stored_listed_used_and_removed(run):
 def test_a_processor_is_predicted_as_answers_have_it(run, monkeypatch, tmp_path):
     with forgotten():
         pretend(monkeypatch, tmp_path, EPYC, 2)
-        monkeypatch.setattr(networks, "_published", lambda names: import_module("support.tiny_networks").tiny())
+        monkeypatch.setattr(
+            "own_runs.measure.networks._published", lambda names: import_module("support.tiny_networks").tiny()
+        )
         done = run("measure", "resnet18", *TINY[2:], "--no-store")
     known = load_evidence()
     said = known.processors.images_per_second(Cluster("EPYC Zen 5", 1), known.models["resnet18"], 32, "fp32")

@@ -29,6 +29,7 @@ def look(browser, root):
 
     def open_page(path="/", width=1280, root=root, **options):
         contexts.append(browser.new_context(viewport={"width": width, "height": 800}, **options))
+        contexts[-1].grant_permissions(["clipboard-write"])  # as every page in a window has
         pages.append(Watched(contexts[-1], root))
         pages[-1].go(path)
         return pages[-1].page
