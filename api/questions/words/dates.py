@@ -170,6 +170,8 @@ def _within(scan: Scan, found: Found, hours: int) -> bool:
 
 
 _DAY_AND_MONTH = rf"(?:\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?{ANY_MONTH}|{ANY_MONTH}\s+\d\d?(?:st|nd|rd|th)?"
+_CLOCK = r"\d{1,2}(?::\d\d)?\s?(?:am|pm|h|uhr|o'clock)"
+_AT = rf"(?:\s+(?:at\s+)?(?:morning|evening|noon|midday|night|afternoon|eod|{_CLOCK}))*"
 _BY = r"(?:(?:by|before|until|till|due|deadline)(?:\s+(?:is|are|on|of|the|early|end\s+of))*\s+)"
 _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"{_BY}(?P<end>{'|'.join((*map(_unnamed, DATES), _DAY_AND_MONTH))})", _until),
@@ -196,11 +198,10 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
     (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
     (
-        rf"(?:by|before|until|till|due)\s+(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|tonight|weekend|(?:end\s+of\s+)?"
-        rf"(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS})(?:\s+(?:morning|evening|noon|night))?",
+        rf"(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
+        rf"tonight|weekend|(?:end\s+of\s+)?(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS}){_AT}",
         _deadline,
     ),
-    (rf"(?:by|before|until|till)\s+\d{{1,2}}\s?(?:am|pm)\s+(?:on\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
-    (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight)", _deadline),
+    (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight){_AT}", _deadline),
 )
 DATE_RULES = tuple((text + END, understand) for text, understand in _TEXTS)

@@ -16,7 +16,8 @@ from api.questions.words.vocabulary import Named, Vocabulary
 from pricing.packaged.providers import known_provider
 
 _KEEPS_MINE = (
-    "a an the old new single only some just already got of server box lab team group company office university has have"
+    "a an the old new single only some just already got of server box lab team group company office university has have cluster "
+    "machine machines rig workstation desktop pc"
 )
 KEEPS_MINE = frozenset([*_KEEPS_MINE.split(), "owns"])
 MOST_ASKED = 10

@@ -180,7 +180,7 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
     values["own"] = [f"{count}x {name}" for name in named]
     if RENTED & {word.casefold() for word in reading.ignored}:
         return  # the same are to be rented, for comparison
-    for name in ("accelerator", "accelerators", *(["nodes"] if each > 1 else [])):
+    for name in ("accelerator", "accelerators", "nodes"):
         values.pop(name, None)
 
 
@@ -283,8 +283,8 @@ def _each(reading: Reading, _: Vocabulary) -> None:
 
 STAGES = (
     _network, _targets, _data_sets,  # what is trained, and how well
-    _bought, _families, _sides, _regions, _memory, _own_network, _owned, _paid, _one_version,  # on what, and where
-    _each, _one_each, _answered_by,
+    _bought, _families, _sides, _regions, _memory, _own_network, _each, _owned, _paid, _one_version,  # on what, and where
+    _one_each, _answered_by,
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def _accelerators(scan: Scan, found: Found) -> bool:
 
 def _nodes(scan: Scan, found: Found) -> bool:
     """`4 nodes of 8 A100`, `4 x 8 A100`: the number of accelerators that follows is that of each."""
-    scan.reading.each = True
+    scan.reading.each, scan.reading.owned = True, scan.reading.owned or scan.mine
     return scan.add("nodes", str(counted(found["n"])))
 
 
@@ -184,6 +184,8 @@ TIMES_AND_COUNTS = (
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
+    (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
+     asks("the dimensions of images are those of each task's data set")),
     (rf"(?:mobile|laptop|max-?q)(?:\s+(?:gpu|version|edition))?{END}", _slower),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
