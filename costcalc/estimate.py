@@ -272,12 +272,15 @@ class Asked:
         candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
         runs_here = matrix.runs.at(times.recipe, times.cluster)
-        vouched = catalogue.confirmed(as_of, query.max_price_age)
+        confirmed, rentable = np.zeros((2, len(catalogue)), bool)
+        confirmed[offers.row] = catalogue.confirmed(as_of, query.max_price_age).of(offers.row)
+        rentable[offers.row] = are_rentable(catalogue, offers.row, query)
         candidates, free = (
-            replace(some, runs_here=runs_here[some.time], confirmed=vouched.of(some.row)) for some in (candidates, free)
+            replace(some, runs_here=runs_here.take(some.time), confirmed=confirmed.take(some.row))
+            for some in (candidates, free)
         )
-        rentable = are_rentable(catalogue, candidates.row, query)
-        in_stock = catalogue.scarcity[candidates.row] != SCARCITY[False]
+        in_stock = catalogue.scarcity != SCARCITY[False]
+        rentable, in_stock = rentable.take(candidates.row), in_stock.take(candidates.row)
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
         candidates = replace(candidates, pickable=chosen.flags)
         candidates = with_frontier(candidates, times.hours[candidates.time])

@@ -31,22 +31,31 @@ class Rivals:
         where there is no candidate. One that picks may come from goes first."""
         kinds, clouds = set(map(self._kind, self.query.accelerator)), set(self.query.provider)
         named = {*(kinds if 1 < len(kinds) <= MOST_CHIPS else ()), *(clouds if 1 < len(clouds) <= MOST_CLOUDS else ())}
+        return self._named(named, lead) | self._bought_otherwise(lead) | self._rented_alike(lead)
+
+    def _named(self, named: Collection[str], lead: int) -> dict[str, int | None]:
+        """The cheapest of each of these kinds and clouds but the lead's."""
+        if not named:
+            return {}
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
         of = {
             code: (self._kind(machines[code][2].accelerator), machines[code][0]) for code in np.unique(codes).tolist()
         }
-        others = sorted(named.difference(of[int(codes[lead])]))
-        found = {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
-        return found | self._bought_otherwise(lead) | self._rented_alike(lead)
+        others = sorted(set(named).difference(of[int(codes[lead])]))
+        return {name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]])) for name in others}
 
     def _rented_alike(self, lead: int) -> dict[str, int | None]:
         """Beside a machine of the asker's own, what is rented of the accelerators or from the clouds asked for."""
-        own = self.catalogue.own[self.candidates.row]
-        return {RENTED: self._cheapest(~own)} if own[lead] and (self.query.accelerator or self.query.provider) else {}
+        own, row = self.catalogue.own, self.candidates.row
+        if not (own[row[lead]] and (self.query.accelerator or self.query.provider)):
+            return {}
+        return {RENTED: self._cheapest(~own[row])}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
         """The cheapest by each way to buy that is asked for, but that of the lead."""
-        ways = self.query.purchase if len(self.query.purchase) == MOST_WAYS else ()
+        ways = self.query.purchase
+        if len(ways) != MOST_WAYS:
+            return {}
         options = self.catalogue.columns.option[self.candidates.row]
         return {
             way.value: self._cheapest(options == OPTIONS.index(way))

@@ -274,11 +274,14 @@ class Tariffs:
         return at, fee[at] * self.unit[at]
 
     def _periods(self, at: Indices, hours: Floats) -> Floats:
-        """How many are paid at these positions, for so many hours each."""
+        """How many are paid at these positions, for so many hours each: mostly one, or as many as must be."""
         row, columns = self.row[at], self.columns
-        started: Floats = np.ceil(np.round(hours / columns.period_hours[row], 6))
+        paid = columns.minimum_periods[row].astype(float)
+        longer = np.flatnonzero(hours > columns.period_hours[row])
+        row = row[longer]
+        started: Floats = np.ceil(np.round(hours[longer] / columns.period_hours[row], 6))
         singly = columns.sold_singly[row]
-        if singly.any():
-            together = (singly > 0) & (singly < started)
-            started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
-        return np.maximum(started, columns.minimum_periods[row])
+        together = (singly > 0) & (singly < started)
+        started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
+        paid[longer] = np.maximum(started, paid[longer])
+        return paid

@@ -16,6 +16,7 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
 MOST_FREE = 3
+COARSE = 64  # every so many-th is looked at first for how much the first few may cost
 
 
 class Order(NamedTuple):
@@ -147,10 +148,11 @@ def rank(order: Order, position: int) -> int:
 
 def first(order: Order, positions: Indices, count: int) -> Indices:
     """The first `count` of these positions, which rise, in order."""
-    if count < len(positions):
-        primary = order.primary[positions]
-        limit = primary.min() if count == 1 else np.partition(primary, count - 1)[count - 1]
-        positions = positions[primary <= limit]
+    for every in (COARSE, 1):  # no more than some of them cost at most do the first of all
+        primary = order.primary.take(positions)
+        some = primary[::every]
+        if count < len(some):
+            positions = positions[primary <= np.partition(some, count - 1)[count - 1]]
     return order.sorted(positions)[:count]
 
 

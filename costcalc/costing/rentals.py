@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -30,6 +30,7 @@ from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indice
 
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
+TOGETHER = 2**14  # rentals costed at a time: what is worked out of them fits into a processor's cache
 Risks = NDArray[np.int8]  # of RISKS, by row of the catalogue
 SPOT, FREE, CAPACITY_BLOCK = map(
     OPTIONS.index, (PurchaseOption.SPOT, PurchaseOption.FREE, PurchaseOption.CAPACITY_BLOCK)
@@ -148,6 +149,8 @@ def _interrupted_on_spot(
 
 def _on_the_calendar(catalogue: Catalogue, row: Indices, hours: Floats, free: Indices) -> Floats:
     """The hours, with the waiting for sessions and quotas on the free tiers at these positions."""
+    if not len(free):
+        return hours
     session, week = catalogue.columns.session_hours[row[free]], catalogue.columns.hours_per_week[row[free]]
     calendar = hours.copy()
     calendar[free] = calendar_hours(hours[free], session.astype(float), week.astype(float))
@@ -164,11 +167,10 @@ def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> t
         time = there.take(offered)
         entry = np.flatnonzero(time != NOWHERE)
         return entry, time.take(entry)
-    counts = counted.take(offered)
+    counts, starts = counted.take(offered), np.cumsum(counted) - counted
     entry = np.repeat(np.arange(len(counts)), counts)
-    nth = np.arange(len(entry)) - (np.cumsum(counts) - counts).take(entry)
-    starts = np.cumsum(counted) - counted
-    return entry, np.argsort(trained, kind="stable").take(starts.take(offered.take(entry)) + nth)
+    nth = np.arange(len(entry)) + np.repeat(starts.take(offered) - (np.cumsum(counts) - counts), counts)
+    return entry, np.argsort(trained, kind="stable").take(nth)
 
 
 def _distinct(codes: Indices, most: int) -> tuple[Indices, Indices]:
@@ -234,13 +236,16 @@ def costs(
 ) -> Floats:
     """What each rental costs by the basis asked for, storage and egress included, the metered rates being `times` as high; NaN
     where the offer's currency has no exchange rate."""
-    factor = _price_factors(catalogue, query, rented.row, market.exchange)
-    tariffs = Tariffs(catalogue.columns, rented.row, rented.nodes * factor / NANOS_PER_UNIT)
-    billed = query.basis == "billed"
-    machines = (
-        tariffs.billed(rented.hours, times) if billed else tariffs.effective(rented.hours, query.utilization, times)
-    )
-    return machines + _storage_and_egress(catalogue, query, rented, market)
+    factors, columns = _price_factors(catalogue, query, market.exchange), catalogue.columns
+    cost, times = np.empty(len(rented.row)), np.broadcast_to(times, len(rented.row))
+    for start in range(0, len(cost), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        row, hours, dearer = rented.row[part], rented.hours[part], times[part]
+        tariffs = Tariffs(columns, row, rented.nodes[part] * factors(row) / NANOS_PER_UNIT)
+        by_bill = query.basis == "billed"
+        cost[part] = tariffs.billed(hours, dearer) if by_bill else tariffs.effective(hours, query.utilization, dearer)
+    cost += _storage_and_egress(catalogue, query, rented, market)
+    return cost
 
 
 def cost_ranges(
@@ -284,8 +289,8 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
 
 
 def _price_factors(
-    catalogue: Catalogue, query: EstimateQuery, row: Indices, exchange: Mapping[str, ExchangeRate]
-) -> Floats:
+    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate]
+) -> Callable[[Indices], Floats]:
     """What a list amount of each row is multiplied with to be the own amount in the requested currency."""
     words, columns = catalogue.vocabulary, catalogue.columns
     target = float(exchange[query.currency].per_usd)
@@ -293,11 +298,11 @@ def _price_factors(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
     if not query.discount:
-        return into.take(columns.currency.take(row))
+        return lambda row: into.take(columns.currency.take(row))
     providers = [provider for provider, _, _ in words.instances]
     left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
-    return np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
+    return lambda row: np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
 
 
 def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:
