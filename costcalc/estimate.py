@@ -222,11 +222,12 @@ class Asked:
         quoted = {words[code] for code in set(self.catalogue.columns.currency[rows].tolist())}
         return tuple(self.market.exchange[code] for code in sorted(quoted - {"USD", self.query.currency}))
 
-    def overview(self) -> Overview:
-        """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take."""
+    def overview(self, in_order: bool = True) -> Overview:
+        """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take. Unless all must be
+        `in_order`, only those are that picks may come from."""
         found = self._found
         order = found.candidates.order(self.query.sort, self.catalogue)
-        candidates = found.candidates.take(order.all())
+        candidates = found.candidates.take(order.all() if in_order else order.around(found.candidates.pickable))
         return Overview(
             row=candidates.row,
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import lru_cache
+from itertools import islice
 from typing import Any, TypeVar
 
 Kind = TypeVar("Kind")
-_LACKING = object()
 
 
 def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
@@ -14,11 +15,13 @@ def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
 
     A field that nobody knows keeps its default. Raises TypeError where it has none.
     """
-    of: Any = kind
-    for name in (each.name for each in fields(of)):
-        if name not in given:
-            known = (getattr(source, name, _LACKING) for source in sources)
-            value = next((each for each in known if each is not _LACKING), _LACKING)
-            if value is not _LACKING:
-                given[name] = value
-    return kind(**given)
+    known = _known(kind, *map(type, sources))
+    return kind(**({name: getattr(sources[at], name) for name, at in known if name not in given} | given))
+
+
+@lru_cache(maxsize=256)
+def _known(kind: Any, *sources: type) -> tuple[tuple[str, int], ...]:
+    """The fields that any of the sources knows, each with the first that does."""
+    names = [{*dir(source), *getattr(source, "__dataclass_fields__", ())} for source in sources]
+    first = ((each.name, (at for at, known in enumerate(names) if each.name in known)) for each in fields(kind))
+    return tuple((name, at) for name, places in first for at in islice(places, 1))

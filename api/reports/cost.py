@@ -125,7 +125,7 @@ class Glance:
     @cached_property
     def points(self) -> Points:
         """Every estimate in the question's order."""
-        return Points(self.asked.overview(), self.asked.catalogue)
+        return Points(self.asked.overview(in_order=False), self.asked.catalogue)
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""

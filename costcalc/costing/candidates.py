@@ -39,6 +39,15 @@ class Order(NamedTuple):
     def all(self) -> Indices:
         return self.sorted(np.arange(len(self.row)))
 
+    def around(self, flags: Flags) -> Indices:
+        """The same for the flagged ones in a quarter of the time: others that are equal at first may stand in another order."""
+        order = np.argsort(self.primary)
+        primary = self.primary.take(order)
+        group = np.cumsum(np.append(False, primary[1:] != primary[:-1])[: len(order)])
+        beside = np.bincount(group, flags.take(order)).take(group) > 0
+        order[beside] = self.sorted(np.sort(order[beside]))
+        return order
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
