@@ -114,9 +114,14 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
         yield f"Get it with: git clone {address} code && cd code && git checkout {commit}"
         yield f"It is run with: {recipe.command.line}"
         yield f"Words in capitals are yours to fill in. By {recipe.command.source}"
+    elif recipe and recipe.is_public and not start:
+        yield "Its code is public, but no script that starts this run"
     if start:
         yield f"It runs {start.repository} at {start.commit[:12]} in {start.image} ({start.source})"
-        yield "Its first minute was tried with programs that stand in for the real ones, not on a rented machine"
+        yield (
+            start.tried
+            or "Its first minute was tried with programs that stand in for the real ones, not on a rented machine"
+        )
         yield TERMS
         if not report.data:
             yield f"Nothing lies at {DATA} on a fresh machine: without data= it ends at once, and is given back 5 min later"

@@ -43,6 +43,7 @@ export -f train
 left=$((LIMIT_SECONDS - before - SECONDS))
 timeout --kill-after=60 $((left > 0 ? left : 1)) bash -c train > training.log 2>&1 &
 training=$!
+trap 'kill ${{keeping:-}} $training 2> /dev/null || true' EXIT
 tail --pid=$training -n +1 -F training.log 2> /dev/null &
 {target}status=0
 wait $training || status=$?
@@ -61,7 +62,7 @@ if [ -n "${{CHECKPOINTS:-}}" ]; then
   before=$(cat "$OUT/seconds" 2> /dev/null || echo 0)
   ! [ -e "$OUT/{checkpoint}" ] || RESUME="--resume $OUT/{checkpoint}"
   (while sleep 60; do echo $((before + SECONDS)) > "$OUT/seconds"; done) > /dev/null 2>&1 &
-  trap "kill $!" EXIT
+  keeping=$!
 fi
 """
 """A run that is started again goes on where its last checkpoint was written, and counts the time that it took before. One that

@@ -40,7 +40,7 @@ class Start:
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
     `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
     folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
-    own line that names its configuration.
+    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did.
     """
 
     image: str
@@ -57,6 +57,7 @@ class Start:
     most_nodes: int | None = None
     errors: bool = False
     config: str | None = None
+    tried: str = ""
     networks: dict[str, str] = field(default_factory=dict)
 
     def line(self, recipe: str) -> CommandLine | None:

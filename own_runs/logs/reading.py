@@ -121,4 +121,4 @@ def _read_lines(text: str) -> TrainingLog:
             return found
         if any(sign in text.partition("\n")[0] for sign in "\t,;"):
             raise
-        raise LogRefused(f"no line names an epoch or a step, and a value beside it; {KNOWN}") from None
+        raise NothingYet(f"no line names an epoch or a step, and a value beside it; {KNOWN}") from None

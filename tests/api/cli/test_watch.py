@@ -112,7 +112,9 @@ def meanwhile(monkeypatch):
     return between_looks
 
 
-@pytest.mark.parametrize("begun", ["", "epoch,hours,top1\n", "epoch,hours,top1,loss\n0.5,0.01,,3.5\n"])
+@pytest.mark.parametrize(
+    "begun", ["", "Creating data loaders\n", "epoch,hours,top1\n", "epoch,hours,top1,loss\n0.5,0.01,,3.5\n"]
+)
 def test_it_waits_for_the_first_evaluation(log, meanwhile, environment, tmp_path, begun):
     path = tmp_path / "run.csv"
     path.write_text(begun)

@@ -208,7 +208,8 @@ def test_timm_tells_its_batch_and_the_accuracy_of_averaged_weights():
 
 REAL = Path(__file__).parent / "printed"
 """What the programs themselves printed on small data on a processor in November 2026: pytorch/examples@77f55b9 (imagenet),
-huggingface/pytorch-image-models@aa4b585 (train.py) and karpathy/nanoGPT@3adf61e (train.py)."""
+huggingface/pytorch-image-models@aa4b585 (train.py) and karpathy/nanoGPT@3adf61e (train.py); and on one H200, on made-up pictures,
+stopped at its target by the launch file: the references of torchvision 0.21, 27 November 2026."""
 
 
 @pytest.mark.parametrize(
@@ -216,6 +217,7 @@ huggingface/pytorch-image-models@aa4b585 (train.py) and karpathy/nanoGPT@3adf61e
     [
         ("pytorch-examples", 8, 32, "top1", [(1, 0.5), (2, 0.5)], 0.03),
         ("timm", 8, 32, "top1", [(1, 1.0)], 0.0086),
+        ("torchvision-h200", 256, 16_000, "top1", [(1, 0.0015)], 0.01306),
         ("nanogpt", None, 2048, "val_loss", [(2.5, 10.8262), (5, 10.8251)], 0.0239),
     ],
 )
