@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from api.questions.words.scan import Understand
 
 Found = re.Match[str]
+ABOUT = "about "
+"""Before a parameter that a sentence tells of a network or a machine, until it is clear whether there is one that takes it."""
 END = r"(?=[\s,;/]|$)"
 OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelerators?)"
 OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"

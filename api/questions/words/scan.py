@@ -50,7 +50,7 @@ _NODES_BEHIND = re.compile(
 )
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
-_GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)|/)\s*", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)\b|[/&])\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
 _WISHED = re.compile(r"\s+(?:only|instead|preferably|preferred|is\s+(?:fine|ok(?:ay)?))\b", re.IGNORECASE)
 _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
@@ -264,7 +264,7 @@ class Scan:
         """After what is left out `or` and `and` go on with others of its kind, and after `excluding`, or with `or`, of any."""
         negated, self.negated = self.negated, ""
         more = _GOES_ON.match(self.text, self.place) or self._comma_of_list(kind)
-        of_any = more and (negated.casefold() not in ("no", "not") or "or" in more[0].casefold())
+        of_any = more and (not kind or negated.casefold() not in ("no", "not") or "or" in more[0].casefold())
         word = _WORD.match(self.text, more.end()) if more else None
         unknown = kind == "provider" and word and known_provider(word[0])
         if more and (unknown or any(self._of_kind(more.end(), each) for each in (EXCLUDABLE if of_any else (kind,)))):
@@ -340,9 +340,9 @@ class Scan:
             self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
             self.reading.corrected.append((word, known))
         else:
-            negated, self.negated, self.mine = self.negated, "", False
-            self.reading.ask(f"{negated} {word}", self._hint(word))
-            self.place = found.end()
+            self.mine, self.place = False, found.end()
+            self.reading.ask(f"{self.negated} {word}", self._hint(word))
+            self._go_on("") if self.negated else None
 
     def _corrected(self, word: str) -> str | None:
         """The known word that is meant; none for a word that another was read as, and after much that is not understood."""

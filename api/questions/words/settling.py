@@ -13,11 +13,12 @@ from api.questions.schemas.cost import CostSchema
 from api.questions.spellings import ALONE
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
+from api.questions.words.patterns import ABOUT
 from api.questions.words.reading import Asked, Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
-from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN, PAID
+from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN
 from api.questions.words.tables import COVERED, answered_by, other_network
-from api.questions.words.times_and_counts import ABOUT, EACH_ONE, SIZE_ALONE
+from api.questions.words.times_and_counts import EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.offers import BY_THE_TERM, PurchaseOption
@@ -27,6 +28,7 @@ from pricing.packaged.places import places
 SPEED, SAMPLES = "images_per_second", "samples_per_epoch"
 MOST_IN_ONE = 64  # accelerators of a machine of one's own
 FEWEST_LETTERS = 4  # by which a data set is known
+TOLD_OF_OWN = ("own_price", "electricity")
 CIFAR = "cifar10-94"
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
@@ -177,7 +179,13 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
     if count > MOST_IN_ONE:
         reading.ask(f"{count} of your own", f"a machine of one's own has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
         return
-    values["own"] = [f"{count}x {name}" for name in named]
+    apart = [
+        each for each in reading.machines if len(each.get("accelerators", ())) == len(each.get("accelerator", ())) == 1
+    ]
+    if len(apart) > 1 and "nodes" not in values:
+        values["own"] = [f"{each['accelerators'][0]}x {each['accelerator'][0]}" for each in apart]
+    else:
+        values["own"] = [f"{count}x {name}" for name in named]
     if RENTED & {word.casefold() for word in reading.ignored}:
         return  # the same are to be rented, for comparison
     for name in ("accelerator", "accelerators", "nodes"):
@@ -185,12 +193,13 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
 
 
 def _paid(reading: Reading, _: Vocabulary) -> None:
-    """What was paid is the price of a machine of the asker's own, which may be named behind it."""
-    for price in reading.values.pop(PAID, []):
-        if "own" in reading.values:
-            reading.put("own_price", price)
-        else:
-            reading.ask(f"paid {price}", "for which machine? Name it, as in my 3090")
+    """What was paid is the price of a machine of the asker's own, which may be named behind it, as that of its electricity is."""
+    for name in TOLD_OF_OWN:
+        for text in reading.values.pop(f"{ABOUT}{name}", []):
+            if "own" in reading.values:
+                reading.put(name, text)
+            else:
+                reading.ask(f"{name.replace('_', ' ')} {text}", "of which machine? Name it, as in my 3090")
 
 
 def _one_version(reading: Reading, words: Vocabulary) -> None:

@@ -10,6 +10,7 @@ from api.questions.amounts import MONEY, NUMBER, Money, plain
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
 from api.questions.words.patterns import (
+    ABOUT,
     END,
     LEAST,
     MOST,
@@ -140,7 +141,7 @@ def _own_price(scan: Scan, found: Found) -> bool:
     owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
     if money is None or not owned or (money.code is None and not found["thousand"] and not paid):
         return False
-    return _add_money(scan, PAID if paid else "own_price", money)
+    return _add_money(scan, f"{ABOUT}own_price" if paid else "own_price", money)
 
 
 def _asks_of_money(told: str) -> Understand:
@@ -153,9 +154,16 @@ def _asks_of_money(told: str) -> Understand:
     return understand
 
 
+def _up_to(scan: Scan, found: Found) -> bool:
+    """The upper end of a range of money."""
+    money = amounts.money(found["money"])
+    told = bool(money and money.code) and scan.ask(found[0], "the upper limit alone counts")
+    return told and money is not None and _add_money(scan, "max_cost", money)
+
+
 def _electricity(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
-    return money is not None and _add_money(scan, "electricity", money)
+    return money is not None and _add_money(scan, f"{ABOUT}electricity", money)
 
 
 def _add_money(scan: Scan, name: str, money: Money) -> bool:
@@ -165,7 +173,6 @@ def _add_money(scan: Scan, name: str, money: Money) -> bool:
     return scan.add(name, plain(money.amount))
 
 
-PAID = "paid"
 LEAST_SHARE = Decimal("0.1")
 """Of lower accuracies the percentage is kept, until it is clear whether the network has a metric in which it means something."""
 _MONEY = rf"(?P<money>{MONEY})"
@@ -214,12 +221,12 @@ SHARES_AND_MONEY = (
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),
     (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
-    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _NO_LIMIT),
+    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _up_to),
     (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
     (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
     (rf"(?:(?:electricity|power)\s*(?:at|of|is|costs?|price)?\s*)?(?P<cents>{NUMBER})\s*(?:cents?|cts?|c|p|pence|rappen|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
-     lambda scan, found: scan.add("electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
+     lambda scan, found: scan.add(f"{ABOUT}electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),
@@ -229,7 +236,8 @@ SHARES_AND_MONEY = (
     (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
     (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
     (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
-    (rf"(?P<budget>budget|spend|afford|max[_ ]cost)\s*(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}{_OF_MONEY}", _money),
+    (rf"(?P<budget>budget|spend|afford|max[_ ]cost|(?:(?:price|cost)\s+)?cap)\s*"
+     rf"(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}{_OF_MONEY}", _money),
     (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
     (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
     (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/)(?!\s+{PIECE}\b){END}", _money),

@@ -10,6 +10,7 @@ from api.questions import amounts
 from api.questions.amounts import NUMBER, SPAN, plain
 from api.questions.spellings import term
 from api.questions.words.patterns import (
+    ABOUT,
     COUNT_WORDS,
     END,
     LEAST,
@@ -28,8 +29,6 @@ EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
 UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
-ABOUT = "about "
-"""Before the name of a parameter that a sentence tells of its network, until it is clear whether the network is a known one."""
 EACH_ONE = " each"
 PIECES = "costs are those of a whole training, not of a piece of it or of serving"
 NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
