@@ -71,8 +71,8 @@ class Curves:
         self._epochs = np.array([point.epochs for point in points] + [np.nan])
         self._hours = np.array([np.nan if point.hours is None else point.hours for point in points] + [np.nan])
         self.values = values = [_values(*each, metric) for each in zip(recipes, curves, strict=True)]
-        self._monotone = {rule: _joined(values, rule) for rule in Crossing}
         ends = [isotonic(curve.tolist()) for curve in values]
+        self._monotone = {Crossing.ISOTONIC: _end_to_end(ends)}
         self.end_accuracy = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
         last = np.where(self._starts[1:] > self._starts[:-1], self._starts[1:] - 1, len(self._epochs) - 1)
         self.end_epochs, self._end_hours = self._epochs[last], self._hours[last]
@@ -88,6 +88,8 @@ class Curves:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
         below = np.zeros(len(self._owner) + 1, np.int64)
+        if crossing not in self._monotone:
+            self._monotone[crossing] = _end_to_end([monotone(values, crossing) for values in self.values])
         np.cumsum(self._monotone[crossing] < wanted, out=below[1:])
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]
@@ -117,5 +119,5 @@ def _values(recipe: Recipe, curve: Sequence[Evaluation], metric: str) -> Floats:
     return np.array([oriented(point.in_metric(metric) or 0.0, recipe) for point in curve])
 
 
-def _joined(curves: list[Floats], crossing: Crossing) -> Floats:
-    return np.concatenate([monotone(curve, crossing) for curve in curves]) if curves else np.zeros(0)
+def _end_to_end(curves: list[Floats]) -> Floats:
+    return np.concatenate(curves) if curves else np.zeros(0)

@@ -21,7 +21,7 @@ from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
 from costcalc.fields import filled
 from costcalc.hardware import Accelerator, DataCenters, GridCarbon, energy_tables
 from costcalc.interruptions import ObservedInterruptions
-from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables
+from costcalc.machine_limits.host import PipelineOfCode, PipelineRate, PipelineTables, SystemHost
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
@@ -41,7 +41,8 @@ HUB_NETWORKS, HUB_RECIPES = "hub_networks", "hub_recipes"
 SYSTEM = tuple(field.name for field in fields(System))
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", "seed_noise"),
-    *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks", "codes"),
+    *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks"),
+    *("system_hosts", "codes"),
     *("grid_carbon", "data_centers", PROCESSORS, RATES, "largest_batches", "programs", "commands", "framework_support"),
     *("usual_scripts", HUB_NETWORKS, HUB_RECIPES),
 )
@@ -71,6 +72,7 @@ class Tables:
     code: tuple[PipelineOfCode, ...]
     volumes: tuple[Volume, ...]
     networks: tuple[SystemNetwork, ...]
+    hosts: tuple[SystemHost, ...]
     grids: tuple[GridCarbon, ...]
     data_centers: tuple[DataCenters, ...]
     processors: tuple[Processor, ...]
@@ -167,6 +169,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         code=tuple(_read(texts, "pipelines_of_code", PipelineOfCode)),
         volumes=tuple(_read(texts, "volumes", Volume)),
         networks=tuple(_read(texts, "system_networks", SystemNetwork)),
+        hosts=tuple(_read(texts, "system_hosts", SystemHost)),
         grids=tuple(_read(texts, "grid_carbon", GridCarbon)),
         data_centers=tuple(_read(texts, "data_centers", DataCenters)),
         processors=_unique(PROCESSORS, _read(texts, PROCESSORS, Processor, _named("processor"))),
@@ -200,7 +203,9 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         fitted=_fitted(texts, accelerators, models),
         version=_digest(texts),
         limit_tables=LimitTables(
-            pipelines=PipelineTables(tables.pipelines, tables.code), volumes=tables.volumes, accelerators=accelerators
+            pipelines=PipelineTables(tables.pipelines, tables.code, tables.hosts),
+            volumes=tables.volumes,
+            accelerators=accelerators,
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
         processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),

@@ -86,11 +86,23 @@ class PipelineOfCode:
 
 
 @dataclass(frozen=True, slots=True)
+class SystemHost:
+    """The processors of a machine on which a published recipe was run."""
+
+    provider: str
+    instance_type: str
+    vcpus: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class PipelineTables:
-    """What is known of data pipelines: their rates, and which program has which, the most particular first."""
+    """What is known of data pipelines: their rates, which program has which, the most particular first, and the processors that
+    fed published recipes."""
 
     rates: tuple[PipelineRate, ...] = ()
     code: tuple[PipelineOfCode, ...] = ()
+    hosts: tuple[SystemHost, ...] = ()
 
     def pipeline_of(self, recipe: Recipe) -> str:
         """The pipeline of a recipe's code, empty where it is not known, as for data of the asker's own."""
@@ -175,11 +187,13 @@ def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
 def feeds_of(
     recipes: Iterable[Recipe], tables: PipelineTables, asked: PipelineAsked, machines: RentedMachines
 ) -> tuple[Feed | None, ...]:
-    """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known."""
+    """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known. An asker's own
+    run may have been on any of these machines."""
     feeds = known_feeds(tables.rates)
     if asked != "recipe":
         return tuple(feeds.get(asked) for _ in recipes)
     vcpus = {(provider, name): machine.vcpus for provider, name, machine in machines.types}
+    vcpus |= {(host.provider, host.instance_type): host.vcpus for host in tables.hosts}
     return tuple(_own_feed(recipe, feeds.get(tables.pipeline_of(recipe)), vcpus) for recipe in recipes)
 
 

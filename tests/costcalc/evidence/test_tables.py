@@ -47,6 +47,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "largest_batches": "resnet50,V100,224,16bit,128,192,2020,log\n",
         "volumes": "aws,,gp3,,125,paper,2020-12-01\n",
         "system_networks": "org,V100,25,paper\n",
+        "system_hosts": "aws,p3.16xlarge,64,paper\n",
         "throughputs": "t1,resnet50,224,V100,8,1,amp,MXNet,mxnet,mlperf,,9000,yes,synthetic,org,,,2020,,,paper,\n",
     }
     return {name: headers[name] + lines.get(name, "") for name in TABLES}

@@ -130,6 +130,14 @@ def test_a_recipe_prepared_what_its_own_run_took():
     assert of(**unknown)[0].rate("V100", 2021) == pytest.approx(200)
 
 
+def test_published_recipes_are_fed_alike_whatever_machines_are_known(packaged_evidence, packaged_prices):
+    recipes, tables = packaged_evidence.recipes, packaged_evidence.limit_tables.pipelines
+    whole = RentedMachines(packaged_prices.vocabulary.instances, *np.zeros((2, 0), int))
+    fed = feeds_of(recipes, tables, "recipe", machines())
+    assert fed == feeds_of(recipes, replace(tables, hosts=()), "recipe", whole)
+    assert any(feed and feed.own_run for feed in fed)
+
+
 def test_the_limit_grows_with_processors_and_machines():
     (feed,) = of()
     found = host_limit([feed, None], {**SHEETS, "H100": SHEETS["V100"]}, EIGHT)
