@@ -14,7 +14,6 @@ from statistics import NormalDist, fmean, median
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.stats import t as student
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR
@@ -163,6 +162,8 @@ def missed(
 def deviations(found: Sequence[Missed], without: str = "") -> dict[str, float]:
     """The standard deviation of each sort of source, parts of one silicon counted once; larger by Student's t where few tell it,
     and never less than that of BEST_KNOWN."""
+    from scipy.stats import t as student  # which takes as long to import as all else of `science` together
+
     errors: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in found:
         if one.silicon != without and one.sources.reference.data_sheets.roofline(one.name) is not None:

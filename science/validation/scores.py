@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import binomtest
 
 from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.units import Floats
@@ -109,6 +108,8 @@ def coverage(cases: Sequence[Case], level: float, by_group: bool = False) -> Cov
 
     With `by_group` each group counts once, in its half-width and in the share.
     """
+    from scipy.stats import binomtest
+
     groups = {case.group for case in cases}
     others = {group: half_width([case for case in cases if case.group != group], level, by_group) for group in groups}
     by_rule = any(others[case.group].by_rule for case in cases if not case.half_widths)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from scipy.stats import binomtest
 
 from costcalc.spot_rates import DAYS, Moves
 from science.fitting.spot_rates import Move, Series, learned, moves
@@ -78,6 +77,8 @@ def _side(move: Move, ends: Moves, days: int) -> int:
 
 
 def _coverage(what: str, generation: str, days: int, held: Sequence[Held]) -> SpotCoverage:
+    from scipy.stats import binomtest
+
     inside, below, above = (sum(side == each for _, side in held) / len(held) for each in (0, -1, 1))
     stretches = len({move.day // days for move, _ in held})
     share = binomtest(round(inside * stretches), stretches).proportion_ci(0.95, method="exact")

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from scipy.stats import binom
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
@@ -122,6 +121,8 @@ def _line_on_the_way(every: Sequence[Passed]) -> str:
 def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
     """Beside the median error that of no model at all on the same results, that of questions without a batch, and the share
     inside the range with the interval in which a true 80 % would lie in 95 of 100 such samples."""
+    from scipy.stats import binom
+
     middle = float(np.median([abs(case.off) for case in cases]))
     pairs = [(abs(case.off), abs(case.nearest_off)) for case in cases if case.nearest_off is not None]
     inside = float(np.mean([case.inside for case in cases]))

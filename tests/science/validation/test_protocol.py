@@ -59,11 +59,11 @@ IN_MINUTES = ("own_run_scores", "reliability", "spot_coverage")
 
 
 class SomeAnswers(EndToEnd):
-    """One in eight of the runs is asked about."""
+    """One in sixteen of the runs is asked about."""
 
     def __init__(self, learner):
         super().__init__(learner)
-        self.runs, self.earlier_runs = sampled(self.runs, one_in=8), sampled(self.earlier_runs, one_in=8)
+        self.runs, self.earlier_runs = sampled(self.runs, one_in=16), sampled(self.earlier_runs, one_in=16)
 
 
 def is_sampled(name):
