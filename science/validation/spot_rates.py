@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-
 from costcalc.spot_rates import DAYS, Moves
 from science.fitting.spot_rates import Move, Series, learned, moves
 
