@@ -144,14 +144,6 @@ def _memory(scan: Scan, found: Found) -> bool:
     return scan.add("memory", found["gib"] or found["each"])
 
 
-def _slower(scan: Scan, found: Found) -> bool:
-    """A laptop's version of the accelerator named before."""
-    named = {"own", "accelerator"} & scan.reading.values.keys()
-    return bool(named) and scan.ask(
-        found[0], "a laptop's version is slower than the card; own speeds: images_per_second="
-    )
-
-
 def _no_unit(scan: Scan, found: Found) -> bool:
     return scan.ask(found[0], f"dollars or hours? Write under ${found[1]} or within {found[1]}h")
 
@@ -185,7 +177,6 @@ TIMES_AND_COUNTS = (
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
      asks("the dimensions of images are those of each task's data set")),
-    (rf"(?:mobile|laptop|max-?q)(?:\s+(?:gpu|version|edition))?{END}", _slower),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
