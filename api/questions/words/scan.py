@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 
 from api.questions.amounts import NUMBER, number
+from api.questions.spellings import MAKERS
 from api.questions.words.patterns import COUNT_WORDS, END, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
@@ -228,10 +229,11 @@ class Scan:
             self._ask_instead(named, kind)
         elif self.negated:
             self._exclude(named, many)
-        elif kind == "accelerator" and mine:
+        elif kind == "accelerator" and mine and named.values[0].text not in MAKERS:
             each = _of_each(named) or (USUAL_IN_ONE if machines else 1)
             self.reading.put("own", f"{(many or 1) * each}x {named.values[0].text.partition(',')[0]}")
         else:
+            self.reading.owned |= kind == "accelerator" and mine
             for value in named.values:
                 self.reading.add(value)
             self._count_of(named, many, bool(machines))

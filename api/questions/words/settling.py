@@ -10,7 +10,7 @@ from api.questions.amounts import number, plain, share
 from api.questions.fields import Parameter
 from api.questions.names import MEMORY_TOLERANCE
 from api.questions.schemas.cost import CostSchema
-from api.questions.spellings import ALONE
+from api.questions.spellings import ALONE, MAKERS
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
 from api.questions.words.patterns import ABOUT
@@ -39,7 +39,7 @@ COMPARED = ("model", "target", "as_of", "precision")
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
 UNBOUND = frozenset([PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value])
 WEIGHED = frozenset([PurchaseOption.SPOT.value, *(option.value for option in BY_THE_TERM)])
-FAMILIES = ("GPU", "NVIDIA", "AMD", "TPU", "IPU", "CPU")
+FAMILIES = (*MAKERS, "CPU")
 
 
 def _network(reading: Reading, words: Vocabulary) -> None:
@@ -172,7 +172,11 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
     """Accelerators that somebody has, or would buy, are those of a machine of one's own; of too many, what to type is told."""
     values = reading.values
     named = [name for name in values.get("accelerator", ()) if name not in FAMILIES]
-    if not reading.owned or "own" in values or not named or "purchase" in values:
+    if not reading.owned or "own" in values or "purchase" in values:
+        return
+    if not named:
+        for family in values.get("accelerator", ()):
+            reading.ask(f"my {family}", "which? Name it, as in own=1xRTX4090")
         return
     each = 1 if "accelerators" in values or "nodes" not in values else USUAL_IN_ONE
     count = each * int(values.get("accelerators", values.get("nodes", ["1"]))[0])
