@@ -4,13 +4,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from support.engine import answer
-from support.stores import packaged_edition
+from support.engine import answer, evidence
+from support.services import packaged_catalogue
 
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.storage_and_egress import Market
-from costcalc.evidence import Evidence, load_evidence
+from costcalc.evidence import Evidence
 from costcalc.query import EstimateQuery
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -19,12 +19,12 @@ Ask = Callable[..., Answer]
 
 @pytest.fixture(scope="session")
 def packaged_evidence() -> Evidence:
-    return load_evidence()
+    return evidence()
 
 
 @pytest.fixture(scope="session")
 def packaged_prices() -> Catalogue:
-    return Catalogue.from_offers(packaged_edition().offers, "packaged")
+    return packaged_catalogue()
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from fakes.offers import offer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.sampled import sampled
+from support.services import SNAPSHOT
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import Asked
@@ -437,7 +438,7 @@ def test_a_target_beyond_every_recipe_is_explained(ask, packaged_evidence):
 def test_the_query_and_the_prices_are_named(ask):
     answer = ask(0.757)
     assert (answer.query.model, answer.query.target, answer.query.metric) == ("resnet50", 0.757, Metric.TOP1)
-    assert (answer.prices.snapshot, answer.prices.as_of, answer.prices.gaps) == ("packaged", NOW, ())
+    assert (answer.prices.snapshot, answer.prices.as_of, answer.prices.gaps) == (SNAPSHOT, NOW, ())
 
 
 def test_answers_do_not_depend_on_the_order_of_offers(ask, packaged_prices):

@@ -4,9 +4,9 @@ from functools import partial
 from math import exp
 
 import pytest
+from support.engine import evidence as packaged
 from support.this_machine import EPYC, forgotten, pretend, x86
 
-from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput.processors import LN_WIDTH_80
 from own_runs import this_machine
@@ -17,7 +17,7 @@ AMD = "AuthenticAMD"
 
 @pytest.fixture
 def packaged_evidence():
-    return load_evidence()
+    return packaged()
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from unittest.mock import patch
 
-from support.engine import MEMORY
+from support.engine import MEMORY, evidence
 from support.stores import packaged_edition
 
 from api.service import Service
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.evidence import load_evidence
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 SNAPSHOT = "packaged-test"
@@ -24,7 +23,7 @@ def packaged_catalogue():
 
 @cache
 def packaged_service():
-    return Service(load_evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"), memory=MEMORY)
+    return Service(evidence(), FixedPrices(packaged_catalogue()), lambda: NOW, ("aws", "gcp"), memory=MEMORY)
 
 
 @contextmanager

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.engine import evidence
 from support.sampled import sampled
 
-from costcalc import load_evidence
 from costcalc.hardware import Accelerator
 from costcalc.training import Phase, System
 from tools import laws
@@ -20,7 +20,7 @@ PARTS = [
 
 @pytest.fixture(scope="module")
 def packaged_evidence():
-    return load_evidence()
+    return evidence()
 
 
 def networks_with_several_recipes_and_some_others(evidence):

@@ -5,14 +5,13 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from support.engine import answer
+from support.engine import answer, evidence
 from support.prices import NOW, offer
 from support.services import service_of
 
 from api.reports.verdict import verdict
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.evidence import load_evidence
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 
@@ -35,7 +34,7 @@ def prices():
 
 def answered(**asked):
     query = EstimateQuery("resnet50", 0.757, nodes=1, regions="all", **asked)
-    return answer(query, load_evidence(), prices(), NOW + timedelta(hours=1))
+    return answer(query, evidence(), prices(), NOW + timedelta(hours=1))
 
 
 def estimates(**asked):
@@ -76,9 +75,7 @@ def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
     from api.formats.words import NONE_FREE, seen
 
     held = Catalogue.from_offers([offer("1", flags=flags)], "made up")
-    one = answer(EstimateQuery("resnet50", 0.757, nodes=1), load_evidence(), held, NOW + timedelta(hours=1)).estimates[
-        0
-    ]
+    one = answer(EstimateQuery("resnet50", 0.757, nodes=1), evidence(), held, NOW + timedelta(hours=1)).estimates[0]
     assert seen(one).endswith(NONE_FREE) == marked
     assert not [sentence for sentence in one.assumptions if "available" in sentence]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine import evidence
 
-from costcalc import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel
 from costcalc.throughput.cluster_features import halved_and_doubled
@@ -15,7 +15,7 @@ from costcalc.throughput.prediction import LOWER, RAISED, TRANSFERRED, same_work
 from costcalc.throughput.speed_model import COLUMNS
 from costcalc.training import IMAGES_PER_EPOCH
 
-EVIDENCE = load_evidence()
+EVIDENCE = evidence()
 SPEEDS = SpeedModel(EVIDENCE.throughputs, EVIDENCE.fitted)
 MODELS = sorted({recipe.model for recipe in EVIDENCE.recipes})
 ACCELERATORS = sorted(EVIDENCE.accelerators)

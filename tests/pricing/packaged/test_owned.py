@@ -5,21 +5,21 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from support.engine import answer
+from support.engine import answer, evidence
+from support.services import packaged_catalogue
 from support.stores import packaged_edition
 
 from costcalc.answers import Estimate
-from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
-from costcalc.evidence import load_evidence
 from costcalc.offers import Offer, PurchaseOption, tariff
 from costcalc.query import Discount, EstimateQuery
 from costcalc.units import in_words
 from pricing.packaged.offers import read_packaged
 
 OFFERS = packaged_edition().offers
-CATALOGUE = Catalogue.from_offers(OFFERS, "packaged")
+CATALOGUE = packaged_catalogue()
 NEWEST = datetime(2026, 11, 20, tzinfo=UTC)
 SUMMER_2020 = datetime(2020, 6, 1, tzinfo=UTC)
 
@@ -31,7 +31,7 @@ def only(**facts: object) -> Offer:
 
 def estimates(as_of: datetime, **question: object) -> tuple[Estimate, ...]:
     query = EstimateQuery("resnet50", 0.757, as_of=as_of, limit=1000, **question)  # type: ignore[arg-type]
-    return answer(query, load_evidence(), CATALOGUE, NEWEST).estimates
+    return answer(query, evidence(), CATALOGUE, NEWEST).estimates
 
 
 BOX = only(provider="owned", instance_type="RTX 2080 Ti box")
