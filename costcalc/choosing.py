@@ -69,8 +69,9 @@ class Choice:
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
         """The pick to act on: the fastest where the question goes by time, else the cheapest, or else the balanced: where each
-        hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an hour; or where
-        it alone ends within the hours asked for even at the upper end of its range."""
+        hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an hour, unless
+        the costs are shares of commitments; or where it alone ends within the hours asked for even at the upper end of its
+        range."""
         if not picks or self.query.sort == "time":
             return "fastest" if picks else None
         cheapest, balanced = picks["cheapest"], picks["balanced"]
@@ -78,7 +79,7 @@ class Choice:
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
         limit = self.query.max_hours or np.inf
         in_time = self._latest(balanced) <= limit < self._latest(cheapest)
-        is_cheap = more < CHEAP_HOUR * hour_worth * saved
+        is_cheap = self.query.basis == "billed" and more < CHEAP_HOUR * hour_worth * saved
         return (
             "balanced"
             if saved > 0 and (is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest]))

@@ -17,7 +17,6 @@ from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
-from costcalc.rivals import MOST_WAYS
 from costcalc.tasks.goals import task_of
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
@@ -205,14 +204,15 @@ def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
 
 
 def _rivals(answer: Answer) -> str:
-    """What the same takes with the other accelerators, or from the other clouds, that the question names."""
+    """What the same takes with the other machines or accelerators, or from the other clouds, that the question names."""
     told = []
     for kind, each in answer.rivals.items():
         if each is None:
             told.append(f"{kind.replace('_', ' ')}: no estimate (ask for it alone to see why)")
         else:
             cost = money(each.cost(answer.basis).cost, each.currency)
-            bought = "" if each.confirmed and len(answer.query.purchase) != MOST_WAYS else f", {_bought(each)}"
+            as_lead = each.confirmed and each.purchase_option is answer.lead.purchase_option
+            bought = "" if as_lead else f", {_bought(each)}"
             unsure = "" if each.confirmed else ", unconfirmed"
             told.append(f"{_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
     return f"Against it: {'; '.join(told)}." if told else ""

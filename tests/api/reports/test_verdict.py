@@ -49,6 +49,11 @@ CASES = {
         {"target": "0.757", "accelerator": "A100,V100"},
         [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+\."],
     ),
+    "three clouds": ({"target": "0.757", "provider": "aws,gcp,azure"}, [r"^Against it: .* at Azure, .*; .* at Google Cloud, "]),
+    "two machines": (
+        {"target": "0.757", "instance_type": "p3.16xlarge,p4d.24xlarge"},
+        [r"^Against it: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, unconfirmed\."],
+    ),
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
     "on demand beside a term": (
         {"target": "0.757", "provider": "aws", "purchase": "reserved,on_demand", "term": "1y"}, [RENTED]
