@@ -100,6 +100,9 @@ def whose_code(code: Code | None) -> Iterator[str]:
         yield f"The speed is that of {WHOSE[code]}."
 
 
+EPOCHS_OF_OTHERS = "Its accuracy was published, its epochs were not: they are taken to be those of networks like it."
+
+
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
     if isinstance(recipe, OwnRecipe) and recipe.by_word:
@@ -112,8 +115,8 @@ def curve_note(recipe: Recipe) -> str:
         return f"Work of the record, which was made in {_runs(recipe)}."
     if isinstance(recipe, ClosedRecipe):
         return f"Work by the law of all batches of the task; this one was trained with in {_runs(recipe)}."
-    if recipe.is_interpolated:
-        return f"Nobody ran this schedule: {recipe.note}."
+    if recipe.is_interpolated or recipe.epochs_width:
+        return f"Nobody ran this schedule: {recipe.note}." if recipe.is_interpolated else EPOCHS_OF_OTHERS
     known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
     borrowed = "; before that, errors as in logs with such a schedule" if recipe.has_borrowed_curve else ""
     return f"{known} {_runs(recipe)}{borrowed}."
@@ -158,7 +161,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     yield from _evaluated(recipe)
     if isinstance(recipe, ClosedRecipe):
         yield from _task(recipe, time)
-    if recipe.is_interpolated or (isinstance(recipe, OwnRecipe) and recipe.by_word):
+    if recipe.is_interpolated or recipe.epochs_width or (isinstance(recipe, OwnRecipe) and recipe.by_word):
         yield curve_note(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."

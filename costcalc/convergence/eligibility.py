@@ -169,8 +169,9 @@ class ModelRecipes:
 
     @cached_property
     def length_width(self) -> Floats:
-        """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 for one that somebody ran."""
-        return np.where(self.is_interpolated, self.interpolated_length_width, 0.0)
+        """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 for one whose length is known."""
+        told = np.array([recipe.epochs_width for recipe in self.recipes], float)
+        return np.where(self.is_interpolated, self.interpolated_length_width, told)
 
 
 @dataclass(frozen=True, slots=True)

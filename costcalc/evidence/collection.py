@@ -129,8 +129,9 @@ class Evidence:
 
     @cached_property
     def last_published(self) -> date:
-        """The day of the last publication."""
-        return max((one.known_on for some in (self.recipes, self.throughputs) for one in some), default=date.min)
+        """The day of the last publication to which something may be fitted."""
+        whole = (recipe for recipe in self.recipes if not recipe.epochs_width)
+        return max((one.known_on for some in (whole, self.throughputs) for one in some), default=date.min)
 
     def last_publication(self, day: date) -> date:
         """The last day up to this one on which something was published: what is known does not change until the next."""

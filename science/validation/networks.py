@@ -59,7 +59,7 @@ def epochs_by_other_codes(evidence: Evidence) -> Iterator[float]:
     lengths: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for recipe in evidence.recipes:
         model = evidence.models.get(recipe.model)
-        if model and recipe.scheduled_epochs and recipe.kind != "record":
+        if model and recipe.scheduled_epochs and not recipe.epochs_width and recipe.kind != "record":
             lengths[model.family][recipe.stack, model.name].append(recipe.scheduled_epochs)
     for trained in lengths.values():
         for (code, _), epochs in trained.items():

@@ -478,7 +478,7 @@ def test_filters_that_leave_nothing_say_so(ask):
 
 
 def test_a_question_without_a_recipe_says_so(ask):
-    unknown = ask(0.5, model="botnet26t_256")
+    unknown = ask(0.5, model="resnetaa50d")
     assert (unknown.count, unknown.best_reached, unknown.rejections["no_recipe"]) == (0, None, 1)
     assert "no_throughput" not in unknown.rejections
     others = ask(0.757, recipe=("ffcv-rn18-*",))

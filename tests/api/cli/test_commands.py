@@ -116,8 +116,8 @@ def test_the_heading_says_which_of_how_many(run):
     assert nowhere.startswith("No recipe of resnet50 reaches 99 %; the best reaches 80")
     assert "\nInstead: " in nowhere
     assert (
-        "No top-1 curve of botnet26t_256 was published by 2024-06-30"
-        in run("cost", "botnet26t_256", "0.5", "--as-of", "2024-06-30").output
+        "No top-1 curve of resnetaa50d was published by 2024-06-30"
+        in run("cost", "resnetaa50d", "0.5", "--as-of", "2024-06-30").output
     )
 
 
@@ -159,7 +159,7 @@ def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
         (["cost", "resnet50", "0.757", "--provder", "aws"], "there is no option --provder: did you mean --provider"),
         (["cost", "resnet50", "0.757", "--gpu", "V100"], "there is no option --gpu: did you mean --accelerator?"),
         (["cost", "resnet50", "0.757", "--accuracy", "0.76"], "there is no option --accuracy: did you mean --target?"),
-        (["cost", "botnet26t_256"], "target: missing: add target=0.757"),
+        (["cost", "resnetaa50d"], "target: missing: add target=0.757"),
         (["compare", "resnet50", "0.757"], "Missing argument 'B'"),
         (["models", "qqqqqqqqqq"], "`costcalc models` lists them all"),
         (["prices", "refresh", "awss"], "did you mean aws"),

@@ -27,7 +27,7 @@ def told(response, status):
     ("query", "parameter", "says"),
     [
         ("", "model", "missing: add model=resnet50"),
-        ("model=botnet26t_256", "target", "missing: add target=0.757"),
+        ("model=resnetaa50d", "target", "missing: add target=0.757"),
         (f"{GOOD}&target=0.7", "target", "give it once"),
         ("model=resnet50&target=757", "target", "0.757"),
         ("model=resnet50&target=0", "target", "above 0"),
@@ -71,7 +71,7 @@ def test_every_fault_is_told_at_once(client):
 def test_an_unknown_model_is_404_and_names_the_nearest(client):
     for path in ("/cost?model=resnet-51&target=0.7", "/models/resnet-51", "/throughput?model=resnet-51"):
         problem = told(client.get(path), 404)
-        assert "did you mean resnet50" in problem["errors"]["model"][0]
+        assert "did you mean resnet51q, resnet50" in problem["errors"]["model"][0]
 
 
 def test_an_unknown_path_names_the_nearest(client):

@@ -68,7 +68,7 @@ def of_query_string(query_string, service=SERVICE):
         ({"model": "vit_ti16", "target": "0.72"}, "model=deit_tiny"),
         ({"model": "mobilenet_v2", "target": "0.72"}, "target=0.717"),
         ({"model": "mobilenet_v2", "target": "0.72", "accelerator": "T4"}, "confidence=0.45"),
-        ({"model": "inception_v4", "target": "0.8"}, "model=inception_v3, target=0.777"),
+        ({"model": "resnetaa50d", "target": "0.8"}, "model=resnet50_v1c, target=0.775"),
     ],
 )
 def test_nothing_found_names_a_change_that_finds_something(parameters, change):

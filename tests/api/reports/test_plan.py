@@ -72,7 +72,7 @@ def test_the_figures_are_those_of_cost(client):
 
 
 def test_a_list_comes_back_as_a_list(client):
-    asked = [{"model": "resnet50", "target": 0.757, "provider": ["aws", "gcp"], "_id": 7}, {"model": "botnet26t_256"}]
+    asked = [{"model": "resnet50", "target": 0.757, "provider": ["aws", "gcp"], "_id": 7}, {"model": "resnetaa50d"}]
     answer = post(client, json.dumps(asked), kind="application/json").json
     assert (answer["answered"], [row["row"] for row in answer["rows"]]) == (1, [1, 2])
     assert answer["rows"][0]["estimate"] == best(client, "model=resnet50&target=0.757&provider=aws,gcp")

@@ -29,7 +29,7 @@ class TestMistakes:
             ("models", "`resnet50` 0.8"),
             ("recipes", "Write /cost recipes resnet50"),
             ("recipes resnet51", "did you mean"),
-            ("botnet26t_256", "missing: add target=0.757"),
+            ("resnetaa50d", "missing: add target=0.757"),
             ("resnet50", "No target named: 76.6 % top-1"),
             ("0.757", "Which network?"),
             ("resnet50 target=757", "such as 0.757 or 75.7%"),

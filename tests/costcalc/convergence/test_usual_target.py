@@ -31,4 +31,4 @@ def test_the_recipe_reaches_it_in_nine_runs_of_ten(evidence, model, metric):
 
 
 def test_nobody_s_training_has_no_usual_target(evidence):
-    assert usual_target(evidence.recipes_of("botnet26t_256"), (), "top1") is None
+    assert usual_target(evidence.recipes_of("hiera_large_224"), (), "top1") is None
