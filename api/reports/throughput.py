@@ -20,8 +20,10 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
+from costcalc.memory import Few
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.recall import OFFER_BYTES, OFFERS_KEPT
 from costcalc.training import Recipe, Throughput
 
 DEFAULT_ROWS = 100
@@ -93,8 +95,9 @@ class ThroughputReport:
 
     def rows(self) -> Iterator[ThroughputRow]:
         confirmed = self.confirmed.of(np.array([pair.row for pair in self.page], dtype=np.int64)).tolist()
+        offers: Few[int, Offer] = Few(OFFERS_KEPT, OFFER_BYTES)  # most stand beside several speeds
         for pair, is_confirmed in zip(self.page, confirmed, strict=True):
-            yield throughput_row(pair, self.catalogue.offer(pair.row), is_confirmed)
+            yield throughput_row(pair, offers.recall(pair.row, self.catalogue.offer, pair.row), is_confirmed)
 
     def document(self) -> ThroughputDocument:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
