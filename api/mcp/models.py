@@ -21,13 +21,20 @@ class TrainableDocument:
     best_top1: dict[str, float]
 
 
-HOW = "Networks without a name here, and longer or shorter trainings, are asked with epochs and a speed or a size (model=any)."
+HOW = "250 more of timm's are known: give a name as model. Others, and longer or shorter trainings, are asked with model=any."
 
 
-def trainable(service: Service, *_: object) -> TrainableDocument:
-    """All models by name."""
-    every = models_document(service.evidence).models
-    return TrainableDocument(HOW, {one.model: round(one.best_top1, 3) for one in every if one.best_top1})
+def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocument:
+    """The model asked about, else all by name but those of which nobody published how long they train."""
+    asked = values["model"].name if "model" in values else None
+    recipes_of = service.evidence.recipes_of
+    every = (
+        one
+        for one in models_document(service.evidence).models
+        if one.best_top1
+        and (one.model == asked if asked else not all(each.epochs_width for each in recipes_of(one.model)))
+    )
+    return TrainableDocument(HOW, {one.model: round(one.best_top1 or 0.0, 3) for one in every})
 
 
 @dataclass(frozen=True, slots=True)
