@@ -25,7 +25,7 @@ def read_machines(folder: Traversable | None = None) -> dict[Key, Machine]:
 
 def packaged_machines(provider: str) -> dict[str, Machine]:
     """The packaged machines of one provider, by instance type. Raises PackagedTableError."""
-    return {name: machine for (owner, name), machine in read_machines().items() if owner == provider}
+    return {name: machine for (owner, name), machine in _machines().items() if owner == provider}
 
 
 def filled(machine: Machine, packaged: Machine | None = None) -> Machine:
@@ -58,3 +58,8 @@ def known_accelerators() -> tuple[str, ...]:
 @cache
 def _accelerators() -> Mapping[str, Accelerator]:
     return load_evidence().accelerators
+
+
+@cache
+def _machines() -> Mapping[Key, Machine]:
+    return read_machines()
