@@ -15,7 +15,8 @@ def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
 
     A field that nobody knows keeps its default. Raises TypeError where it has none.
     """
-    known = _known(kind, *map(type, sources))
+    of: Any = kind
+    known = _known(of, *map(type, sources))
     return kind(**({name: getattr(sources[at], name) for name, at in known if name not in given} | given))
 
 
