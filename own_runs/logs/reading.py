@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import struct
+import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
@@ -22,7 +24,6 @@ HEAD_BYTES = 4096
 MOST_CUT = 4
 PACKED = {
     b"PK\x03\x04": "a zip archive",
-    b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
     b"\xfd7zXZ": "xz",
     b"(\xb5/\xfd": "Zstandard",
@@ -32,6 +33,7 @@ TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
 PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
 SQLITE = b"SQLite format 3"
+GZIP = b"\x1f\x8b"
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
@@ -50,7 +52,24 @@ def read_log(path: Path) -> TrainingLog:
         _check_size(path, MOST_EVENT_BYTES)
         return read_tensorboard(path)
     _check_size(path, MOST_TEXT_BYTES)
+    if head.startswith(GZIP):
+        return read_text(_unpacked(path), path.name.removesuffix(".gz"))
     return read_text(path.read_bytes(), path.name)
+
+
+def _unpacked(path: Path) -> bytes:
+    """The text in a gzip file. Raises LogRefused where it is too long, no text or not whole."""
+    try:
+        with gzip.open(path) as file:
+            content = file.read(MOST_TEXT_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise LogRefused(f"this gzip file cannot be unpacked ({error})") from None
+    if len(content) > MOST_TEXT_BYTES:
+        raise LogRefused(f"more than {MOST_TEXT_BYTES / 2**20:,.0f} MiB are packed in it: keep the evaluations")
+    _refuse_packed(content)
+    if is_event_file(content) or content.startswith(GZIP):
+        raise LogRefused("this is gzip: unpack it and give the log inside")
+    return content
 
 
 def _refuse_packed(head: bytes) -> None:

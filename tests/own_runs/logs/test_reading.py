@@ -1,5 +1,6 @@
 """Logs as each tool writes them, recognised by their content alone."""
 
+import gzip
 import json
 import struct
 import subprocess
@@ -398,6 +399,19 @@ def test_a_record_that_claims_to_be_huge_is_refused_unread(tmp_path):
     with pytest.raises(LogRefused, match="a record of 1,125,899,906,842,624 bytes"):
         read_log(path)
     assert time.process_time() - begun < 1
+
+
+def test_a_packed_log_is_unpacked_as_far_as_a_log_is_long(tmp_path):
+    packed = gzip.compress(b"epoch,acc\n1,0.5\n2,0.6\n")
+    log = log_of(tmp_path, packed, "log.csv.gz")
+    assert curve(log, "acc") == [(1, None, None, 0.5), (2, None, None, 0.6)]
+    for content, told in (
+        (packed[:-9], "cannot be unpacked"),
+        (gzip.compress(bytes(2**26 + 1)), "more than 64 MiB are packed"),
+        (gzip.compress(packed), "unpack it and give the log inside"),
+    ):
+        with pytest.raises(LogRefused, match=told):
+            log_of(tmp_path, content, "log.csv.gz")
 
 
 @pytest.mark.parametrize(
