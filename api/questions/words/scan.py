@@ -215,7 +215,8 @@ class Scan:
     def _take(self, named: Named, many: int) -> None:
         """The values of a name or phrase, excluded where it is negated; a machine of the asker's own where it is theirs."""
         kind, mine, self.place = named.values[0].parameter, self.mine, named.end
-        machines = _MACHINES.match(self.text, self.place) if many and kind == "accelerator" else None
+        is_count = many and kind == "accelerator" and not self.reading.each  # of two 8xA100 machines, 8 is none
+        machines = _MACHINES.match(self.text, self.place) if is_count else None
         self.place = machines.end() if machines else self.place
         after = _TIMES.match(self.text, self.place) if kind in ("accelerator", "instance_type") else None
         if after and not many and not (after[2] and self.words.find(self.text, after.end(), MACHINE)):

@@ -173,6 +173,7 @@ TIMES_AND_COUNTS = (
     (rf"(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
      rf"requests?|quer(?:y|ies)|inferences?|predictions?|tokens?){END}", asks(PIECES)),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
+     r"|(?:on\s+)?(?:(?:my|our)\s+)?own\s+(?:machine|pc|rig|workstation|server|box|hardware|cards?|gpus?)\b"
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
@@ -200,6 +201,7 @@ TIMES_AND_COUNTS = (
     (rf"{N}[\s-]*[x×*]?\s*{OF_GPUS}{END}", _accelerators),
     (rf"{N}[\s-]*{OF_NODES}\s*(?:of|with|having|each\s+with|x|×|\*)\s*(?:the\s+)?(?={EACH})", _nodes),
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
+    (rf"(?P<n>[2-9]|{COUNT_WORDS})\s+(?=\d{{1,2}}\s?[x×*]\s?[a-z])", _nodes),  # `two 8xA100`
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
     (rf"{N}(?=\s+[a-z][\w.-]*\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
