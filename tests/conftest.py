@@ -71,6 +71,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         parts += [*first, *others[: many - len(first)]]
         others, left = others[many - len(first) :], left - many
     items[:] = parts
+    for item in items if WHOLE else ():
+        item.add_marker(pytest.mark.timeout(3600), append=False)  # all of a sample's cases take many times as long
 
 
 @pytest.hookimpl(wrapper=True)
