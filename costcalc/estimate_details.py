@@ -243,10 +243,11 @@ class EstimateDetails:
         yield from self.sayings.recall((feed, kind, nodes), fed, matrix.limit_tables, feed, kind, nodes)
 
     def _own_noise(self, time: TrainingTime) -> Iterator[str]:
-        """How far runs of the asker's own are taken to differ."""
+        """Where another run of the asker's own is taken to end."""
         recipes, metric = self.matrix.recipes, self.query.metric
         if recipes.is_own and not recipes.is_by_word:
-            yield own_noise(metric, float(recipes.sigma(metric)[time.recipe]))
+            end, shift = recipes.curves(metric).end_accuracy[time.recipe], recipes.target_shift(metric)[time.recipe]
+            yield own_noise(metric, *sorted(recipes.oriented(float(end + side * shift)) for side in (-1, 1)))
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""

@@ -11,11 +11,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from statistics import NormalDist, median
 
 from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
 from costcalc.evidence import Evidence
+from costcalc.evidence.tables import cells, typed
 from costcalc.memory import Memory
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.workloads import SIZE_EXPONENT, bits, training_rate
@@ -25,6 +27,7 @@ from science.validation.answered_runs import TODAY, made_up_offers
 from science.validation.published import Published
 from science.validation.scores import Case
 
+DEVICE = "device_speeds.csv"
 FOLDS = 8
 WIDER = NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.9)  # an interval of 90 % than one of 80 %
 BELOW_ENDS = 0.005  # of the ordinary recipes' ends, in the median: what is asked for
@@ -81,6 +84,14 @@ def chosen_answers(published: Published, one_in: int = 1) -> list[Chosen]:
             _without(evidence, hidden, measured), [row for row in wanted if row.organisation in hidden]
         )
     ]
+
+
+def on_one_device(evidence: Evidence) -> list[Chosen]:
+    """What this evidence answers for the rates of `device_speeds.csv`, to which nothing is fitted. Each network was timed
+    in several ways, for a range must hold whatever way somebody runs it."""
+    text = (resources.files("science") / "data" / DEVICE).read_text("utf-8")
+    rows = [{**line, "name": line["throughput"]} for line in cells(DEVICE, text)]
+    return list(answered(evidence, typed(DEVICE, rows, Throughput)))
 
 
 def answered(known: Evidence, wanted: Sequence[Throughput]) -> Iterator[Chosen]:

@@ -24,7 +24,7 @@ from science.fitting.reference_model import fit_reference_model, observations
 from science.fitting.spot_rates import listed_series
 from science.fitting.transfer import fit_transfer, ratios
 from science.validation.backtest import backtest
-from science.validation.chosen_answers import Chosen, chosen_answers
+from science.validation.chosen_answers import Chosen, chosen_answers, on_one_device
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from science.validation.convergence.own_runs import own_run_scores, reliability
@@ -59,6 +59,8 @@ NAMES = {
     "accelerator": "accelerator never measured",
 }
 PICKS = "/cost: the pick's range, all rates of its system being hidden"
+ONE_DEVICE = "the answer that is shown, by plain loops of PyTorch on one"
+DEVICES = ("H100", "H200")
 CHOSEN = "the chosen recipe on chips it never ran on, by anybody's code"
 UNSEEN_SILICON = "accelerator never measured, nor one of its silicon: data sheet and other tasks"
 ANY_CODE = "code never measured, organisation left out"
@@ -109,6 +111,7 @@ def experiments(published: Published, one_in: int = 1) -> tuple[Experiment, ...]
         *_implementations(implementations),
         *_scaled_speeds(ScaledSpeeds(learner, one_in)),
         *_chosen(chosen_answers(published, one_in)),
+        *_on_devices(on_one_device(published.evidence)),
         *_epochs(published),
         *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),
@@ -284,6 +287,12 @@ def _chosen(found: Sequence[Chosen]) -> Iterator[Experiment]:
     yield Experiment(CHOSEN, [one.case for one in found if one.never_ran], by_group=True)
     transformers = [one.case for one in found if one.never_ran and one.is_transformer]
     yield Experiment(f"{CHOSEN}: transformers", transformers, by_group=True)
+
+
+def _on_devices(found: Sequence[Chosen]) -> Iterator[Experiment]:
+    """The answers that are shown beside what was timed on one device of a chip, to which nothing is fitted."""
+    for chip in DEVICES:
+        yield Experiment(f"{ONE_DEVICE} {chip}", [one.case for one in found if one.row.accelerator == chip])
 
 
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:
