@@ -89,10 +89,10 @@ class Known:
             return Meant([pattern := self._pattern(text.lower(), guesses)], [pattern])
         if kind == "accelerator" and (every := self._family(text)):
             return every
-        text = countries().get(text.upper(), text) if kind == "region" else text
         names = self.find(kind, text)
-        if kind == "region" and (place := places().word(text)):
-            return Meant((*places().codes(text), *names), names if len(names) == 1 and names[0] != place else [place])
+        country = countries().get(text.upper(), text)
+        if kind == "region" and (place := places().word(country)):
+            return Meant((*places().codes(country), *names), names if len(names) == 1 and names[0] != place else [place])
         if len(names) != 1:
             names = names or [*getattr(self, kind), *(places().words() if kind == "region" else ())]
             raise LookupError(guesses.unknown(kind.replace("_", " "), text, names, WHERE[kind]))

@@ -89,7 +89,7 @@ class Curves:
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
         below = np.zeros(len(self._owner) + 1, np.int64)
         if crossing not in self._monotone:
-            self._monotone[crossing] = _end_to_end([monotone(values, crossing) for values in self.values])
+            self._monotone[crossing] = _end_to_end([monotone(each, Crossing(crossing)) for each in self.values])
         np.cumsum(self._monotone[crossing] < wanted, out=below[1:])
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]

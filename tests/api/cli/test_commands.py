@@ -217,7 +217,7 @@ class TestValidateInto:
     def test_without_scipy_it_says_how_to_install_it(self, run, monkeypatch):
         for module in [name for name in sys.modules if name.partition(".")[0] == "science"]:
             monkeypatch.delitem(sys.modules, module)
-        monkeypatch.setitem(sys.modules, "scipy.stats", None)
+        monkeypatch.setitem(sys.modules, "scipy.optimize", None)
         ended = run("validate")
         assert (ended.exit_code, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
         assert "needs SciPy, which `make setup` installs" in ended.stderr
