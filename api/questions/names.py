@@ -92,7 +92,9 @@ class Known:
         names = self.find(kind, text)
         country = countries().get(text.upper(), text)
         if kind == "region" and (place := places().word(country)):
-            return Meant((*places().codes(country), *names), names if len(names) == 1 and names[0] != place else [place])
+            return Meant(
+                (*places().codes(country), *names), names if len(names) == 1 and names[0] != place else [place]
+            )
         if len(names) != 1:
             names = names or [*getattr(self, kind), *(places().words() if kind == "region" else ())]
             raise LookupError(guesses.unknown(kind.replace("_", " "), text, names, WHERE[kind]))

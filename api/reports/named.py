@@ -92,9 +92,11 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
     """A sentence that asks for energy or emissions with those of the first pick of which they are known; as it is where they are
     of none."""
     about = [each for each in meant.asked if ENERGY in each]
+    if not about:  # most sentences: nothing waits for an answer here
+        return meant
     answer = report.answer
     by_cost = sorted((pick.estimate for pick in answer.picks), key=lambda one: one.cost(answer.basis).cost)
-    picks = [answer.lead, *by_cost] if about and by_cost else []
+    picks = [answer.lead, *by_cost] if by_cost else []
     each = next((one for one in picks if one.energy_kwh is not None), None)
     if each is None or each.energy_kwh is None:
         return meant
