@@ -283,16 +283,15 @@ class Answer:
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
-    one that is `named_first`; `missed` says what they lack where
-    no estimate has it. `best_shown` makes `best` when somebody looks: JSON does not. `least` is the
-    estimate that costs least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed;
-    `rivals` are the cheapest with each kind of accelerators, from each cloud, and by each of two ways to buy, that the question
-    names beside that of the `lead`, None where there is no estimate. `ordinary` is the machine of the `lead` with the script that
-    most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one that people begin
-    with, where it does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so surely enough.
-    `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of `estimates`
-    leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines that the
-    asker owns.
+    one that is `named_first`; `missed` says what they lack where no estimate has it. `best_shown` makes `best` when somebody
+    looks: JSON does not. `least` is the estimate that costs least of those that picks may come from, `unconfirmed` the cheapest
+    whose rate is not confirmed; `rivals` are the cheapest of each machine, kind of accelerators, cloud and of two ways to buy
+    that the question names beside that of the `lead`, None where there is no estimate. `ordinary` is the machine of the `lead`
+    with the script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one
+    that people begin with, where it does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so
+    surely enough. `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of
+    `estimates` leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines
+    that the asker owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.

@@ -68,10 +68,9 @@ class Choice:
         return found
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
-        """The pick to act on: the fastest where the question goes by time, else the cheapest, or else the balanced: where each
-        hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an hour, unless
-        the costs are shares of commitments; or where it alone ends within the hours asked for even at the upper end of its
-        range."""
+        """The pick to act on. Where the question goes by time it is the fastest, else the cheapest, but for two cases of the
+        balanced: each hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an
+        hour (shares of commitments don't count); or it alone ends within the hours asked for at the upper end of its range."""
         if not picks or self.query.sort == "time":
             return "fastest" if picks else None
         cheapest, balanced = picks["cheapest"], picks["balanced"]

@@ -21,7 +21,7 @@ class TrainableDocument:
     best_top1: dict[str, float]
 
 
-HOW = "250 more of timm's are known: give a name as model. Others, and longer or shorter trainings, are asked with model=any."
+HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
 
 
 def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocument:

@@ -33,9 +33,9 @@ def isotonic(values: Sequence[float]) -> Floats:
 
 def monotone(values: Floats, crossing: Crossing) -> Floats:
     """A non-decreasing curve that is at or above a target exactly from the crossing on."""
-    if crossing is Crossing.FIRST:
+    if crossing == Crossing.FIRST:
         return np.maximum.accumulate(values)
-    if crossing is Crossing.SUSTAINED:
+    if crossing == Crossing.SUSTAINED:
         return np.minimum.accumulate(values[::-1])[::-1]
     return isotonic(values.tolist())
 
@@ -89,7 +89,7 @@ class Curves:
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
         below = np.zeros(len(self._owner) + 1, np.int64)
         if crossing not in self._monotone:
-            self._monotone[crossing] = _end_to_end([monotone(each, Crossing(crossing)) for each in self.values])
+            self._monotone[crossing] = _end_to_end([monotone(each, crossing) for each in self.values])
         np.cumsum(self._monotone[crossing] < wanted, out=below[1:])
         starts, ends = self._starts[:-1], self._starts[1:]
         index = starts + below[ends] - below[starts]

@@ -16,7 +16,7 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
 MOST_FREE = 3
-COARSE = 64  # every so many-th is looked at first for how much the first few may cost
+COARSE = 64  # one in so many is looked at first, for a bound on what the first few cost
 
 
 class Order(NamedTuple):
@@ -157,7 +157,7 @@ def rank(order: Order, position: int) -> int:
 
 def first(order: Order, positions: Indices, count: int) -> Indices:
     """The first `count` of these positions, which rise, in order."""
-    for every in (COARSE, 1):  # no more than some of them cost at most do the first of all
+    for every in (COARSE, 1):  # the first of all cost no more than the first of some
         primary = order.primary.take(positions)
         some = primary[::every]
         if count < len(some):
