@@ -311,9 +311,14 @@ def code_version() -> str:
 
 
 def query_of(values: Mapping[str, object], **defaults: object) -> EstimateQuery:
-    """The question that parsed parameters ask; `defaults` apply to parameters that are not given."""
+    """The question that parsed parameters ask; `defaults` apply to parameters that are not given. Who asks outright for an order
+    by cost wants the cheapest pick first."""
     given: dict[str, Any] = {**defaults, **values, "model": cast(Model, values["model"]).name}
-    return EstimateQuery(**{"basis": usual_basis(given.get("purchase", ())), **given})
+    usual = {
+        "basis": usual_basis(given.get("purchase", ())),
+        "pick": "cheapest" if values.get("sort") == "cost" else None,
+    }
+    return EstimateQuery(**{**usual, **given})
 
 
 def exchange_rates(

@@ -64,6 +64,17 @@ class EvidenceNotes:
     convergence: str
 
 
+class Rented(NamedTuple):
+    """What is rented, from whom, how, and the recipe that runs there."""
+
+    provider: str
+    instance_type: str
+    accelerator: str
+    nodes: int
+    purchase_option: PurchaseOption
+    recipe: str
+
+
 class Estimate(Struct, frozen=True):
     """Time and cost of training with one recipe on one offer.
 
@@ -156,6 +167,11 @@ class Estimate(Struct, frozen=True):
     task: str
     better: Literal["higher", "lower"]
     epochs_are: str
+
+    @property
+    def rented(self) -> Rented:
+        """What of it is rented."""
+        return Rented(*(getattr(self, name) for name in Rented._fields))
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost that a question of this basis goes by."""
@@ -284,14 +300,14 @@ class Answer:
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
     one that is `named_first`; `missed` says what they lack where no estimate has it. `best_shown` makes `best` when somebody
-    looks: JSON does not. `least` is the estimate that costs least of those that picks may come from, `unconfirmed` the cheapest
-    whose rate is not confirmed; `rivals` are the cheapest of each machine, kind of accelerators, cloud and of two ways to buy
-    that the question names beside that of the `lead`, None where there is no estimate. `ordinary` is the machine of the `lead`
-    with the script that most people run on its chips, None where no such script reaches the target; `ordinary_missed` is the one
-    that people begin with, where it does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so
-    surely enough. `free` has the free tiers that take least time on the calendar, at most three, which `count` and the ranks of
-    `estimates` leave out; it is empty where the question asks for free tiers, which are estimates then. `owned` has the machines
-    that the asker owns.
+    looks: JSON does not. `first_that` finds the best that picks may come from and that fits. `least` is the estimate that costs
+    least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed; `rivals` are the cheapest of
+    each machine, kind of accelerators, cloud and of two ways to buy that the question names beside that of the `lead`, None
+    where there is no estimate. `ordinary` is the machine of the `lead` with the script that most people run on its chips, None
+    where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
+    `likeliest` is the recipe that reaches it most often, where none does so surely enough. `free` has the free tiers that take
+    least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the
+    question asks for free tiers, which are estimates then. `owned` has the machines that the asker owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
@@ -314,6 +330,7 @@ class Answer:
     named_first: PickName | None = None
     missed: tuple[Requirement, ...] = ()
     best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
+    first_that: Callable[[Callable[[Rented], bool]], Estimate | None] = field(default=lambda _: None, compare=False)
     least: Estimate | None = None
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
@@ -344,9 +361,10 @@ class Answer:
 
     @property
     def first(self) -> Estimate:
-        """What comes first in the question's order: the machine of one's own that costs least, else the cheapest pick, or the
-        fastest. Raises StopIteration where there is neither."""
-        return self._owned_or("fastest" if self.query.sort == "time" else "cheapest")
+        """What comes first in the question's order: the machine of one's own that costs least, else the pick asked for, the
+        cheapest or the fastest. Raises StopIteration where there is neither."""
+        by_order: PickName = "fastest" if self.query.sort == "time" else "cheapest"
+        return self._owned_or(self.named_first if self.query.pick else by_order)
 
     def _owned_or(self, name: PickName | None) -> Estimate:
         if self.owned:

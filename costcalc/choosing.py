@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from costcalc.answers import Folded, Ranges
-from costcalc.catalogue.catalogue import Catalogue
+from costcalc.answers import Folded, Ranges, Rented
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.candidates import Candidates, Order, first
 from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
@@ -40,16 +40,17 @@ class Choice:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
         The balanced has the least cost + `hour_worth` x hours; so has the cheapest of those that cost at most AS_CHEAP times the
-        least. The fastest is the cheapest of those that end within the range of the one with the fewest hours. The surest has
-        the narrowest range of cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE
-        times the least. Of equal ones the one that costs least is picked.
+        least; where that is asked for, no other costs less. The fastest is the cheapest of those that end within the range of the
+        one with the fewest hours. The surest has the narrowest range of cost and hours (a bill of whole hours hides how long it
+        may take), and costs at most MOST_FOR_SURE times the least. Of equal ones the one that costs least is picked.
         """
         pickable = np.flatnonzero(self.candidates.pickable)
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         worth = cost + hour_worth * hours
-        as_cheap = pickable[cost[pickable] <= AS_CHEAP * cost[pickable].min()]
+        most = (1 if self.query.pick == "cheapest" else AS_CHEAP) * cost[pickable].min()
+        as_cheap = pickable[cost[pickable] <= most]
         cheapest = self._least(as_cheap, worth[as_cheap])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         found: dict[PickName, int] = {
@@ -68,11 +69,14 @@ class Choice:
         return found
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
-        """The pick to act on. Where the question goes by time it is the fastest, else the cheapest, but for two cases of the
-        balanced: each hour that it saves costs less than CHEAP_HOUR of `hour_worth`, since nobody waits a day to save a dollar an
-        hour (shares of commitments don't count); or it alone ends within the hours asked for at the upper end of its range."""
-        if not picks or self.query.sort == "time":
-            return "fastest" if picks else None
+        """The pick to act on: the one asked for, if there is one of that name. Where the question goes by time it is the fastest,
+        else the cheapest, but for two cases of the balanced: each hour that it saves costs less than CHEAP_HOUR of `hour_worth`,
+        since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone ends within the hours
+        asked for at the upper end of its range."""
+        if not picks or self.query.pick in picks:
+            return self.query.pick if picks else None
+        if self.query.sort == "time":
+            return "fastest"
         cheapest, balanced = picks["cheapest"], picks["balanced"]
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
@@ -84,6 +88,33 @@ class Choice:
             if saved > 0 and (is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest]))
             else "cheapest"
         )
+
+    def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
+        """The position of the best that picks may come from and that fits, by what the pick that is named first was chosen by:
+        cost, hours, or both; None where none does."""
+        pickable, words, columns = (
+            np.flatnonzero(self.candidates.pickable),
+            self.catalogue.vocabulary,
+            self.catalogue.columns,
+        )
+        cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
+        worth = {"fastest": hours, "balanced": cost + hour_worth * hours}.get(named_first or "", cost)
+        positions = pickable[np.argsort(worth, kind="stable")]
+        row, time = self.candidates.row[positions], self.candidates.time[positions]
+        nodes = self.matrix.nodes[self.times.cluster[time]]
+        kinds = zip(
+            *(each.tolist() for each in (columns.instance[row], columns.option[row], nodes, self.times.recipe[time])),
+            strict=True,
+        )
+        seen: set[tuple[int, ...]] = set()
+        for position, kind in zip(positions.tolist(), kinds, strict=True):
+            if kind in seen:
+                continue
+            seen.add(kind)
+            (provider, name, machine), recipe = words.instances[kind[0]], self.matrix.recipes.recipes[kind[3]].name
+            if fits(Rented(provider, name, machine.accelerator, kind[2], OPTIONS[kind[1]], recipe)):
+                return int(position)
+        return None
 
     def best(self, picked: Iterable[int]) -> list[int]:
         """The picks and the best others, at most MOST_BEST, in the question's order: one for each recipe on each number and kind

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costcalc.answers import Answer, Estimate, Folded, Missed, Overview, PriceBasis, Ranges, Shown
+from costcalc.answers import Answer, Estimate, Folded, Missed, Overview, PriceBasis, Ranges, Rented, Shown
 from costcalc.catalogue.catalogue import SCARCITY, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
@@ -46,7 +46,7 @@ from costcalc.evidence import Evidence
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
 from costcalc.ordinary import OrdinaryScript
-from costcalc.picks import PickName, Requirement, pickable
+from costcalc.picks import HOUR_WORTH, PickName, Requirement, pickable
 from costcalc.query import EstimateQuery
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
@@ -59,8 +59,6 @@ UNFILTERED: dict[str, Any] = {
 }
 """What a question asks about where it asks about everything that can be rented."""
 IN_DOLLARS = Market()
-HOUR_WORTH = 10
-"""What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 
 
 def answer(
@@ -110,6 +108,7 @@ class Asked:
             missed=found.missed,
             least=least,
             best_shown=cache(partial(self._best_shown, chosen.best, shown)),
+            first_that=partial(self._first_that, chosen.first),
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
             ordinary=ordinary,
@@ -133,8 +132,7 @@ class Asked:
 
     def _chosen(self, with_frontier: bool) -> _Chosen:
         """Which candidates are looked at, and the ranks of those that are shown."""
-        query, catalogue, found, candidates = self.query, self.catalogue, self._found, self._found.candidates
-        choice = Choice(query, catalogue, found.matrix, found.times, candidates, found.sure, self._ranges)
+        query, catalogue, choice, candidates = self.query, self.catalogue, self._choice, self._found.candidates
         picks = choice.picks(self._hour_worth)
         own = own_candidates(catalogue, candidates) if query.own else []
         first = choice.named_first(picks, self._hour_worth)
@@ -150,6 +148,19 @@ class Asked:
         ranks = dict(zip(listed, count(query.offset + 1)))
         ranks |= {each: rank(order, each) for each in others if each not in ranks}
         return _Chosen(picks, first, lead, best, least, unconfirmed, beside, own, listed, ranks, choice.folded())
+
+    @property
+    def _choice(self) -> Choice:
+        found = self._found
+        return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, found.sure, self._ranges)
+
+    def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
+        """The best of all that picks may come from and that fits."""
+        position = self._choice.first_that(fits, first, self._hour_worth)
+        if position is None:
+            return None
+        order = self._found.candidates.order(self.query.sort, self.catalogue)
+        return self._shown({position: rank(order, position)})[position].estimate
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions made exact, with their ranks."""

@@ -18,6 +18,8 @@ AS_CHEAP = 1.05
 """How many times the least cost the cheapest may cost where hours are worth it: no estimate is that close."""
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
+HOUR_WORTH = 10
+"""What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 CHEAP_HOUR = 0.1
 """The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
 MOST_IN_TIME = 2

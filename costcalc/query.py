@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
+from costcalc.picks import PickName
 from costcalc.programs import Training
 from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, Running
 
@@ -78,9 +79,10 @@ class EstimateQuery:
     from which all other speeds then follow. `accelerators` is the number on all machines together, `nodes` the number of
     machines, and `max_accelerators` and `max_nodes` are the most of each. `as_of` None means now. `training` says up to how much
     care recipes are chosen. `max_price_age` is in days, `max_cost` in `currency`, as `hour_worth` is, what an hour of waiting is
-    worth (None: 10 US dollars). `runs` is the number of consecutive runs to cost. `storage_gb` is stored while they last,
-    `egress_gb` leaves the cloud once; `storage_rate`, per GB-month, and `egress_rate`, per GB, are in `currency` and go before
-    the provider's. `fx`, `label` and `cost_center` are for the edges: own exchange rates, and words that every export repeats.
+    worth (None: 10 US dollars). `pick` is the one that the verdict begins with (None: no wish). `runs` is the number of
+    consecutive runs to cost. `storage_gb` is stored while they last, `egress_gb` leaves the cloud once; `storage_rate`, per
+    GB-month, and `egress_rate`, per GB, are in `currency` and go before the provider's. `fx`, `label` and `cost_center` are for
+    the edges: own exchange rates, and words that every export repeats.
 
     `own` are machines that you own, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
     the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
@@ -125,6 +127,7 @@ class EstimateQuery:
     basis: Basis = "billed"
     hour_worth: Decimal | None = None
     sort: Literal["cost", "time"] = "cost"
+    pick: PickName | None = None
     limit: int = DEFAULT_LIMIT
     offset: int = 0
     frontier: bool = False

@@ -51,7 +51,7 @@ THEMES = (
         "Limits and order",
         "Limits of cost and time, the order, and how much is shown.",
         "budget max_cost max_hours sort limit runs_per_month",
-        "frontier basis hour_worth offset",
+        "pick frontier basis hour_worth offset",
     ),
     Theme(
         "Prices and money",
@@ -62,7 +62,7 @@ THEMES = (
     Theme(
         "Output",
         "How the answer is written; its figures stay the same.",
-        "format explain to pick run help help_all",
+        "format explain to run help help_all",
         "columns excel sep decimal profile focus table label cost_center",
     ),
     Theme(

@@ -82,7 +82,7 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
     )
     yield from _code(one, report)
-    if report.start(one) or report.launcher == "dstack":
+    if report.start(one.rented) or report.launcher == "dstack":
         yield f"It is stopped after {_limit_hours(one, report):.1f} h"
     yield f"No machine is rented for more than {_highest_rate(one, report)} {one.currency} an hour"
     yield f"The question: {to_url(report.question)}"
@@ -94,7 +94,7 @@ def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
 
 def _interruptions(one: Estimate, report: LaunchReport) -> Iterator[str]:
     """What becomes of a spot run that is taken back."""
-    start = report.start(one)
+    start = report.start(one.rented)
     if start is None or not _is_spot(one):
         return
     if start.checkpoint is None:
@@ -105,7 +105,7 @@ def _interruptions(one: Estimate, report: LaunchReport) -> Iterator[str]:
 
 def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
     """Where the recipe's code is, what its authors run, and what can't be started here."""
-    recipe, start = report.recipe(one), report.start(one)
+    recipe, start = report.recipe(one), report.start(one.rented)
     if recipe and recipe.program and recipe.program.repository:
         program = recipe.program
         yield f"Code: {program.repository} ({program.licence or 'licence not stated'}); {program.source}"
@@ -168,7 +168,7 @@ def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
     else:
         found["instance_type"], _, attached = one.instance_type.partition("+")
         found |= {"accelerators": {one.accelerator: per_machine}} if attached else {}
-    if start := report.start(one):
+    if start := report.start(one.rented):
         found |= {"image_id": f"docker:{start.image}", "disk_size": DISK_GB}
     found["use_spot"] = _is_spot(one)
     if _is_spot(one):
@@ -177,7 +177,7 @@ def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
 
 
 def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    one, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate)
+    one, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate.rented)
     regions = {"regions": [one.region]} if one.provider in WITH_REGIONS else {}
     image = {"image": start.image, "shell": "bash"} if start else {}
     volumes = [
@@ -208,7 +208,7 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
 def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Settings:
     """A machine by its type, or by its accelerators where the provider has no names for its machines."""
     gpu: Settings = {**_vendor(one, report), "count": one.accelerators // one.nodes}
-    disk = {"disk": f"{DISK_GB}GB.."} if report.start(one) else {}
+    disk = {"disk": f"{DISK_GB}GB.."} if report.start(one.rented) else {}
     if name is None:
         return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
     named = {**gpu, "name": [name], "memory": f"{floor(one.accelerator_memory_gib or 0)}GB.."}
@@ -217,7 +217,7 @@ def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Se
 
 def _command(one: Estimate, report: LaunchReport) -> str:
     """What the machine runs: the command given, or the recipe's own code."""
-    start = report.start(one)
+    start = report.start(one.rented)
     line = start.line(one.recipe) if start else None
     if start is None or line is None:
         return report.command or NO_COMMAND
@@ -246,7 +246,7 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
 
 def _started(one: Estimate, report: LaunchReport) -> dict[str, object]:
     """What the script of the recipe's own code needs beside: EPOCHS are all of its schedule, which may end beyond the target."""
-    recipe, start = report.recipe(one), report.start(one)
+    recipe, start = report.recipe(one), report.start(one.rented)
     line = start.line(one.recipe) if start else None
     if recipe is None or start is None or line is None:
         return {}

@@ -22,13 +22,13 @@ _DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if fie
 def to_url(query: EstimateQuery, path: str = "/cost", without: Collection[str] = (), **layout: str) -> str:
     """The address of this question; parameters at their defaults and those of `without` are left out, `layout` is added
     (`format="csv"`)."""
-    kept = (pair for pair in _pairs(query) if pair[0] not in without)
+    kept = (pair for pair in pairs(query) if pair[0] not in without)
     return f"{path}?{urlencode([*kept, *layout.items()], safe=',:*')}"
 
 
 def to_command(query: EstimateQuery) -> str:
     """The question as Slack's command asks it: `/cost resnet50 0.757 provider=aws`."""
-    named = ((name, text) for name, text in _pairs(query) if name not in ("model", "target"))
+    named = ((name, text) for name, text in pairs(query) if name not in ("model", "target"))
     written = (f'{name}="{text}"' if " " in text else f"{name}={text}" for name, text in named)
     return " ".join(["/cost", query.model, text_of(query.target), *written])
 
@@ -52,7 +52,8 @@ def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
     )
 
 
-def _pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
+def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
+    """The parameters that are not at their defaults, as they are written."""
     implied = {"target_of"}
     implied |= {"target", "metric", "dataset"} if query.metric == EPOCHS else set()
     implied |= {"metric", "dataset"} if task_of(query) else set()

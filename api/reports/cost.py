@@ -186,7 +186,9 @@ class CostReport:
         hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
         found = hints.added(self.service.answered(self._asked))
         missing = "" if found.count else nothing(found)
-        return replace(found, verdict=verdict(found, self.notes, missing, next_step(found)))
+        return replace(
+            found, verdict=verdict(found, self.notes, missing, next_step(found, self.service.evidence.accelerators))
+        )
 
     def with_frontier(self) -> Answer:
         """The same answer with the frontier's estimates among the best, for sheets."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from api.questions.errors import BadParameters, NotFound
@@ -12,10 +14,10 @@ from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.starts import Start, start_of
 from api.service import Service, query_of
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.hardware import Accelerator
 from costcalc.offers import PurchaseOption
-from costcalc.picks import PickName
 from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
 from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
@@ -33,11 +35,12 @@ class Launchable:
     name: LaunchName
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LaunchReport:
     """One question, the launcher that rents its answer, the command to run there, and where data set and checkpoints lie.
 
-    Without a command the machines are those on which the recipe's code starts, as far as that is known.
+    The machine is the one that the verdict begins with. Where its code is not known to start there, and no command is given, it
+    is the one that the verdict's last line names.
     """
 
     service: Service
@@ -45,7 +48,6 @@ class LaunchReport:
     query: EstimateQuery
     launcher: Launcher
     command: str
-    pick: PickName = "cheapest"
     data: str = ""
     checkpoints: str = ""
 
@@ -55,27 +57,21 @@ class LaunchReport:
         return TITLES[self.launcher]
 
     def machines(self) -> tuple[Launchable, ...]:
-        """The pick asked for, or the best that the launcher rents, then others that train alike on as many machines, in order.
-
-        There are at most `query.limit`. Raises NotFound if there are none.
-        """
-        found = self._in_order()
-        first = next((each for each in found if self.start(each.estimate)), found[0])
-        alike = [each for each in found if each != first and self._like(each.estimate) == self._like(first.estimate)]
-        return (first, *dict.fromkeys(alike))[: self.query.limit]
+        """The first, then others that train alike on as many machines, in order; at most `query.limit`."""
+        first = self._first
+        alike = (each for each in self._others if self._like(each.estimate) == self._like(first.estimate))
+        found = {(each.estimate.rented, each.estimate.region): each for each in (*alike, first)}
+        return (first, *(each for each in found.values() if each != first))[: self.query.limit]
 
     def passed_over(self) -> Estimate | None:
-        """The one that would come first, if its code does not start there."""
-        first = self._in_order()[0]
-        return None if first == self.machines()[0] else first.estimate
+        """What the verdict begins with, if this launcher rents it and its code does not start there."""
+        lead = self._answer.lead if self._answer.picks else None
+        rents = lead and name_of(self.launcher, lead.rented)
+        return lead if rents and lead != self._first.estimate else None
 
-    def start(self, estimate: Estimate) -> Start | None:
+    def start(self, machine: Rented) -> Start | None:
         """How the recipe's code starts on these machines; None where that is not known, or where a command was given."""
-        chip, start = self.service.evidence.accelerators.get(estimate.accelerator), start_of(estimate.recipe)
-        machine = launchable(self.launcher, estimate)
-        if self.command or start is None or chip is None or machine is None or not machine.name.starts_images:
-            return None
-        return start if start.runs_on(chip, estimate.nodes) else None
+        return None if self.command else start_on(self.launcher, machine, self.service.evidence.accelerators)
 
     def recipe(self, estimate: Estimate) -> Recipe | None:
         """The recipe of an estimate, None where it is a task's or one's own word."""
@@ -84,19 +80,31 @@ class LaunchReport:
 
     def _like(self, each: Estimate) -> tuple[object, ...]:
         """What another machine must have in common to stand in; the script of a recipe's code counts the accelerators."""
-        start = self.start(each)
+        start = self.start(each.rented)
         script = (start.commit, each.accelerators) if start else ()
         return each.recipe, each.nodes, each.purchase_option, each.confirmed, each.runs_here, script
 
-    def _in_order(self) -> list[Launchable]:
-        """All that the launcher rents: the pick, the best, then those with a confirmed rate, by the question's order."""
-        answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
-        picked = [pick.estimate for pick in answer.picks if pick.name == self.pick]
-        others = sorted(answer.estimates, key=lambda each: not (each.confirmed and each.runs_here))
-        found = [one for each in (*picked, *answer.best, *others) if (one := launchable(self.launcher, each))]
-        if not found:
-            raise NotFound(self._nothing(answer), "to")
+    @cached_property
+    def _answer(self) -> Answer:
+        return self.service.answer(self.query, self.catalogue)
+
+    @cached_property
+    def _first(self) -> Launchable:
+        """As the verdict has it; where the launcher rents none of these, the first that it rents. Raises NotFound."""
+        question = self.question
+        found = first_launched(self.launcher, self._answer, self.start) if self._answer.picks else None
+        found = found or next(iter(self._others), None)
+        if found is None:
+            raise NotFound(self._nothing(self.service.answer(question, self.catalogue)), "to")
         return found
+
+    @cached_property
+    def _others(self) -> list[Launchable]:
+        """All that the launcher rents: the best, then those with a confirmed rate, by the question's order."""
+        answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
+        others = sorted(answer.estimates, key=lambda each: not (each.confirmed and each.runs_here))
+        named = ((each, name_of(self.launcher, each.rented)) for each in (*answer.best, *others))
+        return [Launchable(each, name) for each, name in named if name]
 
     @property
     def question(self) -> EstimateQuery:
@@ -113,25 +121,43 @@ class LaunchReport:
         return f"no estimate remains: {left_out(answer)}"
 
 
-def launchable(launcher: Launcher, estimate: Estimate) -> Launchable | None:
-    """The estimate as the launcher rents it; None where it does not rent such a machine."""
-    name = launch_name(launcher, estimate.provider, estimate.instance_type, estimate.accelerator)
-    return Launchable(estimate, name) if name else None
+def first_launched(launcher: Launcher, answer: Answer, start: Callable[[Rented], Start | None]) -> Launchable | None:
+    """What the launcher rents: what the verdict begins with, if its code starts there; else the best whose code does; else what
+    the verdict begins with, or the best. None where it rents none of them."""
+    lead = answer.lead if name_of(launcher, answer.lead.rented) else None
+    found = lead if lead and start(lead.rented) else answer.first_that(lambda each: bool(start(each)))
+    found = found or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
+    name = name_of(launcher, found.rented) if found else None
+    return Launchable(found, name) if found and name else None
+
+
+def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
+    """How the recipe's code starts on these machines, in images that the launcher starts there; None where that is not known."""
+    chip, start, name = accelerators.get(machine.accelerator), start_of(machine.recipe), name_of(launcher, machine)
+    if start is None or chip is None or name is None or not name.starts_images:
+        return None
+    return start if start.runs_on(chip, machine.nodes) else None
+
+
+def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
+    """What the launcher calls this machine; None where it does not rent it, or not so."""
+    if machine.purchase_option not in BY_THE_HOUR:
+        return None
+    return launch_name(launcher, machine.provider, machine.instance_type, machine.accelerator)
 
 
 def launchers(estimate: Estimate) -> list[Launcher]:
     """Those that rent an estimate's machines as it buys them."""
-    by_the_hour = estimate.purchase_option in BY_THE_HOUR
-    return [launcher for launcher in TITLES if by_the_hour and launchable(launcher, estimate)]
+    return [launcher for launcher in TITLES if name_of(launcher, estimate.rented)]
 
 
 def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    asked = {name: value for name, value in values.items() if name not in ("to", "run", "pick", "data", "checkpoints")}
+    asked = {name: value for name, value in values.items() if name not in ("to", "run", "data", "checkpoints")}
     places: dict[str, str] = {name: str(values.get(name, "")) for name in ("data", "checkpoints")}
     if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
         raise BadParameters(wrong)
-    how = values["to"], values.get("run", ""), values.get("pick", "cheapest"), places["data"], places["checkpoints"]
+    how = values["to"], values.get("run", ""), places["data"], places["checkpoints"]
     return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)
 
 

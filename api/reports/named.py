@@ -12,14 +12,13 @@ from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.accuracy import last_that
 from api.reports.cost import CostReport
 from api.reports.unnamed import FITS, of_own_machine
+from api.reports.verdict import in_short
 from api.service import Service
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.units import in_words
-from pricing.packaged.providers import provider
 
 ENERGY = "energy_kwh"
 TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
@@ -51,11 +50,7 @@ def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
     each = answer.lead
-    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {_machine(each)}"
-
-
-def _machine(each: Estimate) -> str:
-    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
+    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {in_short(each)}"
 
 
 def _goal(metric: str, target: float) -> str:
@@ -103,7 +98,7 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
     drawn, carbon = (f"{float(f'{one:.2g}'):,.12g}" for one in (each.energy_kwh, each.carbon_kg or 0))
     emitted = f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else ""
     others = tuple(line for line in meant.asked if line not in about)
-    told = f"{_machine(each)} draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    told = f"{in_short(each)} draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
     return replace(meant, choice=(*meant.choice, told), asked=others)
 
 

@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from api.reports.launch import launchers
+from api.questions.links import pairs
+from api.questions.schemas.trainings import LaunchSchema
+from api.reports.launch import Launcher, first_launched, launchers, start_on
+from api.reports.verdict import PLACES, in_short
 from costcalc.answers import Answer, Estimate
+from costcalc.hardware import Accelerator, counted
+from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
-from costcalc.query import DEFAULT_LIMIT, EstimateQuery
-from costcalc.training import Metric
+from costcalc.query import EstimateQuery
+from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
-ANYWHERE = ("any", "unspecified")
 GOAL = ("model", "target")
-PLAIN: dict[str, Any] = {"provider": (), "currency": "USD", "max_cost": None, "max_hours": None, "limit": DEFAULT_LIMIT}
-"""What of a question the command need not repeat, or repeats, so that its best answer is the machine that was picked."""
+PAGES = ("limit", "offset")
+MACHINES = (
+    "provider",
+    "region",
+    "instance_type",
+    "accelerator",
+    "accelerators",
+    "max_accelerators",
+    "max_nodes",
+    "nodes",
+)
+CHOSEN_BY = ("purchase", "sort", "pick", "hour_worth", "max_cost", "frontier", "regions", "available")
+"""What of a question a command that names the machine need not repeat, beside the filters of machines."""
+LAUNCHED = frozenset(LaunchSchema().fields)
 
 
-def next_step(answer: Answer) -> str:
-    """One sentence with a command or an address; empty where a past date is asked about."""
+def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> str:
+    """One sentence with a command or an address; empty where a past date is asked about. A command that rents starts what the
+    verdict begins with, or says what it starts instead, and why."""
     if answer.query.as_of:
         return ""
     if answer.query.epochs is not None:
         return "Next: costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it."
-    told = _with(answer, answer.lead) if answer.picks else _without_picks(answer)
+    told = _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
     return f"Next: {told}." if told else ""
 
 
-def _with(answer: Answer, lead: Estimate) -> str:
+def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> str:
     goal = _goal(answer.query)
     if lead.purchase_option is PurchaseOption.OWNED:
         return f"costcalc measure {answer.query.model} says how fast your machine is"
@@ -39,7 +55,7 @@ def _with(answer: Answer, lead: Estimate) -> str:
     page = provider(lead.provider).page
     is_to_check = page and "confirmed" in answer.missed
     if not is_to_check and (known := launchers(lead)):
-        return f"{_launch(answer, lead)} --to {known[0]}"
+        return _launch(answer, lead, known, accelerators)
     if page:
         return f"{page} has today's rates" if lead.billed_cost else page
     return f"{shlex.join(['costcalc', 'cost', *goal, '--provider', lead.provider, '--explain'])} names the source of the rate"
@@ -55,19 +71,38 @@ def _without_picks(answer: Answer) -> str:
     return "" if answer.best_reached else "costcalc recipes add LOG estimates it from a log of your own training"
 
 
-def _launch(answer: Answer, each: Estimate) -> str:
-    """The command that rents it: the question itself where that has few conditions and this is its cheapest pick."""
-    query = answer.query
-    if each == answer.picks[0].estimate and replace(query, **PLAIN) == EstimateQuery(query.model, query.target):
-        words = ["--provider", each.provider] if query.provider else []
-        words += ["--max-hours", f"{query.max_hours:g}"] if query.max_hours else []
-    else:
-        words = ["--provider", each.provider, "--instance-type", each.instance_type]
-        words += ["--region", each.region] if query.region and each.region not in ANYWHERE else []
-        words += ["--nodes", str(each.nodes)] if each.nodes > 1 else []
-        words += ["--metric", query.metric] if query.metric == Metric.TOP5 else []
-        words += ["--purchase", each.purchase_option.value] if query.purchase else []
-    return shlex.join(["costcalc", "launch", *_goal(query), *words])
+def _launch(answer: Answer, lead: Estimate, known: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:
+    """The command that rents it and starts its code; else one that starts another machine, which it names; else one that rents
+    it alone."""
+    others = []
+    for launcher in known:
+        first = first_launched(launcher, answer, lambda each, by=launcher: start_on(by, each, accelerators))  # type: ignore[misc]
+        if first and first.estimate == lead and start_on(launcher, lead.rented, accelerators):
+            return _command(answer.query, lead, launcher)
+        others += [(launcher, first.estimate)] if first and first.estimate != lead else []
+    if not others:
+        return f"{_command(answer.query, lead, known[0])} rents it; --run takes the command that trains"
+    launcher, other = others[0]
+    cost = money(other.cost(answer.basis).cost, other.currency)
+    missing = counted(lead.accelerators, lead.accelerator).removeprefix("1 ")
+    started = f"starts {in_short(other)}, {in_words(other.hours)}, {cost} (no known image for {missing})"
+    return f"{_command(answer.query, other, launcher)} {started}"
+
+
+def _command(query: EstimateQuery, each: Estimate, launcher: Launcher) -> str:
+    """The command that launches it: the question itself, or where a launcher can't be asked that, the machine."""
+    given = {name: text for name, text in pairs(query) if name not in (*GOAL, *PAGES)}
+    if not {*given} & {"max_cost", "hour_worth"}:
+        given.pop("currency", None)
+    bought = each.purchase_option.value
+    if "region" in given or not given.keys() <= LAUNCHED or given.get("purchase", "on_demand") != bought:
+        given = {name: text for name, text in given.items() if name in LAUNCHED - {*MACHINES, *CHOSEN_BY}}
+        given |= {"provider": each.provider, "instance_type": each.instance_type}
+        given |= {"region": each.region} if query.region and each.region not in PLACES else {}
+        given |= {"nodes": str(each.nodes)} if each.nodes > 1 else {}
+        given |= {"purchase": bought} if query.purchase else {}
+    words = [word for name, text in given.items() for word in (f"--{name.replace('_', '-')}", text)]
+    return shlex.join(["costcalc", "launch", *_goal(query), *words, "--to", launcher])
 
 
 def _goal(query: EstimateQuery) -> list[str]:

@@ -137,7 +137,7 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
         return f"{asked}Your {mine}: {figures}, {_own_cost(query)}."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
-        return f"{asked}Use {_short(each)}: free, {in_words(each.hours)} of work{waits}."
+        return f"{asked}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
     told = f"{asked}{'rent' if asked else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
     return f"{told} {_rate(each)}{_the_cheapest(answer)}"
 
@@ -151,7 +151,7 @@ def _the_cheapest(answer: Answer) -> str:
     cost = each.cost(answer.basis).cost
     price, less = (money(one, each.currency) for one in (cost, answer.lead.cost(answer.basis).cost - cost))
     takes = f"takes {in_words(each.hours)} ({_range(each)})"
-    return f" The cheapest, {_short(each)} for {price}, is {less} cheaper but {takes}."
+    return f" The cheapest, {in_short(each)} for {price}, is {less} cheaper but {takes}."
 
 
 def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
@@ -190,17 +190,17 @@ def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
         of_an_hour = _of_an_hour(other, answer) if per_hour else ""
-        yield 0, f"{name}: {_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}{of_an_hour}."
-    if surer and surer not in (other, *answer.rivals.values()):
-        figures = f"{in_words(surer.hours)}, {_paid(surer, answer)}"
-        yield 0, f"Surer (logged on that chip): {_short(surer)}, {figures}."
+        yield 0, f"{name}: {in_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}{of_an_hour}."
     if seen := _seen_for_less(answer):
         yield 1, seen
+    if surer and surer not in (other, *answer.rivals.values()):
+        figures = f"{in_words(surer.hours)}, {_paid(surer, answer)}"
+        yield 0, f"Surer (logged on that chip): {in_short(surer)}, {figures}."
     if free := _free(answer):
         yield 1, free
     if (least := _least(answer)) and least != other:
         cost = money(least.cost(basis).cost, least.currency)
-        yield 0, f"Cheaper: {_short(least)}, {_apart(least, answer.lead)}, {cost}."
+        yield 0, f"Cheaper: {in_short(least)}, {_apart(least, answer.lead)}, {cost}."
 
 
 def _rivals(answer: Answer) -> str:
@@ -214,7 +214,7 @@ def _rivals(answer: Answer) -> str:
             as_lead = each.confirmed and each.purchase_option is answer.lead.purchase_option
             bought = "" if as_lead else f", {_bought(each)}"
             unsure = "" if each.confirmed else ", unconfirmed"
-            told.append(f"{_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
+            told.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
     return f"Against it: {'; '.join(told)}." if told else ""
 
 
@@ -271,17 +271,17 @@ def _seen_for_less(answer: Answer) -> str:
     ):
         return ""
     cost = money(each.cost(basis).cost, each.currency)
-    return f"Seen for less, unconfirmed: {cost} ({_short(each)}, {_bought(each)}, {_days(each)})."
+    return f"Seen for less, unconfirmed: {cost} ({in_short(each)}, {_bought(each)}, {_days(each)})."
 
 
 def _free(answer: Answer) -> str:
     tiers = [tier for tier in answer.free if tier.calendar_hours <= LONG_WAIT]
     if not tiers:
         return ""
-    return f"Free, if you can wait: {_short(tiers[0])}, {in_words(tiers[0].calendar_hours)}."
+    return f"Free, if you can wait: {in_short(tiers[0])}, {in_words(tiers[0].calendar_hours)}."
 
 
-def _short(each: Estimate) -> str:
+def in_short(each: Estimate) -> str:
     """What is rented, and from whom: `8 A100-40GB at AWS`."""
     return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
 
@@ -291,7 +291,7 @@ def _located(each: Estimate) -> str:
     name = _machine_type(each)
     machines = f"{each.nodes} x {name}" if each.nodes > 1 and name else name
     where = ", ".join(filter(None, [machines, "" if each.region in PLACES else each.region]))
-    return f"{_short(each)} ({where})" if where else _short(each)
+    return f"{in_short(each)} ({where})" if where else in_short(each)
 
 
 def _machine_type(each: Estimate) -> str:

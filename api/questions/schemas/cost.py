@@ -30,6 +30,7 @@ from api.questions.fields import (
 )
 from api.questions.spellings import PURCHASES
 from costcalc.offers import Payment, PurchaseOption
+from costcalc.picks import PickName
 from costcalc.programs import Training
 from costcalc.query import Place
 from costcalc.training import Compilation, Crossing, Metric, PipelineAsked
@@ -204,7 +205,16 @@ class CostSchema(OfferFilters):
         "cheapest; default 10 US dollars",
         example=10,
     )
-    sort = Choice(("cost", "time"), "sort by cost or by calendar time; default cost")
+    sort = Choice(
+        ("cost", "time"),
+        "sort by cost or by calendar time; default cost; where it is given, that pick comes first, too",
+    )
+    pick = Choice(
+        get_args(PickName),
+        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced where each hour that "
+        "it saves costs under a tenth of what it is worth",
+        example="cheapest",
+    )
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
     frontier = Flag("only estimates that no other beats on both cost and calendar time; default false", example="true")
     recipes = Choice(

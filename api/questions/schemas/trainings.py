@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import get_args
 
 from api.questions.fields import Choice, Choices, Command, Cost, Hours, Names, Number, Target, Targets, Text
 from api.questions.schemas.cost import OWNED_BY, WORKBOOK_FORMATS, CostSchema
 from api.questions.spellings import PURCHASES
 from costcalc.offers import PurchaseOption
-from costcalc.picks import PickName
 
 COST_LAYOUT = ("profile", "focus")
 FILE_LAYOUT = ("format", "excel", "sep", "decimal", "columns")
@@ -34,7 +32,7 @@ class CommitmentsSchema(CostSchema):
     class Meta:
         """A comparison by month has no single run and no FOCUS columns."""
 
-        exclude = (*COST_LAYOUT, *CAMPAIGN, "own")
+        exclude = (*COST_LAYOUT, *CAMPAIGN, "own", "pick")
 
     def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         """Each machine is compared with one's own that has the same accelerators."""
@@ -53,7 +51,7 @@ class TrendSchema(CostSchema):
         """Each point has one estimate, the cheapest pick of its date."""
 
         exclude: tuple[str, ...] = (
-            *COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "frontier", "recipes", "regions", "own"
+            *COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "pick", "frontier", "recipes", "regions", "own"
         )  # fmt: skip
 
 
@@ -78,7 +76,7 @@ class AccuracySchema(CostSchema):
     class Meta:
         """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
 
-        exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "frontier", "recipes", "offset")
+        exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "pick", "frontier", "recipes", "offset")
 
 
 class PlanRowSchema(CostSchema):
@@ -139,7 +137,6 @@ class LaunchSchema(CostSchema):
     """The parameters of `/launch`."""
 
     to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
-    pick = Choice(get_args(PickName), "which pick to launch; default cheapest", example="fastest")
     purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
     run = Command("command that trains; otherwise the recipe's own code, where it starts", example="python train.py")
     data = Text("where ImageNet lies: a bucket, or a path or volume of the machine", example="s3://my-bucket/imagenet")
@@ -178,6 +175,6 @@ class CompareSchema(CostSchema):
 
         exclude = (
             *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
-            "accelerators", "nodes", "max_accelerators", "max_nodes", "own", "max_hours", "max_cost", "basis", "sort", "limit",
-            "offset", "frontier", "recipes", "regions", "rates",
+            "accelerators", "nodes", "max_accelerators", "max_nodes", "own", "max_hours", "max_cost", "basis", "sort", "pick",
+            "limit", "offset", "frontier", "recipes", "regions", "rates",
         )  # fmt: skip

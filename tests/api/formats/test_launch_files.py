@@ -92,13 +92,13 @@ def test_the_launchers_understand_the_first_estimate(reports, understood):
                 each.purchase_option == "spot" for each in [first, *others]
             ]
             assert resources[0]["cloud"] == first.provider
-            assert not one.start(first) or resources[0]["disk"] == 400
+            assert not one.start(first.rented) or resources[0]["disk"] == 400
         else:
             assert read["backends"] == [first.provider]
             assert read["instance_types"] == [first.instance_type.partition("+")[0]]
             assert read["accelerators"] == first.accelerators / first.nodes
             assert read["spot"].replace("-", "_") == first.purchase_option
-            assert not one.start(first) or read["disk"] == 400
+            assert not one.start(first.rented) or read["disk"] == 400
             assert read["max_price"] >= float(first.hourly_rate) / first.nodes
 
 
@@ -163,7 +163,7 @@ def test_the_first_machine_is_one_on_which_the_code_starts(report):
     one = report(to="skypilot")
     assert one.passed_over().accelerator == "GH200"
     assert "# Passed over: 1 x lambda gpu_1x_gh200" in launch_file(one).decode()
-    assert all(one.start(machine.estimate) for machine in one.machines())
+    assert all(one.start(machine.estimate.rented) for machine in one.machines())
     assert len({machine.estimate.accelerators for machine in one.machines()}) == 1
 
 

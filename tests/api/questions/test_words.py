@@ -73,6 +73,8 @@ def read(text, words):
         ("resnet50 0.757 on CPUs", {"accelerator": ["CPU"]}),
         ("resnet50 0.757 riseml-2018-tpuv2 mlperf-*", {"recipe": ["riseml-2018-tpuv2", "mlperf-*"]}),
         ("resnet50 0.757 as of 2018-04-26", {"as_of": ["2018-04-26"]}),
+        ("surest way to resnet50 76%", {"pick": ["surest"], "target": ["0.76"]}),
+        ("resnet50 76% best value", {"pick": ["balanced"], "target": ["0.76"]}),
         ("resnet50 0.757 fastest frontier measured", {"sort": ["time"], "frontier": ["true"], "evidence": ["measured"]}),
         ("resnet50 0.757 12% off 95% confidence", {"discount": ["0.12"], "confidence": ["0.95"]}),
         ("resnet50 0.757 discount=aws:12% utilization=50%", {"discount": ["aws:12%"], "utilization": ["50%"]}),

@@ -8,6 +8,7 @@ from support.services import packaged_service
 
 from api.reports.cost import CostReport
 
+PICKS = ("cheapest", "fastest", "balanced", "surest")
 RENTED = r"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: \$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\)\. "
 RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.$"
 CODE = r"^That is \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
@@ -117,6 +118,21 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
             assert picks[name].accelerator in whole
     assert picks[lead].recipe in whole
     assert ("confirmed" in found.missed) == ("is confirmed: check the rate" in whole or "has a confirmed rate" in whole)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [({"sort": "cost"}, "cheapest"), ({"sort": "time"}, "fastest"), *(({"pick": name}, name) for name in PICKS)],
+)
+def test_the_pick_that_is_asked_for_comes_first_and_the_others_are_told(service, asked, name):
+    found = report(service, target="0.757", **asked).answer
+    picks = {pick.name: pick.estimate for pick in found.picks}
+    assert found.lead == picks[name]
+    assert name != "cheapest" or found.lead.billed_cost == found.least.billed_cost == min(
+        each.billed_cost for each in found.best
+    )
+    others = [each for each in (picks["cheapest"], picks["balanced"], picks["surest"]) if each != found.lead]
+    assert any(f"{each.billed_cost:,.2f}" in " ".join(found.verdict) for each in others)
 
 
 def test_every_surface_says_the_same_words_first(service):
