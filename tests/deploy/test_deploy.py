@@ -15,6 +15,7 @@ import yaml
 
 from api.settings import SETTINGS
 from api.web import health
+from api.web.serving import refreshing, server
 from tools.cluster.program import installed
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +52,17 @@ def test_the_image_is_named_by_the_version():
     [image] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())["images"]
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     assert (image["newTag"], compose["x-costcalc"]["image"]) == (VERSION, f"costcalc:{VERSION}")
+
+
+def test_a_server_may_take_its_time_to_stop():
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["web"]["stop_grace_period"]
+    unit = ConfigParser(strict=False, interpolation=None)
+    unit.read(DEPLOY / "systemd" / "costcalc.service")
+    pod = next(yaml.safe_load_all((DEPLOY / "kubernetes" / "web.yaml").read_text()))["spec"]["template"]["spec"]
+    before = pod["containers"][0]["lifecycle"]["preStop"]["exec"]["command"][1]
+    kubernetes = pod.get("terminationGracePeriodSeconds", 30) - int(before)
+    longest = server.STOP_SECONDS + refreshing.STOP_SECONDS
+    assert min(int(compose.removesuffix("s")), int(unit["Service"]["TimeoutStopSec"]), kubernetes) > longest
 
 
 def test_what_others_built_is_named_by_its_digest():

@@ -43,7 +43,7 @@ class LiveServer:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        return self.process.wait(PATIENCE)
 
 
 def clean_environment(home, **variables):
@@ -52,13 +52,13 @@ def clean_environment(home, **variables):
     return {**kept, "COSTCALC_REFRESH": "off", "HOME": str(home), **variables}
 
 
-def start_server(home, **variables):
+def start_server(home, program=(COSTCALC,), **variables):
     """The server on a free port; its own announcement says which. Its store is a copy, unless the home has been lived in."""
     if "COSTCALC_DATABASE_URL" not in variables and not (home / ".local").exists():
         filled_store(home / ".local/share/costcalc")
     log = home / "server.log"
     with log.open("w") as output:
-        command = [COSTCALC, "serve", "--bind", "127.0.0.1:0"]
+        command = [*program, "serve", "--bind", "127.0.0.1:0"]
         process = subprocess.Popen(command, env=clean_environment(home, **variables), stdout=output, stderr=output)
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:

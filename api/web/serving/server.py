@@ -26,10 +26,11 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server import MPServer
+from granian.server.mp import WorkerProcess
 
 from api.settings import Settings
 from api.web.serving.refreshing import Refreshing
-from api.web.serving.request import Asgi
+from api.web.serving.request import SEND_SECONDS, Asgi
 from costcalc.evidence import Evidence, load_evidence
 from pricing.packaged.catalogue import packaged_catalogue
 
@@ -69,11 +70,18 @@ class _Server(MPServer):
     """Granian tells a worker once to stop, which a worker misses that has loaded but not begun to serve; ours tells it again.
 
     Granian forgets a stop that comes while it notices a dead worker, as when Ctrl-C reaches all processes; ours stops.
+
+    Granian keeps an answer for as long as its client reads nothing; on Linux, ours ends that connection after SEND_SECONDS.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.main_loop_interrupt = _Bell()  # type: ignore[assignment]
+
+    @staticmethod
+    @WorkerProcess.wrap_target  # type: ignore[untyped-decorator]
+    def _spawn_asgi_worker(number: int, app: Asgi, sock: Any, *others: Any) -> None:
+        MPServer._spawn_asgi_worker.__wrapped__(number, app, _impatient(sock), *others)
 
     def _respawn_workers(self, *arguments: Any, **named: Any) -> None:
         if self.interrupt_signal:
@@ -175,6 +183,18 @@ def _give_back(trim: Callable[[int], int]) -> None:
     while True:
         trim(0)
         time.sleep(TRIM_SECONDS)
+
+
+def _impatient(sock: Any) -> Any:
+    """What a worker listens on, a port of Linux or what all workers share, in granian's two forms."""
+    port, shared = sock
+    if port is None or port.is_uds():
+        return sock
+    shared = port.build()
+    listening = socket.socket(fileno=shared.get_fd())
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SEND_SECONDS * 1000)  # its connections inherit it
+    listening.detach()
+    return None, shared
 
 
 def _place(bind: str) -> dict[str, Any]:
