@@ -277,7 +277,7 @@ TREND = Table(
 ROUNDS = Table(
     "MLPerf in dollars",
     "The least that this task's training cost on demand on the day of each round, and the least minutes that one could rent. "
-    "Only rates that were seen and confirmed by then count.",
+    "Only rates that were seen by then, and are confirmed, count.",
     "round",
     RoundRow,
     (

@@ -101,7 +101,7 @@ class TrendReport:
     rest: ClassVar = None
     drawn: ClassVar = (
         "the price of this training",
-        "the cheapest machine that one could rent on each date, with its 80 % range; prices seen and confirmed by then",
+        "the cheapest machine that one could rent on each date, with its 80 % range; prices seen by then and confirmed",
     )
     service: Service
     catalogue: Catalogue
@@ -220,7 +220,7 @@ def _waiting(points: Sequence[Point]) -> Iterator[str]:
     counted = f"It fell by a tenth or more in {sum(fell)} of {len(fell)} years{again}."
     likely = fell[-1] and 2 * sum(followed) > len(followed)
     yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
-    yield "Only rates that were seen and confirmed by each date count, so a gap in what was seen looks like a rise."
+    yield "Only confirmed rates that were seen by each date count, so a gap in what was seen looks like a rise."
 
 
 def changed(before: Estimate, after: Estimate) -> tuple[Change | None, str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
 from costcalc.catalogue.confirmation import Confirmation, Vouched, confirmation, enough_since
 from costcalc.catalogue.encoding import build, extended
-from costcalc.catalogue.hands import vouched_for, with_hands_kept
+from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
 from costcalc.offers import (
@@ -125,6 +125,7 @@ class Catalogue:
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         said = _Said(self.first_hand, self.ended, self.own)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
+        self._unchanged_until = unchanged_until(columns, self.ended)
         self._by_year: dict[int, tuple[int, ...] | None] = {}
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, said, self._moments))
         since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
@@ -173,7 +174,7 @@ class Catalogue:
         `catalogue.confirmed(as_of, days).of(rows)` says it of rows of `current_offers(as_of, days)`.
         """
         since = self._enough_since(*self._between(as_of, max_price_age_days))
-        said = Vouched(self.columns, self.vouched, self.own)
+        said = Vouched(self.columns, self.vouched, self.own, self._unchanged_until)
         return confirmation(said, since, as_of, max_price_age_days)
 
     def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:

@@ -1,4 +1,4 @@
-"""Which rates are confirmed: vouched for by whom one can trust to know, and seen not too long ago."""
+"""Which rates are confirmed: vouched for by whom one can trust to know, and seen not too long ago, or unchanged later."""
 
 from __future__ import annotations
 
@@ -22,34 +22,41 @@ FRESH_DAYS = dict.fromkeys(OPTIONS, 180) | {
 """The age up to which a rate is fresh: those of spot and capacity blocks move by the week, those of commitments by the year."""
 USUAL_SECONDS = np.array([FRESH_DAYS[option] for option in OPTIONS], np.int64) * SECONDS_PER_DAY
 ENOUGH_PROVIDERS = 10
+MOVES_BY_THE_WEEK = np.array([FRESH_DAYS[option] == FRESH_DAYS[PurchaseOption.SPOT] for option in OPTIONS], bool)
 NEVER = np.iinfo(np.int64).max // 2
 
 
 class Vouched(NamedTuple):
-    """A catalogue's columns, the rows that somebody vouches for, and those of the asker's own machines."""
+    """A catalogue's columns, the rows that somebody vouches for, those of the asker's own machines, and until when each rate was
+    seen unchanged, in seconds since 1970."""
 
     columns: Columns
     flags: Flags
     own: Flags
+    unchanged_until: Indices
 
 
 @dataclass(frozen=True, eq=False)
 class Confirmation:
-    """What is confirmed at one moment, of the rows that are current then.
+    """What is confirmed at one moment, `now` in seconds since 1970, of the rows that are current then.
 
-    A rate of each kind of purchase is fresh if it was observed no earlier than `since`, in seconds since 1970. `limits` has the
-    same as an age in days: that of `FRESH_DAYS`, or where fewer than ten providers have a rate of that kind so fresh and vouched
-    for, the age at which ten do, or as many as there are.
+    A rate is fresh if it was observed no earlier than `since` says of its kind of purchase. `limits` has that as an age in days:
+    that of `FRESH_DAYS`, or where fewer than ten providers have a rate of that kind so fresh and vouched for, the age at which
+    ten do, or as many as there are. On a past date a rate is fresh, too, if it was next seen after that date and was the same
+    then, unless it is of those that move by the week.
     """
 
     vouched: Vouched
+    now: int
     since: Indices
     limits: Mapping[PurchaseOption, float]
 
     def of(self, rows: Indices) -> Flags:
         """Which of these rows of the catalogue are vouched for and fresh."""
-        columns, flags, own = self.vouched
-        fresh = columns.observed[rows] >= self.since[columns.option[rows]]
+        columns, flags, own, unchanged_until = self.vouched
+        option = columns.option[rows]
+        fresh = columns.observed[rows] >= self.since[option]
+        fresh |= (unchanged_until[rows] > self.now) & ~MOVES_BY_THE_WEEK[option]
         return np.asarray((flags[rows] & fresh) | own[rows])
 
     @property
@@ -62,7 +69,9 @@ def confirmation(vouched: Vouched, since: Indices, as_of: datetime, most_days: i
     """What is vouched for and fresh at a moment, the limits widened to what `enough_since` returned, never beyond `most_days`."""
     now = int(as_of.timestamp())
     limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
-    return Confirmation(vouched, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True)))
+    return Confirmation(
+        vouched, now, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True))
+    )
 
 
 def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices:

@@ -15,11 +15,13 @@ from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 SEEN_AGAIN = "; seen again in "
 WITNESSES_APART_SECONDS = 180 * SECONDS_PER_DAY
-OF_AN_AMOUNT = ("key", "currency", "hourly")
+ROUNDED = 1e-3
+"""Amounts that differ by less are one amount that somebody rounded."""
 
 
 def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, Vocabulary]:
-    """The same rates, where one that a provider said stays first hand when a third party sees it again; both are its source."""
+    """The same rates, where one that a provider said stays first hand, and exact, when a third party sees it again; both are its
+    source."""
     said_by = _said_by(columns, vocabulary)
     again = np.flatnonzero(said_by != np.arange(len(said_by)))
     sources, flags = _Words(vocabulary.sources), _Words(vocabulary.flags)
@@ -28,7 +30,7 @@ def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, 
     source_codes, flag_codes = columns.source.copy(), columns.flags.copy()
     source_codes[again] = [sources[words[first] + SEEN_AGAIN + words[later]] for first, later in pairs]
     flag_codes[again] = [flags[_first_hand(vocabulary.flags[code])] for code in columns.flags[again].tolist()]
-    kept = replace(columns, source=source_codes, flags=flag_codes)
+    kept = replace(columns, source=source_codes, flags=flag_codes, hourly=columns.hourly[said_by])
     return kept, replace(vocabulary, sources=tuple(sources), flags=tuple(flags))
 
 
@@ -43,6 +45,15 @@ def vouched_for(columns: Columns, vocabulary: Vocabulary, first_hand: Flags) -> 
     return vouched & ~off_market
 
 
+def unchanged_until(columns: Columns, ended: Flags) -> Indices:
+    """When each rate was next seen, in seconds since 1970, where it was the same then; otherwise when it was seen itself."""
+    rows = np.arange(len(columns.observed))
+    again = np.flatnonzero(~_changes(columns, rows, ROUNDED)[1:] & ~ended[1:] & ~ended[:-1])
+    until = columns.observed.copy()
+    until[again] = columns.observed[again + 1]
+    return until
+
+
 def flagged(columns: Columns, vocabulary: Vocabulary, flag: str) -> Flags:
     """The rows that have this flag."""
     return np.array([flag in text.split(";") for text in vocabulary.flags], bool)[columns.flags]
@@ -52,7 +63,7 @@ def _said_by(columns: Columns, vocabulary: Vocabulary) -> Indices:
     """For each second-hand row the row in which the provider had said the same rate, if none stands between; else itself."""
     first_hand = np.array([is_first_hand(text.split(";")) for text in vocabulary.flags], bool)[columns.flags]
     rows, ended = np.arange(len(columns.observed)), flagged(columns, vocabulary, ENDED)
-    begins = _changes(columns, rows) | ended
+    begins = _changes(columns, rows, ROUNDED) | ended
     begins[1:] |= ended[:-1]
     since = np.maximum.accumulate(np.where(begins, rows, 0))
     said = np.maximum.accumulate(np.where(first_hand, rows, -1))
@@ -61,7 +72,8 @@ def _said_by(columns: Columns, vocabulary: Vocabulary) -> Indices:
 
 def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indices:
     """Those of these rows whose amount another witness stated, too, not long before."""
-    rows = rows[np.lexsort((columns.observed[rows], *(getattr(columns, name)[rows] for name in OF_AN_AMOUNT)))]
+    order = np.lexsort((columns.observed[rows], columns.hourly[rows], columns.currency[rows], columns.key[rows]))
+    rows = rows[order]
     new_amount = _changes(columns, rows)
     positions, other_witness = np.arange(len(rows)), new_amount.copy()
     other_witness[1:] |= witnesses[rows[1:]] != witnesses[rows[:-1]]
@@ -70,11 +82,13 @@ def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indice
     return np.asarray(rows[columns.observed[rows] - columns.observed[before] <= WITNESSES_APART_SECONDS])
 
 
-def _changes(columns: Columns, rows: Indices) -> Flags:
-    """Which of these rows are another offer than the row before, or have another amount."""
+def _changes(columns: Columns, rows: Indices, rounded: float = 0) -> Flags:
+    """Which of these rows are another offer than the row before, or have another amount, by more than this share of it."""
     changes = np.ones(len(rows), bool)
-    pairs = [(values[rows[1:]], values[rows[:-1]]) for values in (getattr(columns, name) for name in OF_AN_AMOUNT)]
-    changes[1:] = np.any([later != earlier for later, earlier in pairs], axis=0)
+    earlier, later = columns.hourly[rows[:-1]], columns.hourly[rows[1:]]
+    changes[1:] = np.abs(later - earlier) > rounded * earlier
+    for values in (columns.key, columns.currency):
+        changes[1:] |= values[rows[1:]] != values[rows[:-1]]
     return changes
 
 

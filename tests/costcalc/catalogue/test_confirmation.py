@@ -106,6 +106,30 @@ def test_it_widens_to_as_many_as_there_are_and_never_beyond_the_age_asked_for():
     assert held.confirmed(at(120), 30).limits[PurchaseOption.ON_DEMAND] == 30
 
 
+@pytest.mark.parametrize(
+    ("later", "on_a_day_between"),
+    [
+        ({}, True),
+        ({"hourly_rate": Decimal("3.001"), "source": "a/list"}, True),
+        ({"hourly_rate": Decimal("3.01")}, False),
+        ({"flags": ("ended",)}, False),
+        ({"purchase_option": "spot"}, False),
+    ],
+)
+def test_what_was_the_same_before_a_past_date_and_after_it_is_fresh_on_it(later, on_a_day_between):
+    kind = {"purchase_option": later.get("purchase_option", PurchaseOption.ON_DEMAND)}
+    fresh = [offer(provider=f"p{number}", observed_at=at(300), **kind) for number in range(ENOUGH_PROVIDERS)]
+    held = catalogue(offer(**kind), offer(observed_at=at(400), **later), *fresh)
+    assert {one.provider: confirmed for one, confirmed in said(held, 300)}["acme"] is on_a_day_between
+
+
+def test_a_rounded_amount_leaves_the_exact_one_and_its_hand():
+    [(one, confirmed)] = said(
+        catalogue(offer(hourly_rate=Decimal("32.7726")), heard(9, hourly_rate=Decimal("32.773"))), 10
+    )
+    assert (one.hourly_rate, one.first_hand, confirmed) == (Decimal("32.7726"), True, True)
+
+
 def test_ones_own_machines_are_always_confirmed():
     own = owned(flags=("own",))
     assert [confirmed for _, confirmed in said(catalogue(own), 5000)] == [True]
