@@ -118,7 +118,7 @@ class Asked:
             count=len(found.candidates.row),
             estimates=tuple(estimates[position] for position in chosen.listed),
             free=tuple(
-                details.shown(each).estimate for each in recall.ranked(found.current, found.times, free, count(1))
+                each.estimate for each in details.shown(recall.ranked(found.current, found.times, free, count(1)))
             ),
             owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
@@ -167,7 +167,7 @@ class Asked:
         found = self._found
         chosen = found.candidates.take(np.array(list(ranks), np.int64))
         ranked = found.recall.ranked(found.current, found.times, chosen, ranks.values())
-        return dict(zip(ranks, map(self._details.shown, ranked), strict=True))
+        return dict(zip(ranks, self._details.shown(ranked), strict=True))
 
     def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
         """The best candidates, of which those that are shown anyway are made already."""
@@ -189,7 +189,7 @@ class Asked:
         script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible, course)
         trained = script.found(self.market, found.recall.spot_risks)
         candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
-        return (details.shown(candidates[0]).estimate if candidates else None), script.missed
+        return next((each.estimate for each in details.shown(candidates[:1])), None), script.missed
 
     @property
     def _likeliest(self) -> Missed | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -12,20 +12,21 @@ from weakref import ref
 
 from costcalc import spot_rates
 from costcalc.answers import Estimate, Shown, Sources
-from costcalc.assumptions import NETWORK_OF_TASK, fed, of_hours, of_recipe, own_noise, rewritten
-from costcalc.costing.bills import Bill, as_written, break_even_hours
+from costcalc.assumptions import of_hours, of_recipe, own_noise
+from costcalc.costing.bills import Paid, as_written, break_even_hours
 from costcalc.costing.owning import owning_pays_from
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.grounds import Grounds, grounds
 from costcalc.memory import Few
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.query import Basis, EstimateQuery
+from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting, free_tier, spot_rate_moves
 from costcalc.throughput import WIDE_BY_RULE
 from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
 
+OTHERS_TAKE = "Other people's code takes between {} and {} for the same training in 8 of 10 cases."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
 
@@ -48,23 +49,17 @@ class RankedCandidate(NamedTuple):
     runs_here: bool | None
 
 
-class UsualRange(NamedTuple):
-    """What the same training takes and costs with other people's code, in 8 of 10 cases; None where nobody knows."""
-
-    hours_low: float | None = None
-    hours_high: float | None = None
-    cost_low: Decimal | None = None
-    cost_high: Decimal | None = None
-
-
 class _Exactly(NamedTuple):
-    """A candidate and what its estimate is made of; `moved` is how far the rate of a spot machine moves until the end."""
+    """What the estimate of a candidate is made of. `moved` is how far the rate of a spot machine moves until the end, `usual`
+    the hours that other people's code takes in 8 of 10 cases, empty where nobody knows."""
 
     candidate: RankedCandidate
     rented: Rented
     known: Grounds
-    usual: UsualRange
     moved: spot_rates.Width | None
+    usual: tuple[float, ...]
+    paid: Paid
+    break_even: Decimal | None
 
 
 @dataclass(frozen=True)
@@ -80,22 +75,36 @@ class EstimateDetails:
     sayings: Few[Any, Any]
     cheapest_rental: Callable[[], Decimal | None]
 
-    def shown(self, candidate: RankedCandidate) -> Shown:
-        """A candidate made exact."""
-        time, query = candidate.time, self.query
-        rented = self.renting.rented(candidate.row, candidate.offer, self.matrix.clusters[time.cluster].nodes)
-        known = self._grounds(time)
-        moved = rented.spot_moves and rented.spot_moves.after_days(rented.age_days + time.hours / HOURS_PER_DAY)
-        usual = _usual(known.usual, time, rented.bill, query.basis)
-        estimate = self._estimate(_Exactly(candidate, rented, known, usual, moved))
-        return Shown(estimate, rented.bill, candidate.on_demand)
+    def shown(self, candidates: Sequence[RankedCandidate]) -> list[Shown]:
+        """Candidates made exact: each step is taken for all of them before the next one."""
+        times, offers = [each.time for each in candidates], [each.offer for each in candidates]
+        nodes = [self.matrix.clusters[time.cluster].nodes for time in times]
+        rented = self.renting.rented([each.row for each in candidates], offers, nodes)
+        known = self._grounds(candidates)
+        moved = [
+            of.spot_moves and of.spot_moves.after_days(of.age_days + time.hours / HOURS_PER_DAY)
+            for of, time in zip(rented, times, strict=True)
+        ]
+        usual = [
+            tuple([longer * time.train_hours + time.overhead_hours for longer in of.usual])
+            for of, time in zip(known, times, strict=True)
+        ]
+        basis = self.query.basis
+        paid = [
+            of.bill.paid(time, moves, basis, ends)
+            for of, time, moves, ends in zip(rented, times, moved, usual, strict=True)
+        ]
+        break_even = list(map(self._break_even_hours, candidates, rented))
+        exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
+        estimates = map(self._estimate, exactly, self._assumptions(exactly))
+        return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
 
-    def _estimate(self, exactly: _Exactly) -> Estimate:
-        (candidate, rented, known, usual, moved), query = exactly, self.query
-        offer, time, power = candidate.offer, candidate.time, rented.power
+    def _estimate(self, exactly: _Exactly, assumptions: tuple[str, ...]) -> Estimate:
+        candidate, rented, known, _, usual, paid, break_even = exactly
+        offer, time, power, query = candidate.offer, candidate.time, rented.power, self.query
         recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
-        paid = rented.bill.paid(time, moved)
         energy = power.kilowatts and power.kilowatts * time.hours
+        usual_hours, usual_cost = usual or (None, None), paid.others or (None, None)
         return Estimate(
             rank=candidate.rank,
             frontier=candidate.on_frontier,
@@ -136,12 +145,12 @@ class EstimateDetails:
             billed_cost=paid.billed.cost,
             billed_cost_low=paid.billed.low,
             billed_cost_high=paid.billed.high,
-            break_even_hours=self._break_even_hours(candidate, rented.bill),
+            break_even_hours=None if break_even is None else float(break_even),
             currency=query.currency,
             evidence=known.tiers,
             components=paid.components,
             sources=Sources(rented.source, known.throughput, known.convergence),
-            assumptions=self._assumptions(exactly),
+            assumptions=assumptions,
             vcpus=offer.machine.vcpus and offer.machine.vcpus * nodes,
             limited_by=known.limited_by,
             price_age_days=rented.age_days,
@@ -150,10 +159,10 @@ class EstimateDetails:
             available_at=rented.available_at,
             evidence_notes=known.notes,
             code=known.code,
-            usual_hours_low=usual.hours_low,
-            usual_hours_high=usual.hours_high,
-            usual_cost_low=usual.cost_low,
-            usual_cost_high=usual.cost_high,
+            usual_hours_low=usual_hours[0],
+            usual_hours_high=usual_hours[1],
+            usual_cost_low=usual_cost[0],
+            usual_cost_high=usual_cost[1],
             energy_kwh=energy,
             carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
             recipe_kind=known.recipe_kind,
@@ -165,87 +174,63 @@ class EstimateDetails:
             epochs_are=recipe.pass_name,
         )
 
-    def _grounds(self, time: TrainingTime) -> Grounds:
-        of = time.recipe, time.cluster, time.logged
-        known: Grounds = self.sayings.recall((self._matrix, *of), grounds, self.matrix, *of)
-        return known
+    def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:
+        matrix, recall, name = self.matrix, self.sayings.recall, ref(self.matrix)
+        with_overheads = self.query.overheads == "typical"
+        wanted = [
+            (time.recipe, time.cluster, time.logged, (of.provider, of.instance_type, of.machine), with_overheads)
+            for of, time in ((each.offer, each.time) for each in candidates)
+        ]
+        return [recall((name, *of), grounds, matrix, *of) for of in wanted]
 
-    @cached_property
-    def _matrix(self) -> ref[TrainingMatrix]:
-        return ref(self.matrix)
-
-    def _break_even_hours(self, candidate: RankedCandidate, bill: Bill) -> float | None:
+    def _break_even_hours(self, candidate: RankedCandidate, rented: Rented) -> Decimal | None:
+        bill, on_demand = rented.bill, candidate.on_demand
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
-            even = owning_pays_from(bill, self.cheapest_rental(), as_written(candidate.time.hours))
-        else:
-            even = break_even_hours(bill.tariff, candidate.on_demand.hourly_rate if candidate.on_demand else None)
-        return None if even is None else float(even)
+            return owning_pays_from(bill, self.cheapest_rental(), as_written(candidate.time.hours))
+        return break_even_hours(bill.tariff, on_demand.hourly_rate) if bill.tariff.fee and on_demand else None
 
-    def _assumptions(self, exactly: _Exactly) -> tuple[str, ...]:
-        candidate, rented, known, usual, moved = exactly
-        offer, time = candidate.offer, candidate.time
-        recipe = self.matrix.recipes.recipes[time.recipe]
-        is_free = offer.purchase_option is PurchaseOption.FREE
-        said = (
-            *known.assumptions,
-            *_said_of_others(usual),
-            rented.power.said,
-            *self._of_recipe(recipe, time, known.overhead),
-            *rented.price,
-            *((spot_rate_moves(offer, moved),) if moved else ()),
-            *self._network(offer, time),
-            *rented.number,
-            *self._fed(offer, time),
-            *self._own_noise(time),
-            *self._ends_below(time),
-            *self._wide_by_rule(time, recipe),
-            *(free_tier(offer, time.hours, candidate.calendar_hours) if is_free else ()),
-            *rented.exchange,
-        )
-        return tuple(dict.fromkeys(said))
-
-    def _of_recipe(self, recipe: Recipe, time: TrainingTime, overhead: str) -> tuple[str, ...]:
-        """What its curve, schedule and hours take for granted, which is the same on all machines."""
-        said = self._said_of_recipes.get(time.recipe)
-        if said is None:
-            said = *of_recipe(recipe, time), *of_hours(self.query, recipe, overhead)
-            self._said_of_recipes[time.recipe] = said
-        return said
-
-    @cached_property
-    def _said_of_recipes(self) -> dict[int, tuple[str, ...]]:
-        return {}
-
-    def _network(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
-        """Over what several machines work together, of a run that was not logged on them."""
-        if time.logged or self.matrix.clusters[time.cluster].nodes == 1:
-            return
-        rate, overlap = offer.machine.network_gbits_per_second, self.matrix.fitted.overlap
-        if self.matrix.recipes.recipes[time.recipe].is_closed:
-            yield NETWORK_OF_TASK
-        elif rate is None:
-            yield "How fast these machines' network is was not published: it is assumed to be of InfiniBand class."
-        else:
-            yield (
-                f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "
-                "behind the backward pass, as published clusters did; the range reaches from all to none of it."
+    def _assumptions(self, exactly: Sequence[_Exactly]) -> list[tuple[str, ...]]:
+        """What each estimate takes for granted, every sentence once."""
+        recipes = self.matrix.recipes.recipes
+        runs = {time.recipe: (time, known.overhead) for (_, _, time, *_), _, known, *_ in exactly}
+        of_recipes = {
+            at: (*of_recipe(recipes[at], time), *of_hours(self.query, recipes[at], overhead))
+            for at, (time, overhead) in runs.items()
+        }
+        others = [tuple(map(in_words, each.usual)) for each in exactly]
+        moves = [(spot_rate_moves(each.rented, each.moved),) if each.moved else () for each in exactly]
+        said = [
+            (
+                *known.assumptions,
+                *((OTHERS_TAKE.format(*usual),) if usual else ()),
+                rented.power.said,
+                *of_recipes[candidate.time.recipe],
+                *rented.price,
+                *moved,
+                *known.network,
+                *rented.number,
+                *known.fed,
+                *self._of_run(candidate, recipes[candidate.time.recipe]),
+                *rented.exchange,
             )
+            for (candidate, rented, known, *_), usual, moved in zip(exactly, others, moves, strict=True)
+        ]
+        return [tuple(dict.fromkeys(each)) for each in said]
 
-    def _fed(self, offer: Offer, time: TrainingTime) -> Iterator[str]:
-        """How the data set is written, and what the processors can prepare of a speed that was not logged on these machines."""
-        matrix = self.matrix
-        feed, rewriting_hours = matrix.feeds[matrix.speed_row[time.recipe]], float(matrix.rewriting_hours[time.recipe])
-        if feed and rewriting_hours and self.query.overheads == "typical":
-            yield rewritten(feed, rewriting_hours)
-        if time.logged:
-            return
-        kind, nodes = (offer.provider, offer.instance_type, offer.machine), matrix.clusters[time.cluster].nodes
-        yield from self.sayings.recall((feed, kind, nodes), fed, matrix.limit_tables, feed, kind, nodes)
+    def _of_run(self, candidate: RankedCandidate, recipe: Recipe) -> Iterator[str]:
+        """What is said of one recipe on these machines to this target."""
+        time = candidate.time
+        if self.matrix.recipes.is_own:
+            yield from self._own_noise(time)
+        yield from self._ends_below(time)
+        yield from self._wide_by_rule(time, recipe)
+        if candidate.offer.purchase_option is PurchaseOption.FREE:
+            yield from free_tier(candidate.offer, time.hours, candidate.calendar_hours)
 
     def _own_noise(self, time: TrainingTime) -> Iterator[str]:
         """Where another run of the asker's own is taken to end."""
         recipes, metric = self.matrix.recipes, self.query.metric
-        if recipes.is_own and not recipes.is_by_word:
+        if not recipes.is_by_word:
             end, shift = recipes.curves(metric).end_accuracy[time.recipe], recipes.target_shift(metric)[time.recipe]
             yield own_noise(metric, *sorted(recipes.oriented(float(end + side * shift)) for side in (-1, 1)))
 
@@ -276,16 +261,3 @@ class EstimateDetails:
         widths = self.matrix.fitted.widths
         wide = (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule)
         return (WIDE_BY_RULE,) if wide else ()
-
-
-def _usual(times_as_long: tuple[float, float] | None, time: TrainingTime, bill: Bill, basis: Basis) -> UsualRange:
-    if times_as_long is None:
-        return UsualRange()
-    low, high = (times * time.train_hours + time.overhead_hours for times in times_as_long)
-    return UsualRange(low, high, *bill.rounded(basis, low, high))
-
-
-def _said_of_others(usual: UsualRange) -> Iterator[str]:
-    if usual.hours_low is not None and usual.hours_high is not None:
-        low, high = in_words(usual.hours_low), in_words(usual.hours_high)
-        yield f"Other people's code takes between {low} and {high} for the same training in 8 of 10 cases."

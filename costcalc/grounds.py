@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from costcalc.answers import ConvergenceSource, EvidenceNotes, EvidenceTiers, ThroughputSource
 from costcalc.assumptions import (
+    NETWORK_OF_TASK,
     SCHEDULE_ALONE,
     SCHEDULE_AND_CODE,
     SCHEDULE_AND_OWN_CODE,
@@ -15,11 +16,14 @@ from costcalc.assumptions import (
     SCHEDULE_OF_TASK,
     accumulated,
     curve_note,
+    fed,
     overhead,
+    rewritten,
     whose_code,
 )
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.machine_limits.limits import PARTS, Part
+from costcalc.hardware import Machine
+from costcalc.machine_limits.limits import PARTS, InstanceType, Part
 from costcalc.programs import RecipeKind
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
@@ -31,8 +35,9 @@ FITTED_LATER = "Speeds are fitted to all published ones, those later than the da
 
 
 class Grounds(NamedTuple):
-    """What an estimate stands on, whatever its target and its offer: how its speed and its curve are known, what each rests on,
-    in a sentence and by its source, and what the speed takes for granted."""
+    """What an estimate stands on, whatever its target and its price: how its speed and its curve are known, what each rests on,
+    in a sentence and by its source, what the speed takes for granted, and over which `network` several machines work, by what
+    they are `fed`. Other people's code trains `usual` times as long, from and to; empty where nobody knows."""
 
     tiers: EvidenceTiers
     notes: EvidenceNotes
@@ -40,15 +45,20 @@ class Grounds(NamedTuple):
     convergence: ConvergenceSource
     limited_by: Part
     assumptions: tuple[str, ...]
+    network: tuple[str, ...]
+    fed: tuple[str, ...]
     code: Code | None
-    usual: tuple[float, float] | None
+    usual: tuple[float, ...]
     recipe_kind: RecipeKind
     command: str | None
     overhead: str
 
 
-def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> Grounds:
-    """The grounds of a recipe on a cluster, both by their position in the matrix; `logged` as in `TrainingTime`."""
+def grounds(
+    matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool, kind: InstanceType, with_overheads: bool
+) -> Grounds:
+    """The grounds of a recipe on a cluster, both by their position in the matrix, that machines of this kind make up; `logged` as
+    in `TrainingTime`."""
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
     code = _code(matrix, recipe, cluster)
@@ -62,10 +72,13 @@ def grounds(matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool) -> 
         convergence=ConvergenceSource(one.source),
         limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
         assumptions=(*notes, *([] if logged else _modelled(matrix, recipe, cluster)), *whose_code(code)),
+        network=() if logged else tuple(_network(matrix, recipe, cluster, kind[2])),
+        fed=(
+            *(_rewritten(matrix, recipe) if with_overheads else ()),
+            *(() if logged else _fed(matrix, recipe, cluster, kind)),
+        ),
         code=code,
-        usual=None
-        if isnan(matrix.usual.low[row, cluster])
-        else (float(matrix.usual.low[row, cluster]), float(matrix.usual.high[row, cluster])),
+        usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
         recipe_kind=one.kind,
         command=one.command.line if one.command else None,
         overhead=overhead(one),
@@ -96,6 +109,34 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
         yield SCHEDULE_AND_OWN_CODE
     else:
         yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+
+
+def _network(matrix: TrainingMatrix, recipe: int, cluster: int, machine: Machine) -> Iterator[str]:
+    """Over what several machines work together, of a run that was not logged on them."""
+    rate, overlap = machine.network_gbits_per_second, matrix.fitted.overlap
+    if matrix.clusters[cluster].nodes == 1:
+        return
+    if matrix.recipes.recipes[recipe].is_closed:
+        yield NETWORK_OF_TASK
+    elif rate is None:
+        yield "How fast these machines' network is was not published: it is assumed to be of InfiniBand class."
+    else:
+        yield (
+            f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "
+            "behind the backward pass, as published clusters did; the range reaches from all to none of it."
+        )
+
+
+def _rewritten(matrix: TrainingMatrix, recipe: int) -> Iterator[str]:
+    """How long the data set is written for the recipe's pipeline."""
+    feed, hours = matrix.feeds[matrix.speed_row[recipe]], float(matrix.rewriting_hours[recipe])
+    if feed and hours:
+        yield rewritten(feed, hours)
+
+
+def _fed(matrix: TrainingMatrix, recipe: int, cluster: int, kind: InstanceType) -> tuple[str, ...]:
+    """What the processors can prepare of a speed that was not logged on these machines."""
+    return fed(matrix.limit_tables, matrix.feeds[matrix.speed_row[recipe]], kind, matrix.clusters[cluster].nodes)
 
 
 def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:

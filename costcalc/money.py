@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 CENT = Decimal("0.01")
 KNOWN = Context(prec=24)  # of the 28 digits that amounts are computed with, those that divisions leave right
+HALF_UP = Context(rounding=ROUND_HALF_UP)
 NANOS_PER_UNIT = 1_000_000_000
 SIGNS = {"USD": "$", "EUR": "€", "GBP": "£"}
 
@@ -31,7 +33,13 @@ def cents(amount: Decimal) -> Decimal:
 
     18,925 seconds at 12.24 an hour are half a cent, though 18,925 / 3600 in 28 digits is a little less than it is.
     """
-    return KNOWN.plus(amount).quantize(CENT, ROUND_HALF_UP)
+    return HALF_UP.quantize(KNOWN.plus(amount), CENT)
+
+
+def in_cents(amounts: Iterable[Decimal]) -> list[Decimal]:
+    """Many amounts rounded so."""
+    known, rounded = KNOWN.plus, HALF_UP.quantize
+    return [rounded(known(amount), CENT) for amount in amounts]
 
 
 def money(amount: Decimal, currency: str) -> str:

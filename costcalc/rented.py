@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -52,8 +52,9 @@ class Rented(NamedTuple):
     """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
 
     `power` is that of all of them. `spot_moves` say how far the rate of spot machines moves. `first_hand`, `available` and
-    `available_at` are the offer's. Of what is said, `price` is about the rate and the interruptions of spot machines, `number`
-    about how many there are, and `exchange` about currencies, storage and egress.
+    `available_at` are the offer's. Of what is said, `price` is about the rate and the interruptions of spot machines,
+    `moves_known` about whose rates' moves are known, `number` about how many machines there are, and `exchange` about
+    currencies, storage and egress.
     """
 
     bill: Bill
@@ -65,6 +66,7 @@ class Rented(NamedTuple):
     available_at: datetime | None
     power: Power
     price: tuple[str, ...]
+    moves_known: str
     number: tuple[str, ...]
     exchange: tuple[str, ...]
 
@@ -81,10 +83,14 @@ class Renting:
     energy: EnergyTables
     known: Few[tuple[int, int, int], Rented]
 
-    def rented(self, row: int, offer: Offer, nodes: int) -> Rented:
-        """So many machines of the offer in this row."""
-        age_days = (self.as_of - offer.observed_at).days
-        return self.known.recall((row, nodes, age_days), self._rented, offer, nodes, age_days)
+    def rented(self, rows: Iterable[int], offers: Iterable[Offer], nodes: Iterable[int]) -> list[Rented]:
+        """So many machines of the offers in these rows."""
+        wanted = [
+            (row, many, (self.as_of - offer.observed_at).days, offer)
+            for row, offer, many in zip(rows, offers, nodes, strict=True)
+        ]
+        recall = self.known.recall
+        return [recall((row, many, age), self._rented, offer, many, age) for row, many, age, offer in wanted]
 
     def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query
@@ -99,6 +105,7 @@ class Renting:
             available_at=offer.available_at,
             power=power(self.energy, offer, nodes, self.as_of.year),
             price=(*of_price(query, offer, age_days), *self._interruptions(offer)),
+            moves_known=spot_moves_known(offer) if is_spot else "",
             number=tuple(why_so_many(query, offer, nodes)),
             exchange=(
                 *converted(query.currency, offer, market.exchange),
@@ -198,18 +205,21 @@ def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]
         yield f"{nodes} machines: as many as in a published run on this very type."
 
 
-def spot_rate_moves(offer: Offer, moved: spot_rates.Width) -> str:
-    """How far a spot rate is taken to move until the end of the run."""
-    of = spot_rates.generation(offer.provider, offer.machine.accelerator)
-    basis = (
-        f"8 in 10 of Google's rates of {of} do no more in such a time."
-        if of
-        else f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range "
-        f"has no basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
+def spot_moves_known(offer: Offer) -> str:
+    """What the range of a spot rate rests on."""
+    if of := spot_rates.generation(offer.provider, offer.machine.accelerator):
+        return f"8 in 10 of Google's rates of {of} do no more in such a time."
+    return (
+        f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range has no "
+        f"basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
     )
+
+
+def spot_rate_moves(rented: Rented, moved: spot_rates.Width) -> str:
+    """How far a spot rate is taken to move until the end of the run."""
     return (
         f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
-        f"{offer.observed_at.date()} by the end of the run: {basis}"
+        f"{rented.source.observed_at.date()} by the end of the run: {rented.moves_known}"
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from costcalc.catalogue.columns import Columns
 from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.duration.training_times import TrainingTime
-from costcalc.money import Component, CostRange, cents
+from costcalc.money import Component, CostRange, in_cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
 from costcalc.spot_rates import Width, factors
@@ -19,7 +20,8 @@ from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
-MICROSECONDS_PER_HOUR = MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR
+MICROSECONDS_PER_HOUR = Decimal(MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR)
+NEAREST, ROUNDED_UP = Context().to_integral_value, Context(rounding=ROUND_CEILING).to_integral_value
 ZERO, ONE = Decimal(0), Decimal(1)
 SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
@@ -58,12 +60,14 @@ class Line(NamedTuple):
 
 
 class Paid(NamedTuple):
-    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill."""
+    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill; and
+    what it costs in other hours that were asked for."""
 
     effective: CostRange
     billed: CostRange
     hourly: Decimal
     components: tuple[Component, ...]
+    others: Sequence[Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +104,10 @@ class Bill:
 
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """What is paid for runs of so many hours: whole increments, months and terms, the metered rate being `times` as high."""
-        metered = (
-            self.tariff.metered_hourly * times * self._metered_hours(hours) if self.tariff.metered_hourly else ZERO
-        )
-        fees = self.tariff.fee * self._periods(hours) if self.tariff.fee else ZERO
-        return (fees + metered) * self.factor + self._beside(hours)
+        tariff = self.tariff
+        metered = tariff.metered_hourly * times * self._metered_hours(hours) if tariff.metered_hourly else ZERO
+        machines = (tariff.fee * self._periods(hours) + metered if tariff.fee else metered) * self.factor
+        return machines + self._beside(hours) if self.storage_and_egress else machines
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """The share of the bill that runs of so many hours should bear, the metered rate being `times` as high.
@@ -112,7 +115,8 @@ class Bill:
         They share the fees with other work, by hours used; storage and egress are theirs alone. At utilization 1 the machines
         cost hours x (fee / period + metered rate); at 0 the runs bear the whole fee.
         """
-        return self._share(hours, times) + self._beside(hours)
+        share = self._share(hours, times)
+        return share + self._beside(hours) if self.storage_and_egress else share
 
     def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         metered = self.tariff.metered_hourly * times * hours
@@ -129,20 +133,25 @@ class Bill:
             return self.full_hourly
         return self._share(hours) / hours
 
-    def paid(self, time: TrainingTime, moved: Width | None) -> Paid:
-        """What a training costs, whose rate moves so until it ends: rounded, with the ends of its range."""
+    def paid(self, time: TrainingTime, moved: Width | None, basis: Basis, others: Sequence[float] = ()) -> Paid:
+        """What a training costs, whose rate moves so until it ends: rounded, with the ends of its range; and what it costs by
+        this basis in each of the `others`, which are hours too."""
         point, low, high = as_written(time.hours), as_written(time.hours_low), as_written(time.hours_high)
         cheaper, dearer = factors(moved, low, point, high) if moved else (ONE, ONE)
-        effective = self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)
-        billed = self.billed(low, cheaper), self.billed(high, dearer)
-        hourly, components = self.effective_hourly(point), self.components(point)
-        total = sum([line.amount for line in components], ZERO)
-        return Paid(CostRange(*map(cents, effective)), CostRange(total, *map(cents, billed)), hourly, components)
-
-    def rounded(self, basis: Basis, *hours: float) -> tuple[Decimal, ...]:
-        """What runs of each of these hours cost by this basis, in cents."""
-        cost = self.billed if basis == "billed" else self.effective
-        return tuple(map(cents, [cost(as_written(each)) for each in hours]))
+        by_basis = self.billed if basis == "billed" else self.effective
+        hourly, lines = self.effective_hourly(point), self._lines(point)
+        exact = [self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)]
+        exact += [self.billed(low, cheaper), self.billed(high, dearer)]
+        exact += [by_basis(as_written(each)) for each in others]
+        cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
+        of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
+        return Paid(
+            effective=CostRange(cost, low_cost, high_cost),
+            billed=CostRange(billed, billed_low, billed_high),
+            hourly=hourly,
+            components=_components(lines, billed, amounts),
+            others=of_others,
+        )
 
     def paid_hours(self, hours: Decimal) -> int:
         """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
@@ -152,16 +161,12 @@ class Bill:
         """The lines of the bill, first one for each of `charges`, then storage and egress, with amounts in cents that add up to
         the rounded total: the largest takes what is left over."""
         lines = self._lines(hours)
-        exact = [quantity * rate for _, quantity, _, rate in lines]
-        amounts = [*map(cents, exact)]
-        if len(lines) > 1:
-            amounts[amounts.index(max(amounts))] += cents(sum(exact, ZERO)) - sum(amounts)
-        return tuple(Component(*line, amount) for line, amount in zip(lines, amounts, strict=True))
+        total, *amounts = in_cents(_amounts(lines))
+        return _components(lines, total, amounts)
 
     def _beside(self, hours: Decimal) -> Decimal:
-        """What storage and egress cost; few questions ask for any."""
-        lines = self.storage_and_egress
-        return sum((each.rate * each.units(hours) for each in lines), ZERO) if lines else ZERO
+        """What storage and egress cost."""
+        return sum((each.rate * each.units(hours) for each in self.storage_and_egress), ZERO)
 
     def _periods(self, hours: Decimal) -> int:
         if not self.tariff.fee:
@@ -173,9 +178,11 @@ class Bill:
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
         tariff = self.tariff
-        microseconds = round(hours * MICROSECONDS_PER_HOUR)
-        increments = -(-microseconds // (tariff.increment_seconds * MICROSECONDS_PER_SECOND))
-        return Decimal(max(increments * tariff.increment_seconds, tariff.minimum_seconds)) / SECONDS_PER_HOUR
+        increments = ROUNDED_UP(
+            NEAREST(hours * MICROSECONDS_PER_HOUR) / (tariff.increment_seconds * MICROSECONDS_PER_SECOND)
+        )
+        seconds = increments * tariff.increment_seconds
+        return (seconds if seconds > tariff.minimum_seconds else Decimal(tariff.minimum_seconds)) / SECONDS_PER_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own = self.terms.price_factor * self.terms.exchange
@@ -210,6 +217,20 @@ class Bill:
         return parts or [
             Charge(f"{name} running cost" if owned else name, "hours", self.tariff.metered_hourly, by_hour)
         ]
+
+
+def _amounts(lines: Sequence[Line]) -> list[Decimal]:
+    """Their sum, and what each of them comes to, unrounded."""
+    exact = [quantity * rate for _, quantity, _, rate in lines]
+    return [sum(exact, ZERO), *exact]
+
+
+def _components(lines: Sequence[Line], total: Decimal, amounts: Sequence[Decimal]) -> tuple[Component, ...]:
+    """The lines with their rounded amounts, of which the largest takes what the total lacks."""
+    if rest := total - sum(amounts):
+        largest = amounts.index(max(amounts))
+        amounts = [*amounts[:largest], amounts[largest] + rest, *amounts[largest + 1 :]]
+    return tuple([Component(*line, amount) for line, amount in zip(lines, amounts, strict=True)])
 
 
 def as_written(hours: float) -> Decimal:
