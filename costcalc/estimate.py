@@ -19,6 +19,7 @@ from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
+from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
@@ -125,7 +126,7 @@ class Asked:
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=self._quoted_exchange(np.append(found.candidates.row[[*shown, *chosen.best]], free.row)),
+            quoted_exchange=self.quoted_exchange(np.append(found.candidates.row[[*shown, *chosen.best]], free.row)),
             bills=tuple(shown[position].bill for position in chosen.listed),
             on_demand=tuple(shown[position].on_demand for position in chosen.listed),
         )
@@ -140,7 +141,7 @@ class Asked:
         best, least, unconfirmed = choice.best(picks.values()), choice.least(), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
         order = candidates.order(query.sort, catalogue)
-        listed = page(order, query).tolist()
+        listed = page(order, query.offset, query.limit).tolist()
         rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
         beside = {} if lead is None else rivals.beside(lead)
         of_rivals = [position for position in beside.values() if position is not None]
@@ -227,7 +228,19 @@ class Asked:
 
         return found
 
-    def _quoted_exchange(self, rows: Indices) -> tuple[ExchangeRate, ...]:
+    def page(self, offset: int, limit: int) -> tuple[Estimate, ...]:
+        """Another page of the same estimates, exactly."""
+        order = self._found.candidates.order(self.query.sort, self.catalogue)
+        positions = page(order, offset, limit).tolist()
+        return tuple(each.estimate for each in self._shown(dict(zip(positions, count(offset + 1)))).values())
+
+    def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
+        """What so many machines of the offers in these rows cost on the question's terms."""
+        recall = self._found.recall
+        renting = recall.renting(self.query, self.market)
+        return [renting.bill(offer, nodes) for offer in recall.offers(rows).values()]
+
+    def quoted_exchange(self, rows: Indices) -> tuple[ExchangeRate, ...]:
         """The rates of the currencies that these offers are quoted in, dollars and the requested currency apart."""
         words = self.catalogue.vocabulary.currencies
         quoted = {words[code] for code in set(self.catalogue.columns.currency[rows].tolist())}

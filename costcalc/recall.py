@@ -124,19 +124,21 @@ class Recall:
         rows, hours, front, confirmed, codes = (column.tolist() for column in columns)
         runs_here = [None if code == UNKNOWN else code == YES for code in codes]
         on_demand = self._on_demand(current, of.row)
-        exact = {row: self._offers.recall(row, self.catalogue.offer, row) for row in {*rows, *on_demand} - {NOWHERE}}
+        exact = self.offers({*rows, *on_demand} - {NOWHERE})
         offers, beside, known = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
         return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, beside, confirmed, runs_here))
+
+    def offers(self, rows: Iterable[int]) -> dict[int, Offer]:
+        """The offers in these rows of the catalogue."""
+        name = ref(self.catalogue), "offers"
+        recall = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES)).recall
+        return {row: recall(row, self.catalogue.offer, row) for row in rows}
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
         """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""
         name = ref(self.catalogue), ref(current), "on demand"
         known = self._shelf.recall(name, lambda: OnDemandRows.of(self.catalogue, current))
         return known.at(_places(self.catalogue, rows))
-
-    @cached_property
-    def _offers(self) -> Few[int, Offer]:
-        return self._shelf.recall((ref(self.catalogue), "offers"), lambda: Few(OFFERS_KEPT, OFFER_BYTES))
 
     def renting(self, query: EstimateQuery, market: Market) -> Renting:
         """How a question rents. Those of equal terms on one day share what they show, unless they ask for storage or egress."""

@@ -96,7 +96,7 @@ class Renting:
         market, query = self.market, self.query
         is_spot = offer.purchase_option is PurchaseOption.SPOT
         return Rented(
-            bill=Bill(offer, self._terms(offer, nodes), market.storage_and_egress(query, offer.provider)),
+            bill=self.bill(offer, nodes),
             source=PriceSource(offer.source, offer.observed_at),
             age_days=age_days,
             spot_moves=spot_rates.moves(offer.provider, offer.machine.accelerator) if is_spot else None,
@@ -113,11 +113,13 @@ class Renting:
             ),
         )
 
-    def _terms(self, offer: Offer, nodes: int) -> Terms:
+    def bill(self, offer: Offer, nodes: int) -> Bill:
+        """What so many machines of an offer cost."""
         query, exchange = self.query, self.market.exchange
         own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
         into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
-        return Terms(nodes, own, Decimal(repr(query.utilization)), into)
+        terms = Terms(nodes, own, Decimal(repr(query.utilization)), into)
+        return Bill(offer, terms, self.market.storage_and_egress(query, offer.provider))
 
     def _interruptions(self, offer: Offer) -> Iterator[str]:
         if offer.purchase_option is PurchaseOption.SPOT:

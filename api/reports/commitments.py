@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 from itertools import islice
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from api.questions.errors import BadParameters
 from api.questions.values import Values
@@ -18,9 +22,10 @@ from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bills, owned_choice, purchase_choices
+from costcalc.estimate import Asked
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offers import PriceSource, PurchaseOption
 from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_MONTH
 
@@ -67,7 +72,7 @@ def question_beside(query: EstimateQuery) -> EstimateQuery:
     return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommitmentsReport:
     """One question to one service about one snapshot; `table` is the one that CSV has."""
 
@@ -77,7 +82,6 @@ class CommitmentsReport:
     query: EstimateQuery
     runs_per_month: Decimal | None = None
     table: Literal["break_even", "cash"] = "break_even"
-    _answers: dict[EstimateQuery, Answer] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -88,8 +92,10 @@ class CommitmentsReport:
 
     def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
         """The whole answer, and the bills behind each of its machines."""
-        first = self._page(0, self._first_candidates)
-        pairs = tuple(islice(self._machines(first), self.query.limit))
+        candidates = replace(self.query, purchase=self._fixed, limit=CANDIDATES_PER_MACHINE * self.query.limit)
+        asked = self.service.asked(candidates, self.catalogue)
+        first = self.service.answered(asked)
+        pairs = tuple(islice(self._machines(asked, first), self.query.limit))
         found = tuple(machine for machine, _ in pairs)
         document = CommitmentsDocument(
             query=replace(self.query, as_of=first.prices.as_of),
@@ -99,7 +105,7 @@ class CommitmentsReport:
             exchange=first.exchange,
             machines=found,
             notes=(*self._remarks(found, first), *NOTES),
-            verdict=tuple(decision(found, self.rental(), self.runs_per_month)),
+            verdict=tuple(decision(found, self.rental, self.runs_per_month)),
         )
         return document, tuple(bills for _, bills in pairs)
 
@@ -111,63 +117,62 @@ class CommitmentsReport:
         if any(machine.owned for machine in found):
             yield OWNED
 
+    @cached_property
     def rental(self) -> Estimate | None:
         """The cheapest machine of the same question on demand, None where there is none."""
         bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
-        answer = self._ask(replace(self.query, **bought, basis="billed", offset=0, limit=1))  # type: ignore[arg-type]
+        query = replace(self.query, **bought, basis="billed", offset=0, limit=1)  # type: ignore[arg-type]
+        answer = self.service.answer(query, self.catalogue)
         return answer.picks[0].estimate if answer.picks else None
 
-    def _ask(self, query: EstimateQuery) -> Answer:
-        """The answer to a question, which many machines ask alike."""
-        if query not in self._answers:
-            self._answers[query] = self.service.answer(query, self.catalogue)
-        return self._answers[query]
+    def _machines(self, candidates: Asked, first: Answer) -> Iterator[tuple[Compared, MachineBills]]:
+        """The machines that the candidates stand on: of the first page, then of further ones, each twice as long as the last."""
+        seen: set[tuple[str, str, int]] = set()
+        page, start, last = first.estimates, self.query.offset, min(self.query.offset + MOST_CANDIDATES, first.count)
+        while page:
+            machines: dict[tuple[str, str, int], Estimate] = {}
+            for each in page:
+                machines.setdefault((each.provider, each.instance_type, each.nodes), each)
+            yield from self._with_ways([each for name, each in machines.items() if name not in seen])
+            seen |= machines.keys()
+            start += len(page)
+            page = candidates.page(start, min(2 * len(page), last - start))
 
-    def _page(self, offset: int, limit: int) -> Answer:
-        """Candidates for what is compared, in the order of the question."""
-        return self._ask(replace(self.query, purchase=self._fixed, offset=self.query.offset + offset, limit=limit))
+    def _with_ways(self, estimates: Sequence[Estimate]) -> Iterator[tuple[Compared, MachineBills]]:
+        """Those of these machines that can be committed to. What a region offers of all of them is asked at once: in another one
+        other rates may give way to first-hand ones."""
+        known: dict[str, tuple[Offered, Offered]] = {}
+        for estimate in estimates:
+            if estimate.region not in known:
+                known[estimate.region] = self._there([each for each in estimates if each.region == estimate.region])
+            fixed, on_demand = known[estimate.region]
+            if ways := fixed_bills(fixed.bills(estimate)):
+                yield self._compared(estimate, ways, fixed.quoted_exchange(estimate), on_demand.bills(estimate))
 
-    def _machines(self, first: Answer) -> Iterator[tuple[Compared, MachineBills]]:
-        seen = set()
-        for estimate in self._candidates(first):
-            machine = (estimate.provider, estimate.instance_type, estimate.nodes)
-            if machine not in seen:
-                seen.add(machine)
-                compared, bills = self._compared(estimate)
-                if compared.ways:
-                    yield compared, bills
+    def _there(self, estimates: Sequence[Estimate]) -> tuple[Offered, Offered]:
+        """What is offered of these machines in their region for a fixed time, and what on demand."""
+        names = ("provider", "region", "instance_type")
+        where = {name: tuple(dict.fromkeys(getattr(each, name) for each in estimates)) for name in names}
+        return Offered(self._bought(self._fixed, **where)), Offered(self._sold_on_demand(**where))
 
-    def _candidates(self, first: Answer) -> Iterator[Estimate]:
-        """Those of the first page, then of further ones, each twice as long as the one before: all are ranked for every page."""
-        yield from first.estimates
-        start = size = self._first_candidates
-        last = min(MOST_CANDIDATES, first.count - self.query.offset)
-        while start < last:
-            size *= 2
-            yield from self._page(start, min(size, last - start)).estimates
-            start += size
-
-    @property
-    def _first_candidates(self) -> int:
-        return CANDIDATES_PER_MACHINE * self.query.limit
-
-    def _compared(self, estimate: Estimate) -> tuple[Compared, MachineBills]:
-        fixed = self._ask(self._on(estimate, self._fixed))
-        on_demand, bill = self._baseline(estimate)
-        bills = MachineBills(fixed_bills(bill for _, bill in _on_as_many(fixed, estimate.nodes)), bill)
-        rate = bill.effective_hourly(NO_HOURS) if bill else None
+    def _compared(
+        self, estimate: Estimate, ways: tuple[Bill, ...], quoted: tuple[ExchangeRate, ...], same: list[Bill]
+    ) -> tuple[Compared, MachineBills]:
+        bill = same[0] if same else self._alike(estimate)
+        on_demand = _on_demand(bill, bool(same)) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
+        rate = on_demand.hourly_rate if on_demand else None
         compared = filled(
             Compared,
             estimate,
             hours_per_run=estimate.hours,
             on_demand=on_demand,
-            ways=purchase_choices(bills.ways, demand, rate),
+            ways=purchase_choices(ways, demand, rate),
             owned=self._owned(estimate, demand, rate),
-            quoted_exchange=fixed.quoted_exchange,
+            quoted_exchange=quoted,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
-        return compared, bills
+        return compared, MachineBills(ways, bill)
 
     def _owned(self, estimate: Estimate, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice | None:
         nodes = estimate.nodes
@@ -182,59 +187,56 @@ class CommitmentsReport:
     def _fixed(self) -> tuple[PurchaseOption, ...]:
         return tuple(option for option in self.query.purchase if option in FIXED) or FIXED
 
-    def _on(self, estimate: Estimate, purchase: tuple[PurchaseOption, ...]) -> EstimateQuery:
-        """The same question about this machine alone, in its region, bought so; in as many as the question asks about, because
-        the speeds of those are known already."""
-        return replace(
-            self._plain(),
-            provider=(estimate.provider,),
-            region=(estimate.region,),
-            instance_type=(estimate.instance_type,),
-            purchase=purchase,
-        )
+    def _sold_on_demand(self, **where: Any) -> Asked:
+        """The question about what is sold on demand there."""
+        return self._bought((PurchaseOption.ON_DEMAND,), term=(), payment=(), **where)
+
+    def _bought(self, purchase: tuple[PurchaseOption, ...], **changes: Any) -> Asked:
+        """The question about what is bought so; in as many machines as it asks about, because the speeds of those are known."""
+        return self.service.asked(replace(self._plain(), purchase=purchase, **changes), self.catalogue)
 
     def _plain(self) -> EstimateQuery:
         """The question without limits and order, which only choose machines."""
         free = {"max_cost": None, "max_hours": None, "accelerator": (), "frontier": False}
         return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)  # type: ignore[arg-type]
 
-    def _baseline(self, estimate: Estimate) -> tuple[OnDemand | None, Bill | None]:
-        """The same machine on demand in the same region; where it can't be had, the cheapest with the same accelerators."""
-        same = replace(self._on(estimate, (PurchaseOption.ON_DEMAND,)), term=(), payment=())
-        for found, bill in _on_as_many(self._ask(same), estimate.nodes):
-            return _on_demand(found, bill, True), bill
-        alike = replace(same, provider=(), region=(), instance_type=(), accelerator=(estimate.accelerator,))
-        for position in self._as_large(alike, estimate):
-            cheapest = self._ask(replace(alike, offset=position, limit=1))
-            [found], [bill] = cheapest.estimates, cheapest.bills
-            return _on_demand(found, bill, False), bill
-        return None, None
-
-    def _as_large(self, query: EstimateQuery, estimate: Estimate) -> Iterator[int]:
-        """Where the estimates of as many machines with as many accelerators stand in the answer to a question."""
-        asked = self.service.asked(query, self.catalogue)
-        all_found, catalogue = asked.overview(), asked.catalogue
+    def _alike(self, estimate: Estimate) -> Bill | None:
+        """The cheapest machine on demand with the same accelerators, in as many."""
+        asked = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
+        found, catalogue = asked.overview(), asked.catalogue
         instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
-        for position, (row, nodes) in enumerate(zip(all_found.row.tolist(), all_found.nodes.tolist(), strict=True)):
+        for row, nodes in zip(found.row.tolist(), found.nodes.tolist(), strict=True):
             *_, machine = catalogue.vocabulary.instances[instances[row]]
             if nodes == estimate.nodes and machine.accelerators == per_node:
-                yield position
+                return asked.bills([row], nodes)[0]
+        return None
 
 
-def _on_as_many(answer: Answer, nodes: int) -> Iterator[tuple[Estimate, Bill]]:
-    """The estimates of an answer on so many machines, each with its bill."""
-    pairs = zip(answer.estimates, answer.bills, strict=True)
-    return ((estimate, bill) for estimate, bill in pairs if estimate.nodes == nodes)
+class Offered:
+    """What a question about one region offers of each machine, in its order."""
+
+    def __init__(self, asked: Asked) -> None:
+        found, machines = asked.overview(), asked.catalogue.vocabulary.instances
+        instances = asked.catalogue.columns.instance[found.row].tolist()
+        self._asked = asked
+        self._rows: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for row, nodes, instance in zip(found.row.tolist(), found.nodes.tolist(), instances, strict=True):
+            self._rows[machines[instance][:2]].append((row, nodes))
+
+    def bills(self, of: Estimate) -> list[Bill]:
+        """Those of as many such machines."""
+        rows = self._rows[of.provider, of.instance_type]
+        return self._asked.bills([row for row, nodes in rows if nodes == of.nodes], of.nodes)
+
+    def quoted_exchange(self, of: Estimate) -> tuple[ExchangeRate, ...]:
+        """The rates of the currencies that such machines are quoted in."""
+        return self._asked.quoted_exchange(np.array([row for row, _ in self._rows[of.provider, of.instance_type]], int))
 
 
-def _on_demand(estimate: Estimate, bill: Bill, is_same: bool) -> OnDemand:
-    return filled(
-        OnDemand,
-        estimate,
-        hourly_rate=bill.effective_hourly(NO_HOURS),
-        same_machine=is_same,
-        price=estimate.sources.price,
-    )
+def _on_demand(bill: Bill, is_same: bool) -> OnDemand:
+    offer = bill.offer
+    price = PriceSource(offer.source, offer.observed_at)
+    return filled(OnDemand, offer, hourly_rate=bill.effective_hourly(NO_HOURS), same_machine=is_same, price=price)
 
 
 def _about(on_demand: OnDemand | None) -> tuple[str, ...]:

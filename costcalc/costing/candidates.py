@@ -136,9 +136,9 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
     return np.asarray(unbeaten.take(time) & (cost == cheapest.take(time)))
 
 
-def page(order: Order, query: EstimateQuery) -> Indices:
-    """The positions of the page asked for, in order."""
-    return first(order, np.arange(len(order.row)), query.offset + query.limit)[query.offset :]
+def page(order: Order, offset: int, limit: int) -> Indices:
+    """The positions of so many behind the first `offset`, in order."""
+    return first(order, np.arange(len(order.row)), offset + limit)[offset:]
 
 
 def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:

@@ -52,7 +52,7 @@ class CommitmentLine(NamedTuple):
 
 def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[CommitmentLine]:
     """The cheapest way to pay of each kind and term on each machine, the least a month first."""
-    rental, runs, seen = report.rental(), report.runs_per_month, set()
+    rental, runs, seen = report.rental, report.runs_per_month, set()
     for each in considered(machines, runs):
         kind = id(each.machine), each.way.purchase_option, each.way.term
         if kind not in seen:

@@ -128,7 +128,7 @@ class TestPage:
         query = replace(QUERY, **asked)
         said = flags or [()] * (max(row) + 1)
         prices = Catalogue.from_offers([offer(region=str(at), flags=each) for at, each in enumerate(said)], "made up")
-        return page(candidates.order(query.sort, prices), query).tolist()
+        return page(candidates.order(query.sort, prices), query.offset, query.limit).tolist()
 
     def test_ties_go_by_the_other_figure_then_by_name(self):
         hours, cost, row = [2, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 0]
