@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from shlex import join
+from typing import TYPE_CHECKING
 
 from api.cli.estimates import best_lines, estimate_lines
 from api.cli.grid import View, paragraph
 from api.cli.options import ARGUMENTS, as_options, dashed
 from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned
 from api.questions.suggestions import many
-from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from costcalc.answers import Answer, PriceBasis
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.tasks.goals import goal_in_words
+
+if TYPE_CHECKING:
+    from api.reports.ask import AskReport  # with all that reads sentences
 
 LINES = 24
 """Lines of a terminal that the first answer fits."""
