@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from typing import ClassVar
 
 from api.questions.errors import NotFound
@@ -16,7 +15,7 @@ from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence, normalised
-from costcalc.evidence.largest_batch import Fit, FitQuestion, fits, nearest, networks
+from costcalc.evidence.largest_batch import Fit, FitQuestion, Fits, fits, nearest, networks
 from costcalc.fields import filled
 from costcalc.training import Metric, Model, Recipe, Throughput
 
@@ -131,7 +130,7 @@ class FitReport:
 
     name: ClassVar = "fit"
     as_of: datetime
-    found: list[Fit]
+    found: Fits
     page: slice
     nearest: Fit | None
 
@@ -140,18 +139,10 @@ class FitReport:
         return rest_of(len(self.found), self.page)
 
     def rows(self) -> list[Fit]:
-        return self.found[self.page]
+        return list(self.found.part(self.page))
 
     def document(self) -> FitDocument:
         return FitDocument(self.as_of, len(self.found), tuple(self.rows()), self.nearest)
-
-    def by_memory(self) -> dict[float, list[Fit]]:
-        """By memory, in its order, what is found of all accelerators that have so much."""
-        return {memory: list(some) for memory, some in groupby(sorted(self.found, key=_memory), key=_memory)}
-
-
-def _memory(each: Fit) -> float:
-    return each.memory_gib
 
 
 def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
@@ -167,7 +158,7 @@ def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
         image_size=values.get("image_size"),
         day=as_of.astimezone(UTC).date(),
     )
-    found = list(fits(service.evidence, asked))
+    found = fits(service.evidence, asked)
     unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
     holds = nearest(service.evidence, asked, unfit) if unfit else None
     return FitReport(as_of, found, page_of(values, MOST_FITS), holds)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from itertools import islice
 from math import exp, floor, inf
 
 import numpy as np
@@ -56,7 +57,27 @@ class FitQuestion:
     day: date
 
 
-def fits(evidence: Evidence, asked: FitQuestion) -> Iterator[Fit]:
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Networks on accelerators in order, each worked out when it is looked at."""
+
+    _found: list[tuple[_Network, Accelerator]]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[Fit]:
+        return (network.on(chip) for network, chip in self._found)
+
+    def part(self, which: slice) -> Fits:
+        return Fits(self._found[which])
+
+    def of_the_first(self, networks: int) -> Fits:
+        first = set(islice(dict.fromkeys(network for network, _ in self._found), networks))
+        return Fits([each for each in self._found if each[0] in first])
+
+
+def fits(evidence: Evidence, asked: FitQuestion) -> Fits:
     """Every network on every accelerator of which both the memory and the need are known; by network, then by memory."""
     chips = [
         chip
@@ -65,9 +86,8 @@ def fits(evidence: Evidence, asked: FitQuestion) -> Iterator[Fit]:
         and (bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= asked.day)
     ]
     chips.sort(key=lambda chip: (chip.memory_gib or 0.0, chip.name))
-    for name in asked.models:
-        network = _Network(evidence, asked, name)
-        yield from filter(None, map(network.on, chips))
+    asked_about = [_Network(evidence, asked, name) for name in asked.models]
+    return Fits([(network, chip) for network in asked_about for chip in network.known_on(chips)])
 
 
 def nearest(evidence: Evidence, asked: FitQuestion, unfit: Fit) -> Fit | None:
@@ -92,19 +112,24 @@ class _Network:
         self.image_size = asked.image_size or own_size
         rows = [row for row in evidence.largest_batches if row.model == name and row.known_on <= asked.day]
         self.measured = [row for row in rows if row.precision in (None, asked.precision) and self._is_of_size(row)]
+        self._has_run = any(row.largest_batch for row in self.measured)
         self.chips: Mapping[str, Accelerator] = evidence.accelerators
 
     def _is_of_size(self, row: MeasuredBatch) -> bool:
         return self.image_size in (None, row.image_size) or row.image_size is None
 
-    def on(self, chip: Accelerator) -> Fit | None:
-        """How it fits one accelerator; None where nobody knows."""
+    def known_on(self, chips: list[Accelerator]) -> list[Accelerator]:
+        """Those of which it is known how it fits them."""
+        tried = {row.accelerator for row in self.measured}
+        anywhere = self._has_run or (self.model and (self.model.activations_millions or self.model.gmacs))
+        return chips if anywhere else [chip for chip in chips if chip.name in tried]
+
+    def on(self, chip: Accelerator) -> Fit:
+        """How it fits one accelerator, of which that is known."""
         here = [row for row in self.measured if row.accelerator == chip.name]
         if here:
             return self._as_measured(chip, max(here, key=lambda row: row.largest_batch))
-        if any(row.largest_batch for row in self.measured):
-            return self._as_elsewhere(chip)
-        return self._as_modelled(chip) if self.model and (self.model.activations_millions or self.model.gmacs) else None
+        return self._as_elsewhere(chip) if self._has_run else self._as_modelled(chip)
 
     def _as_measured(self, chip: Accelerator, row: MeasuredBatch) -> Fit:
         ends = (row.largest_batch, max(row.next_tried - 1, row.largest_batch))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from flask import Response, render_template, request, url_for
@@ -49,17 +50,21 @@ def fit_page(report: FitReport, _: Layout) -> bytes:
     """Which batch of each network each memory holds, as a grid; of one accelerator as a list."""
     if arguments().get("accelerator"):
         return list_page(question_of("fit"), report)
-    networks = list(dict.fromkeys(each.model for each in report.found))[:MOST_NETWORKS]
-    grid = [
-        GridRow(memory, tuple(dict.fromkeys(each.accelerator for each in some)), _batches(some))
-        for memory, some in report.by_memory().items()
-    ]
+    first = list(report.found.of_the_first(MOST_NETWORKS))
+    networks = list(dict.fromkeys(each.model for each in first))
+    by_memory = groupby(sorted(first, key=_memory), key=_memory)
+    grid = [GridRow(memory, *_together(list(some))) for memory, some in by_memory]
     return list_page(question_of("fit"), report, networks=networks, grid=grid, batch=batch)
 
 
-def _batches(some: Sequence[Fit]) -> dict[str, Fit]:
-    """By network, the one that was measured; else any, since what is modelled follows from the memory."""
-    return {each.model: each for each in sorted(some, key=lambda each: each.evidence is Tier.MEASURED)}
+def _memory(each: Fit) -> float:
+    return each.memory_gib
+
+
+def _together(some: Sequence[Fit]) -> tuple[tuple[str, ...], dict[str, Fit]]:
+    """The accelerators; by network, the batch that was measured, else any, since what is modelled follows from the memory."""
+    by_evidence = sorted(some, key=lambda each: each.evidence is Tier.MEASURED)
+    return tuple(dict.fromkeys(each.accelerator for each in some)), {each.model: each for each in by_evidence}
 
 
 def list_page(question: Question, report: Any, **shown_too: Any) -> bytes:

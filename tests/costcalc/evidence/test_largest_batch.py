@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.evidence import load_evidence
+from costcalc.evidence import largest_batch, load_evidence
 from costcalc.evidence.largest_batch import GUESSED, MODELLED, FitQuestion, fits, nearest, networks
 from costcalc.throughput.memory import HELD, HELD_OF_FAMILY, gib_per_image, most_images, room_gib
 from costcalc.training import Tier
@@ -164,3 +164,12 @@ def test_cards_and_measurements_of_later_are_not_known():
 def test_every_network_that_can_be_asked_about_is_answered():
     found = {each.model for each in fitted(networks(EVIDENCE), ["H100"])}
     assert found == set(networks(EVIDENCE))
+
+
+def test_of_many_fits_those_alone_are_worked_out_that_are_looked_at(monkeypatch):
+    looked, on = [], largest_batch._Network.on
+    monkeypatch.setattr(largest_batch._Network, "on", lambda network, chip: looked.append(chip) or on(network, chip))
+    found = fits(EVIDENCE, FitQuestion(networks(EVIDENCE), tuple(EVIDENCE.accelerators), "16bit", None, TODAY))
+    part = list(found.part(slice(100, 103)))
+    assert (len(found) > 50_000, len(part), len(looked)) == (True, 3, 3)
+    assert part == list(found.of_the_first(2))[100:103]
