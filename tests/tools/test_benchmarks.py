@@ -4,8 +4,9 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks import against
+from benchmarks import against, load
 from benchmarks.__main__ import ALL, LONG
+from benchmarks.clients.client import Answered
 from benchmarks.processor import line
 
 
@@ -21,3 +22,10 @@ def test_figures_of_the_processor_are_read_as_they_are_printed():
         ("warm question at 100,000 offers, ms", "814.2000"),
         ("cold command, ms", "814.2000"),
     ]
+
+
+def test_capacity_is_measured_when_memories_are_full(monkeypatch):
+    rates = iter([10, 60, 100, 103, 500])
+    told = [Answered("/cost", False, 200, 0.0, 0.1)] * load.MEASURED_SECONDS
+    monkeypatch.setattr(load.Phases, "_ask", lambda *_: told * next(rates))
+    assert load.Phases(None, 1).capacity() == 103
