@@ -7,19 +7,21 @@ import numpy as np
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.offers import COMMITMENTS, PurchaseOption
+from costcalc.offers import BY_THE_TERM, COMMITMENTS, PurchaseOption
 from costcalc.picks import SURE
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Indices
 
 
 def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Flags:
-    """Which offers one can have for this run alone: on demand, or as the question says; by effective cost, which other work
-    shares, commitments and monthly rentals too. The asker's own machines always."""
-    if query.purchase:
-        return np.ones(len(row), bool)
-    shared = {*COMMITMENTS, PurchaseOption.MONTHLY} if query.basis == "effective" else set()
-    allowed = np.array([option in {PurchaseOption.ON_DEMAND, *shared} for option in OPTIONS])
+    """Which offers one can have for this run alone: on demand, or as the question says, but no commitment beside on demand. By
+    effective cost, which other work shares, commitments and monthly rentals too. The asker's own machines always."""
+    asked = {*query.purchase} or {PurchaseOption.ON_DEMAND}
+    if query.basis == "effective":
+        asked |= set() if query.purchase else BY_THE_TERM
+    elif PurchaseOption.ON_DEMAND in asked:
+        asked -= COMMITMENTS
+    allowed = np.array([option in asked for option in OPTIONS])
     return np.asarray(allowed[catalogue.columns.option[row]] | catalogue.own[row])
 
 

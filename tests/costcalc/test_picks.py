@@ -15,7 +15,7 @@ from api.reports.verdict import verdict
 from costcalc.answers import Folded
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offers import COMMITMENTS, Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Tier
 
@@ -77,7 +77,9 @@ def obeys(query, one):
 
 def within(query, found, listed):
     """The estimates of a list that picks may come from."""
-    bought = query.purchase or {ON_DEMAND, *(COMMITTED if query.basis == "effective" else ())}
+    bought = {*query.purchase} or {ON_DEMAND, *(COMMITTED if query.basis == "effective" else ())}
+    if query.basis == "billed" and ON_DEMAND in bought:
+        bought -= COMMITMENTS
     meets = {
         "runs_here": lambda one: one.runs_here,
         "rentable": lambda one: one.purchase_option in bought,
@@ -227,6 +229,15 @@ def test_what_was_asked_for_may_be_picked(packaged_evidence):
     offers = spot, month, machines(3)
     assert picked(ask_of(packaged_evidence, *offers, purchase=(SPOT,)))["cheapest"] == "eight-1"
     assert picked(ask_of(packaged_evidence, *offers, basis="effective"))["cheapest"] == "eight-2"
+
+
+def test_nobody_commits_for_one_run_who_may_rent_on_demand_at_a_rate_that_is_not_confirmed(packaged_evidence):
+    heard = machines(1, flags=("second_hand",))
+    offers = heard, machines(2, purchase_option=PurchaseOption.RESERVED, term="1y", payment=Payment.NO_UPFRONT)
+    either = ask_of(packaged_evidence, *offers, purchase=(ON_DEMAND, PurchaseOption.RESERVED))
+    assert (picked(either)["cheapest"], either.missed) == ("eight-1", ("confirmed",))
+    alone = ask_of(packaged_evidence, *offers, purchase=(PurchaseOption.RESERVED,))
+    assert (picked(alone)["cheapest"], alone.missed) == ("eight-2", ())
 
 
 def test_where_nothing_is_confirmed_picks_are_made_of_what_there_is(packaged_evidence):
