@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 
 from api.questions.words.elsewhere import MOST_ACCURACY
 from api.questions.words.settling import which
@@ -35,6 +36,8 @@ def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) ->
     by_time = asked[0].sort == "time"
     _, side = min(found, key=lambda each: each[0].lead.hours if by_time else _cost(each[0]))
     told = "; ".join(map(_in_short, answers, meant.several))
+    if "model" in meant.several[0] and len(found) == len(answers) and not by_time:
+        told += f"; together {money(sum((each.lead.cost(each.basis).cost for each in answers), Decimal()), asked[0].currency)}"
     choice = f"{told}. The answer is that of {side_in_words(side)}, which {'ends first' if by_time else 'costs least'}."
     others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
     return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
@@ -46,7 +49,7 @@ def _cost(answer: Answer) -> float:
 
 def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
     goal = _goal(answer.query.metric, answer.query.target)
-    what = f"{side_in_words(side)} to {goal}" if "model" in side else goal if "target" in side else side_in_words(side)
+    what = f"{side['model'][0]} to {goal}" if "model" in side else goal if "target" in side else side_in_words(side)
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
     each = answer.lead
@@ -96,9 +99,12 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
     if each is None or each.energy_kwh is None:
         return meant
     drawn, carbon = (f"{float(f'{one:.2g}'):,.12g}" for one in (each.energy_kwh, each.carbon_kg or 0))
-    emitted = f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else ""
+    emitted = f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else "; what its grid emits is not known"
+    unknown = "" if each == answer.lead else f"What it draws on {in_short(answer.lead)} is not known. "
     others = tuple(line for line in meant.asked if line not in about)
-    told = f"{in_short(each)} draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    told = (
+        f"{unknown}On {in_short(each)} it draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    )
     return replace(meant, choice=(*meant.choice, told), asked=others)
 
 

@@ -282,8 +282,10 @@ def _free(answer: Answer) -> str:
 
 
 def in_short(each: Estimate) -> str:
-    """What is rented, and from whom: `8 A100-40GB at AWS`."""
-    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}"
+    """What is rented, and from whom: `8 A100-40GB at AWS`; `your 2 RTX 3090`."""
+    machine = counted(each.accelerators, each.accelerator)
+    owned = each.purchase_option is PurchaseOption.OWNED
+    return f"your {machine.removeprefix('1 ')}" if owned else f"{machine} at {provider(each.provider).name}"
 
 
 def _located(each: Estimate) -> str:

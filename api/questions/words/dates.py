@@ -19,6 +19,7 @@ THAN = (
     r"(?:(?:it|they|that)\s+(?:was|were|did|cost)\s+)?"
 )
 SOON = 90  # days
+AGES = {"week": 7, "month": 31, "quarter": 92, "year": 366}
 PARTS = {"early": 3, "mid": 6, "late": 12}
 AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
 
@@ -76,6 +77,8 @@ def _named_month(scan: Scan, found: Found) -> bool:
 
 def _last(scan: Scan, found: Found) -> bool:
     unit, today = found["unit"].lower(), scan.today
+    if found["age"]:
+        return scan.add("max_price_age", f"{AGES[unit]}")
     if unit == "week":
         return scan.add("as_of", f"{today - timedelta(7)}")
     if unit == "year":
@@ -192,7 +195,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     ),
     (rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
     (
-        r"(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",
+        r"(?P<age>within|during|over)?(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",
         _last,
     ),
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),

@@ -19,7 +19,7 @@ OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelera
 OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
 COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
 MOST = (
-    r"(?:(?:in\s+|for\s+|costs?\s+)?(?:(?:no|not)\s+(?:more|longer)\s+than|(?:less|fewer|cheaper|faster|shorter|quicker)\s+than|"
+    r"(?:(?:in\s+|for\s+|costs?\s+|but\s+)?(?:(?:no|not)\s+(?:more|longer|slower|later|dearer)\s+than|(?:less|fewer|cheaper|faster|shorter|quicker)\s+than|"
     r"under|below|up\s+to|at\s+most|no\s+greater\s+than|(?:not|never)\s+(?:over|above|exceed(?:ing)?)|max(?:imum|\.)?(?:\s+of)?|(?:a\s+)?limit\s+of)|within|inside|"
     r"<=?|≤)"
 )

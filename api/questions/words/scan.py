@@ -256,7 +256,10 @@ class Scan:
     def _exclude(self, named: Named, many: int) -> None:
         """Leaves values out."""
         kind = named.values[0].parameter
-        if many or any(value.excluded for value in named.values) or kind not in EXCLUDABLE:
+        if any(value.excluded for value in named.values):  # `without spot and without commitments`
+            self.negated = ""
+            self.reading.add(named.values[0])
+        elif many or kind not in EXCLUDABLE:
             self.reading.ask(f"{self.negated} {named.text}", "this cannot be left out; say what is wanted instead")
             self.negated = ""
         else:

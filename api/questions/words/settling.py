@@ -34,6 +34,7 @@ LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
 MOST_PLACES = 3  # that are compared
+STORED = "storage_gb="  # for a month
 COMPARED = ("model", "target", "as_of", "precision")
 """What a sentence may have several values of to compare them."""
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
@@ -96,7 +97,12 @@ def _data_sets(reading: Reading, _: Vocabulary) -> None:
 
 
 def _one_each(reading: Reading, _: Vocabulary) -> None:
-    """Several values of a parameter that has one are none: which is meant is asked."""
+    """Several values of a parameter that has one are none: which is meant is asked. As many accuracies as networks pair."""
+    models, targets = (reading.values.get(name, []) for name in ("model", "target"))
+    if len(models) == len(targets) > 1 and not reading.sides:
+        pairs = zip(reading.values.pop("model"), reading.values.pop("target"), strict=True)
+        reading.sides = tuple({"model": [model], "target": [target]} for model, target in pairs)
+        reading.unclear.add("model")
     for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single()]:
         values = reading.values.pop(name)
         told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
@@ -122,7 +128,7 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
     if values.pop("weighed", None) and kinds and {*kinds} <= WEIGHED:
         on_demand = PurchaseOption.ON_DEMAND.value
         kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
-    if not {*kinds} - UNBOUND and any(OFTEN in each.told for each in reading.asked):
+    if not {*kinds} - UNBOUND and any(OFTEN in each.told or STORED in each.told for each in reading.asked):
         reading.ignored += values.pop("term", [])
 
 
@@ -135,7 +141,7 @@ def _sides(reading: Reading, _: Vocabulary) -> None:
     apart = len(kinds) > 1 and _compares(reading)
     if (
         reading.owned
-        or "own" in reading.values
+        or {"own", f"{ABOUT}{SPEED}"} & {*reading.values}
         or reading.each
         or not (apart or (len(kinds) == 1 and len(numbers) > 1))
     ):
@@ -175,7 +181,7 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
     if not reading.owned or "own" in values or "purchase" in values:
         return
     if not named:
-        for family in values.get("accelerator", ()):
+        for family in values.get("accelerator", ("machine",)):
             reading.ask(f"my {family}", "which? Name it, as in own=1xRTX4090")
         return
     each = 1 if "accelerators" in values or "nodes" not in values else USUAL_IN_ONE
@@ -231,6 +237,13 @@ def _own_network(reading: Reading, _: Vocabulary) -> None:
     told = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in told.items()}
     counts = ["1"] if each else values.get("accelerators", ["1"])
     machines = [*values.get("own", ()), *(f"{counts[0]}x{each}" for each in values.get("accelerator", ()))]
+    if (
+        SPEED in told and "own" not in values and len(reading.machines) > 1
+    ):  # the first has this speed, on the others one would train
+        (first, *others), counts = reading.machines, []
+        machines = [f"{first.get('accelerators', ['1'])[0]}x{first['accelerator'][0]}"]
+        for name in ("accelerator", "accelerators"):
+            values[name] = [text for each in others for text in each.get(name, ())]
     if SPEED in told and machines:
         told[SPEED] = [f"{each}@{machines[0].replace('x ', 'x', 1)}" for each in told[SPEED]]
         values.pop("evidence", None)  # what was measured is this speed

@@ -161,6 +161,14 @@ def _up_to(scan: Scan, found: Found) -> bool:
     return told and money is not None and _add_money(scan, "max_cost", money)
 
 
+def _where_data_lies(scan: Scan, found: Found) -> bool:
+    """The cloud that has the data need not be the one that trains."""
+    told = (
+        "where data lies is no condition; provider= names who trains, and egress_gb= adds what leaves the other cloud"
+    )
+    return scan.words.is_provider(found["provider"]) and scan.ask(found[0], told)
+
+
 def _electricity(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     return money is not None and _add_money(scan, f"{ABOUT}electricity", money)
@@ -199,6 +207,8 @@ SHARES_AND_MONEY = (
      asks("batch size, learning rate and the like are those of each recipe; recipe= chooses one")),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
+    (r"(?:data|data\s?sets?|imagenet|images|files|buckets?)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored)\s+)*(?:in|on|at|with)"
+     rf"\s+(?P<provider>[\w.-]+){END}", _where_data_lies),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
     (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
     (rf"mlperf\s+(?:training\s+|round\s+)*v?(?P<round>\d\.\d){END}",
@@ -222,9 +232,9 @@ SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15]|one|five){END}", _top),
     (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
     (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _up_to),
-    (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
-    (rf"(?:electricity\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+    (rf"(?:(?:electricity|power)\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
+    (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
     (rf"(?:(?:electricity|power)\s*(?:at|of|is|costs?|price)?\s*)?(?P<cents>{NUMBER})\s*(?:cents?|cts?|c|p|pence|rappen|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      lambda scan, found: scan.add(f"{ABOUT}electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),

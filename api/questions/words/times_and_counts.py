@@ -24,6 +24,7 @@ from api.questions.words.patterns import (
     counted,
 )
 from api.questions.words.scan import MACHINE, Scan, Understand
+from api.questions.words.shares_and_money import PIECE
 
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
@@ -170,10 +171,9 @@ TIMES_AND_COUNTS = (
      rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
     (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|m|million|thousand)?\s+(?:(?:training|labell?ed|own|train|jpeg|medical|x-ray)\s+)*"
      rf"(?:images|imgs|samples|pictures|photos|examples|pics)(?!\s*(?:/|per|a|an|each)\b){END}", _size("samples_per_epoch")),
-    (rf"(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
+    (rf"per\s+{PIECE}{END}|(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
      rf"requests?|quer(?:y|ies)|inferences?|predictions?|tokens?){END}", asks(PIECES)),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
-     r"|(?:on\s+)?(?:(?:my|our)\s+)?own\s+(?:machine|pc|rig|workstation|server|box|hardware|cards?|gpus?)\b"
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",

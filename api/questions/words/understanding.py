@@ -90,7 +90,7 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         parameters, tuple(told), _once(reading.ignored), dict(reading.corrected),
         (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
-        lacks_only_network="model" not in parameters and not reading.asked, several=reading.sides,
+        lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ GRAMMAR = (
     "error", "discount", "confidence", "utilization", "between", "maximum", "machines", "instances", "weeks", "months", "years",
 )  # fmt: skip
 """Words of the rules, for those that are misspelt."""
-_PIECE = re.compile(r"[^\s,;/]+")
+_PIECE, _CLAUSE = re.compile(r"[^\s,;/]+"), re.compile(r"[^,;]*")
 _PATTERN = re.compile(r"[\w.-]+\*")
 _VERSION = re.compile(
     r"(?:[\s-]*(?:v?\d+(?:\.\d+)*|\d+(?:\.\d+)?[bm]|tiny|mini|small|base|medium|large|xl|turbo|instruct|chat)(?=[\s,;/-]|$))*",
@@ -60,7 +60,8 @@ class Vocabulary:
 
     def find(self, text: str, place: int, only: tuple[str, ...] = ()) -> Named | None:
         """The longest name or phrase that begins at `place`, of these parameters alone where some are given."""
-        pieces = list(zip(range(LONGEST_NAME_WORDS), _PIECE.finditer(text, place), strict=False))
+        ends = _CLAUSE.match(text, place).end()  # type: ignore[union-attr]
+        pieces = list(zip(range(LONGEST_NAME_WORDS), _PIECE.finditer(text, place, ends), strict=False))
         for _, piece in reversed(pieces):
             words = text[place : piece.end()]
             values = self._values(words, only)
