@@ -231,18 +231,18 @@ class Ranges(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Every estimate of a question as columns of equal length, in the question's order, in floats: for charts and counts.
+    """Estimates of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
-    `row` is the offer's in the catalogue, `pickable` flags those that picks may come from. Hours are those of the calendar.
+    `rank` is that among all of them, `row` the offer's in the catalogue. Hours are those of the calendar.
     Costs are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is
     drawn needs them.
     """
 
+    rank: Indices
     row: Indices
     nodes: Indices
     hours: Floats
     cost: Floats
-    pickable: Flags
     on_frontier: Flags
     ranges: Callable[[Indices], Ranges]
 

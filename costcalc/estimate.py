@@ -246,18 +246,24 @@ class Asked:
         quoted = {words[code] for code in set(self.catalogue.columns.currency[rows].tolist())}
         return tuple(self.market.exchange[code] for code in sorted(quoted - {"USD", self.query.currency}))
 
-    def overview(self, in_order: bool = True) -> Overview:
-        """Every estimate as columns, for charts and counts: in a twentieth of the time that exact ones take. Unless all must be
-        `in_order`, only those are that picks may come from."""
+    @property
+    def rows(self) -> Indices:
+        """The rows of the catalogue that the estimates stand on, in no order."""
+        return self._found.candidates.row
+
+    def overview(self, pickable: bool = False) -> Overview:
+        """Every estimate as columns, or those alone that picks may come from: in a twentieth of the time that exact ones take."""
         found = self._found
-        order = found.candidates.order(self.query.sort, self.catalogue)
-        candidates = found.candidates.take(order.all() if in_order else order.around(found.candidates.pickable))
+        order, flags = found.candidates.order(self.query.sort, self.catalogue), found.candidates.pickable
+        positions = order.around(flags) if pickable else order.all()
+        place = np.flatnonzero(flags.take(positions)) if pickable else np.arange(len(positions))
+        candidates = found.candidates.take(positions.take(place))
         return Overview(
+            rank=place + 1,
             row=candidates.row,
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
             hours=candidates.calendar_hours,
             cost=candidates.cost,
-            pickable=candidates.pickable,
             on_frontier=candidates.on_frontier,
             ranges=lambda positions: self._ranges(candidates.take(positions)),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 Kind = TypeVar("Kind")
+Known = tuple[Sequence[str], Callable[[Any], Sequence[Any]]]
 
 
 def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
@@ -16,13 +18,22 @@ def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
     A field that nobody knows keeps its default. Raises TypeError where it has none.
     """
     of: Any = kind
-    known = _known(of, *map(type, sources))
-    return kind(**({name: getattr(sources[at], name) for name, at in known if name not in given} | given))
+    for source, (names, read) in zip(sources, _read(of, tuple(given), *map(type, sources)), strict=True):
+        given.update(zip(names, read(source), strict=True))
+    return kind(**given)
 
 
 @lru_cache(maxsize=256)
-def _known(kind: Any, *sources: type) -> tuple[tuple[str, int], ...]:
-    """The fields that any of the sources knows, each with the first that does."""
-    names = [{*dir(source), *getattr(source, "__dataclass_fields__", ())} for source in sources]
-    first = ((each.name, (at for at, known in enumerate(names) if each.name in known)) for each in fields(kind))
-    return tuple((name, at) for name, places in first for at in islice(places, 1))
+def _read(kind: Any, given: tuple[str, ...], *sources: type) -> Sequence[Known]:
+    """By source, the fields that it is the first to know, and what reads them."""
+    left, read = {each.name for each in fields(kind)} - {*given}, list[Known]()
+    for source in sources:
+        names = sorted(left & {*dir(source), *getattr(source, "__dataclass_fields__", ())})
+        left -= {*names}
+        read.append((names, attrgetter(*names) if len(names) > 1 else partial(_few, names)))
+    return read
+
+
+def _few(names: Sequence[str], source: object) -> list[Any]:
+    """What a source has under these names: one or none, of which `attrgetter` makes no tuple."""
+    return [getattr(source, name) for name in names]

@@ -63,13 +63,12 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Points:
-    """Every estimate in the question's order: its figures in columns, and the catalogue that has its offers."""
+    """The estimates that picks may come from, as figures in the question's order; the rows of all estimates, and the catalogue
+    that has their offers."""
 
     figures: Overview
+    rows: Indices
     catalogue: Catalogue
-
-    def __len__(self) -> int:
-        return len(self.figures.row)
 
     def at(self, positions: Indices) -> tuple[Point, ...]:
         """The estimates at these positions of the columns."""
@@ -77,11 +76,11 @@ class Points:
 
     def counted(self, name: Counted) -> Counter[str]:
         """How many estimates have each provider, accelerator or way to buy."""
-        return self._counted(name, self.figures.row)
+        return self._counted(name, self.rows)
 
     def drawn(self, name: Counted) -> Counter[str]:
         """The same of the estimates that pictures show: those that picks may come from."""
-        return self._counted(name, self.figures.row[self.figures.pickable])
+        return self._counted(name, self.figures.row)
 
     def _counted(self, name: Counted, row: Indices) -> Counter[str]:
         columns = self.catalogue.columns
@@ -98,12 +97,24 @@ class Points:
         provider, _, machine = self.catalogue.vocabulary.instances[code]
         return provider if name == "provider" else machine.accelerator
 
+    def sold(self, positions: Indices) -> Iterator[tuple[int, str, str]]:
+        """The rank, the provider and the way to buy of each of these estimates."""
+        columns, machines, row = (
+            self.catalogue.columns,
+            self.catalogue.vocabulary.instances,
+            self.figures.row[positions],
+        )
+        codes = (each.tolist() for each in (self.figures.rank[positions], columns.instance[row], columns.option[row]))
+        return (
+            (rank, machines[instance][0], OPTIONS[option].value) for rank, instance, option in zip(*codes, strict=True)
+        )
+
     def _at(self, positions: Indices) -> Iterator[Point]:
         columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
         row = found.row[positions]
         codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
         figures = (each[positions] for each in (found.nodes, found.hours, found.cost, found.on_frontier))
-        every = (positions + 1, *codes, *figures, *found.ranges(positions))
+        every = (found.rank[positions], *codes, *figures, *found.ranges(positions))
         for rank, instance, region, option, term, nodes, *told in zip(*(each.tolist() for each in every), strict=True):
             provider, name, machine = words.instances[instance]
             offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
@@ -124,8 +135,8 @@ class Glance:
 
     @cached_property
     def points(self) -> Points:
-        """Every estimate in the question's order."""
-        return Points(self.asked.overview(in_order=False), self.asked.catalogue)
+        """The estimates in the question's order."""
+        return Points(self.asked.overview(pickable=True), self.asked.rows, self.asked.catalogue)
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""

@@ -68,7 +68,8 @@ class Candidates:
 
     def take(self, which: Flags | Indices) -> Candidates:
         """These entries alone."""
-        return Candidates(*(getattr(self, field.name)[which] for field in fields(self)))
+        positions = np.flatnonzero(which) if which.dtype == bool else which
+        return Candidates(*(getattr(self, field.name).take(positions) for field in fields(self)))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)

@@ -14,10 +14,10 @@ def figure(report: CostReport) -> Figure:
     """The picture of a question's estimates; words in its place where there are none."""
     answer, points = report.answer, report.glance.points
     query = answer.query
-    if not len(points):
+    if not len(points.rows):
         return nothing()
     drawn, figures = plot(answer, points), points.figures
-    front, pickable = figures.on_frontier.sum(), figures.pickable.sum()
+    front, pickable = figures.on_frontier.sum(), len(figures.row)
     left_out = f"; one in {drawn.one_in:,} of the others is drawn" if drawn.one_in > 1 else ""
     share = "share of use" if query.basis == "effective" else "to pay"
     return Figure(

@@ -111,16 +111,15 @@ class Plot:
 
 
 def plot(answer: Answer, points: Points) -> Plot:
-    """The chart of an answer, all of whose estimates are these points."""
+    """The chart of an answer, whose estimates are these points."""
     currency, figures = answer.query.currency, points.figures
     picked = {pick.estimate.rank for pick in answer.picks}
-    choosable = figures.on_frontier.copy()
-    choosable[[rank - 1 for rank in picked]] = True
+    choosable = figures.on_frontier | np.isin(figures.rank, [*picked])
     most = most_shown(answer)
-    shown = figures.pickable & (figures.cost > 0) & (figures.cost <= most)
+    shown = (figures.cost > 0) & (figures.cost <= most)
     chosen = sorted(points.at(np.flatnonzero(shown & choosable)), key=lambda point: (point.hours, point.cost))
     frame = Frame.of(points, shown, chosen, [each.calendar_hours for each in answer.free])
-    one_in = 1 + int(figures.pickable.sum()) // MOST_DRAWN
+    one_in = 1 + len(figures.row) // MOST_DRAWN
     drawn = np.flatnonzero(shown & ~choosable)[::one_in]
     front = [point for point in chosen if point.frontier]
     return Plot(
@@ -134,9 +133,9 @@ def plot(answer: Answer, points: Points) -> Plot:
         ranges=[line for point in chosen if point.rank in picked for line in _ends(frame, point)],
         chosen=[Chosen(_told(frame, point, currency), point.hours, point.cost) for point in chosen],
         labels=_labels(frame, answer, chosen),
-        dearer=int((figures.pickable & (figures.cost > most)).sum()),
+        dearer=int((figures.cost > most).sum()),
         most=short(float(f"{most:.2g}"), currency),
-        free=list(_free(frame, answer, points.at(np.flatnonzero(figures.pickable & (figures.cost == 0))))),
+        free=list(_free(frame, answer, points.at(np.flatnonzero(figures.cost == 0)))),
         legend=_legend(frame, chosen),
         shapes=_shapes(points),
         signs=dict(_signs(frame, answer)),
@@ -216,8 +215,8 @@ def _marks(frame: Frame, points: Points, positions: Indices) -> Iterator[Mark]:
     """The estimates at these positions."""
     across = map(_percent, frame.hours.places(points.figures.hours[positions]).tolist())
     down = map(_percent, (1 - frame.cost.places(points.figures.cost[positions])).tolist())
-    for x, y, point in zip(across, down, points.at(positions), strict=True):
-        yield Mark(x, y, SHAPES[point.purchase_option], frame.colour(point.provider), point.rank)
+    for x, y, (rank, provider, option) in zip(across, down, points.sold(positions), strict=True):
+        yield Mark(x, y, SHAPES[option], frame.colour(provider), rank)
 
 
 def _ends(frame: Frame, point: Point) -> Iterator[Segment]:
