@@ -75,7 +75,7 @@ def grounds(
         network=() if logged else tuple(_network(matrix, recipe, cluster, kind[2])),
         fed=(
             *(_rewritten(matrix, recipe) if with_overheads else ()),
-            *(() if logged else _fed(matrix, recipe, cluster, kind)),
+            *(() if logged else fed(matrix.limit_tables, matrix.feeds[row], kind, matrix.clusters[cluster].nodes)),
         ),
         code=code,
         usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
@@ -132,11 +132,6 @@ def _rewritten(matrix: TrainingMatrix, recipe: int) -> Iterator[str]:
     feed, hours = matrix.feeds[matrix.speed_row[recipe]], float(matrix.rewriting_hours[recipe])
     if feed and hours:
         yield rewritten(feed, hours)
-
-
-def _fed(matrix: TrainingMatrix, recipe: int, cluster: int, kind: InstanceType) -> tuple[str, ...]:
-    """What the processors can prepare of a speed that was not logged on these machines."""
-    return fed(matrix.limit_tables, matrix.feeds[matrix.speed_row[recipe]], kind, matrix.clusters[cluster].nodes)
 
 
 def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:

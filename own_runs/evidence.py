@@ -79,7 +79,7 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
         year=run.ran_on.year,
         source=f"your log {run.source}",
         note=f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}",
-        phases=(Phase(_image_size(run, model), 0.0, run.epochs, run.samples_per_second),),
+        phases=(Phase(run.image_size or model.image_size or REFERENCE_SIZE, 0.0, run.epochs, run.samples_per_second),),
         evaluations=tuple(evaluations),
         published=run.ran_on.isoformat(),
         code="own",
@@ -98,10 +98,6 @@ def _speed(run: Run, recipe: OwnRecipe) -> Throughput:
 def _stack(run: Run) -> str:
     """Images of ImageNet are taken to be prepared as PyTorch's usual code does; how other data are is not known."""
     return OWN_CODE if run.dataset == IMAGENET else OWN_DATA
-
-
-def _image_size(run: Run, model: Model) -> int:
-    return run.image_size or model.image_size or REFERENCE_SIZE
 
 
 def _unknown_network(run: Run, evidence: Evidence) -> Model:

@@ -41,7 +41,8 @@ class FollowedLog:
             head = file.read(HEAD_BYTES)
         if is_event_file(head) or is_document(head) or self.path.stat().st_size > MOST_TEXT_BYTES:
             return read_log(self.path)
-        self._take(whole_lines(self.path.read_bytes()))
+        content = self.path.read_bytes()
+        self._take(content[: content.rfind(LINE) + 1])  # without a last line that is still being written
         log = read_text(self._earlier + self._current, self.path.name)
         return replace(log, points=continued(log.points))
 
@@ -68,11 +69,6 @@ def is_document(head: bytes) -> bool:
 def is_header(line: bytes) -> bool:
     """Whether a line has the names of a table's columns."""
     return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MARK.encode() not in line
-
-
-def whole_lines(content: bytes) -> bytes:
-    """All but a last line that is still being written."""
-    return content[: content.rfind(LINE) + 1]
 
 
 def continued(points: Iterable[Point]) -> tuple[Point, ...]:

@@ -26,7 +26,9 @@ class Market:
 
     def flagged(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
         """The offers, those far off the market flagged so."""
-        return tuple(_flagged(offer, self._is_far_off(offer)) for offer in offers)
+        return tuple(
+            replace(offer, flags=(*offer.flags, OFF_MARKET)) if self._is_far_off(offer) else offer for offer in offers
+        )
 
     def told(self, offer: Offer) -> str:
         """What such an offer asks, and the others."""
@@ -62,7 +64,3 @@ def _is_compared(offer: Offer) -> bool:
 
 def _of_one(offer: Offer) -> float:
     return float(offer.hourly_rate) / offer.machine.accelerators
-
-
-def _flagged(offer: Offer, far_off: bool) -> Offer:
-    return replace(offer, flags=(*offer.flags, OFF_MARKET)) if far_off else offer

@@ -136,10 +136,6 @@ def _where(each: Estimate) -> str:
     return f"{machine(each)}\n{in_region(counted(each.accelerators, each.accelerator), each.region)}"
 
 
-def _bought_and_seen(each: Estimate) -> str:
-    return f"{bought(each)}\n{seen(each)}"
-
-
 def _hours(each: Estimate) -> str:
     waiting = f"\n({in_words(each.calendar_hours)})" if _waits(each) else ""
     return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
@@ -169,7 +165,7 @@ PAID = "To pay: the bill for this run alone, minimum terms included."
 SHARE = "Share: the part of the bill that the run's hours use."
 WHAT = (
     Column("machine\nand region", _where),
-    Column("bought\nprice seen", _bought_and_seen),
+    Column("bought\nprice seen", lambda each: f"{bought(each)}\n{seen(each)}"),
     Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
 )
 HOW_SURE = (

@@ -43,14 +43,11 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     if not best:
         return _nothing(answer, links, shared)
     blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
-    blocks += _sections("\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer))
+    texts = "\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer)
+    blocks += [section(text) for text in texts if text]
     notes = "\n".join(_notes(answer, best))
     blocks += [*([small_print(notes)] if notes else []), section(_addresses(links))]
     return Message(_in_words(answer, best, links), tuple(blocks), shared)
-
-
-def _sections(*texts: str) -> list[Block]:
-    return [section(text) for text in texts if text]
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:

@@ -103,10 +103,6 @@ class _Changes:
             noted = self.machines if offer.first_hand else self.second_hand_machines
             noted[offer.provider, offer.instance_type] = offer
 
-    def note_packaged_machines(self, offers: Iterable[Offer]) -> None:
-        """Remember one offer for each machine. A packaged machine is described by its own table, whoever saw its rate."""
-        self.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
-
     def see_again(self, row: int, seen: int, flags: str | None) -> None:
         """A row was seen unchanged at this moment."""
         self.rows.append(row)
@@ -231,7 +227,7 @@ def _edition(book: Book, offers: Sequence[Offer]) -> tuple[Book, _Changes]:
     stays = np.ones(len(book), bool)
     stays[[row for identity, row in rows_before.items() if identity not in items]] = False
     changes = _Changes([each for identity, each in items.items() if identity not in rows_before])
-    changes.note_packaged_machines(offers)
+    changes.machines.update({(offer.provider, offer.instance_type): offer for offer in offers})
     return book.taken(stays), changes
 
 
@@ -292,7 +288,7 @@ def _grown(connection: Connection, book: Book, changes: _Changes, now: datetime)
     if changes.rows:
         book = book.seen_again(_rows(changes.rows), _rows(changes.moments), changes.flags)
     upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
-    upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), _if_unknown)
+    upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), func.coalesce)
     machine_of = all_machines(connection)
     added = []
     for each in changes.new:
@@ -315,10 +311,6 @@ def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: d
 
 def _unless_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
     return func.coalesce(new, old)
-
-
-def _if_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
-    return func.coalesce(old, new)
 
 
 def _keep_last_success(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:

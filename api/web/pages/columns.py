@@ -42,14 +42,6 @@ def _machines(each: Estimate, _: Bill) -> str:
     return words.in_region(counted(each.accelerators, each.accelerator), each.region)
 
 
-def _tiers(each: Estimate, _: Bill) -> str:
-    return f"speed {each.evidence.throughput.value}, curve {each.evidence.convergence.value}"
-
-
-def _price_age(each: Estimate, _: Bill) -> str:
-    return "first hand" if each.price_first_hand else "second hand"
-
-
 def _memory(each: Estimate, bill: Bill) -> str:
     host = bill.offer.machine.memory_gib
     return "" if host is None else f"{host * each.nodes:,.0f} GiB"
@@ -71,7 +63,8 @@ COLUMNS = (
            meaning="the run's part of a bill that other work shares, such as that of a reserved machine."),
     Column("probability", "Reaches it", lambda each, _: words.chance(each.success_probability), is_number=True,
            meaning="how likely one run of the recipe is to reach the accuracy."),
-    Column("recipe", "Recipe", lambda each, _: each.recipe, _tiers,
+    Column("recipe", "Recipe", lambda each, _: each.recipe,
+           lambda each, _: f"speed {each.evidence.throughput.value}, curve {each.evidence.convergence.value}",
            meaning="how the model is trained, and whether its speed and its accuracy curve were measured or follow from others."),
     Column("rate", "Rate per hour", lambda each, _: f"{each.hourly_rate:,.4g} {each.currency}", is_number=True),
     Column("speed", "Speed", lambda each, _: f"{_count(each.images_per_second)} {words.samples(each.dataset)}/s",
@@ -82,7 +75,8 @@ COLUMNS = (
     Column("vcpus", "vCPUs", lambda each, _: _count(each.vcpus), is_number=True),
     Column("ram", "RAM", _memory, is_number=True),
     Column("memory", "Accelerator memory", lambda each, _: f"{each.accelerator_memory_gib or 0:g} GiB", is_number=True),
-    Column("price_age", "Price age", lambda each, _: f"{each.price_age_days:,} days", _price_age, is_number=True),
+    Column("price_age", "Price age", lambda each, _: f"{each.price_age_days:,} days",
+           lambda each, _: "first hand" if each.price_first_hand else "second hand", is_number=True),
     Column("break_even", "Break-even", lambda each, _: f"{_count(each.break_even_hours)} h" if each.break_even_hours else "",
            is_number=True,
            meaning="hours of use in a term above which the commitment costs less than the same machine on demand."),

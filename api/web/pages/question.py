@@ -182,7 +182,9 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "all_columns": columns.COLUMNS,
         "pages": _pages(answer),
         "sizes": SIZES,
-        "marks": list(words.marks_explained((*(estimate for estimate, _ in rows), *_picked(answer)))),
+        "marks": list(
+            words.marks_explained((*(estimate for estimate, _ in rows), *(pick.estimate for pick in answer.picks)))
+        ),
         "left_out": left_out(answer),
     }
 
@@ -254,10 +256,6 @@ def _tray(query: EstimateQuery) -> list[tuple[str, str]]:
 def explained(query: EstimateQuery, estimate: Estimate) -> str:
     """The address that explains one estimate of a question, whatever is found beside it."""
     return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
-
-
-def _picked(answer: Answer) -> Iterator[Estimate]:
-    return (pick.estimate for pick in answer.picks)
 
 
 def _pages(answer: Answer) -> Pages:
