@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
@@ -294,7 +295,7 @@ class Hint:
     query_string: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """All that an edge needs to render; no edge computes.
 
@@ -348,18 +349,18 @@ class Answer:
     quoted_exchange: tuple[ExchangeRate, ...] = ()
     hints: tuple[Hint, ...] = ()
 
-    @property
+    @cached_property
     def best(self) -> tuple[Estimate, ...]:
         """The picks and a few others that they may come from, without repeating equal machines."""
         return tuple(each.estimate for each in self.best_shown())
 
-    @property
+    @cached_property
     def lead(self) -> Estimate:
         """What to act on, with which the verdict begins: the machine of one's own that costs least, else the pick that is named
         first. Raises StopIteration where there is neither."""
         return self._owned_or(self.named_first)
 
-    @property
+    @cached_property
     def first(self) -> Estimate:
         """What comes first in the question's order: the machine of one's own that costs least, else the pick asked for, the
         cheapest or the fastest. Raises StopIteration where there is neither."""
@@ -371,7 +372,7 @@ class Answer:
             return min((each.estimate for each in self.owned), key=lambda each: each.cost(self.query.basis).cost)
         return next(pick.estimate for pick in self.picks if pick.name == name)
 
-    @property
+    @cached_property
     def basis(self) -> Basis:
         """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
         return "effective" if self.lead.purchase_option is PurchaseOption.OWNED else self.query.basis
