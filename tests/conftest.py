@@ -61,15 +61,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not WHOLE:
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
     busy_processes = max(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1, 1)
-    waiting = [item for item in items if any(map(item.path.is_relative_to, WAIT))]
-    long = [item for item in items if item.get_closest_marker("timeout") and item not in waiting]
-    left, others = len(items), [item for item in items if item not in {*waiting, *long}]
+    waits = {path for path in {item.path for item in items} if any(map(path.is_relative_to, WAIT))}
+    waiting = [item for item in items if item.path in waits]
+    long = [item for item in items if item.path not in waits and item.get_closest_marker("timeout")]
+    first = {*waiting, *long}
+    left, others = len(items), [item for item in items if item not in first]
     parts = []
     firsts = [waiting, *(long[number::busy_processes] for number in range(busy_processes))]
-    for number, first in enumerate(firsts):
+    for number, begun in enumerate(firsts):
         many = left // (len(firsts) - number)
-        parts += [*first, *others[: many - len(first)]]
-        others, left = others[many - len(first) :], left - many
+        parts += [*begun, *others[: many - len(begun)]]
+        others, left = others[many - len(begun) :], left - many
     items[:] = parts
     for item in items if WHOLE else ():
         item.add_marker(pytest.mark.timeout(3600), append=False)  # all of a sample's cases take many times as long
