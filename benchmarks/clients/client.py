@@ -1,6 +1,6 @@
 """Clients in a process of their own: python -m benchmarks.clients.client PORT CONNECTIONS SECONDS RATE SEED MIX.
 
-Requests come at random moments, RATE a second on average, whether or not earlier ones were answered; with RATE 0 each connection
+Requests come at random moments, RATE a second on average, whether or not earlier ones were answered; with RATE 0 each client
 asks again as soon as it was answered. The clients have addresses of their own, as visitors do. The server ends a connection that
 waited for HEADER_SECONDS, perhaps just as a request is sent: as every browser does, a client then asks on another (RFC 9110,
 9.2.2: all these requests may be repeated). Writes the answers to standard output.
@@ -24,6 +24,7 @@ from benchmarks.clients.questions import MIXES, Question
 
 PATIENCE_SECONDS = 30
 WAITED_SECONDS = 5  # from which on it may have been ended for that
+SPREAD = 8
 ADDRESSES = 50  # of the loopback network, on which Linux answers to each
 REFUSED_SECONDS = 0.1  # before a client asks again that found nobody
 MOST_CONNECTIONS = 4000  # opened only where all others wait for an answer
@@ -54,8 +55,10 @@ class Clients:
     answers: list[Answered] = field(default_factory=list)
     opened: int = 0
 
-    async def closed_loop(self, connections: int, seconds: float) -> None:
-        await asyncio.gather(*(self._without_pause(self.started + seconds) for _ in range(connections)))
+    async def closed_loop(self, clients: int, seconds: float) -> None:
+        """Their connections take turns: of a few, nearly all may be one worker's."""
+        self.idle.extend([await self._open() for _ in range(SPREAD * clients)])
+        await asyncio.gather(*(self._without_pause(self.started + seconds) for _ in range(clients)))
 
     async def open_loop(self, connections: int, seconds: float, rate: float, chance: Random) -> None:
         self.idle.extend([await self._open() for _ in range(connections)])
