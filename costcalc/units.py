@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
+from math import log
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,3 +32,15 @@ def in_words(hours: float) -> str:
     if days < 3:
         return f"{hours:.1f} h"
     return f"{Decimal(repr(days)).quantize(Decimal('0.1'), ROUND_HALF_UP)} days" if days < 10 else f"{days:,.0f} days"
+
+
+UPPER = NormalDist().inv_cdf(0.9)
+"""The upper end of an 80 % range, in standard deviations above the middle."""
+
+
+def chance_above(limit: float, middle: float, high: float) -> float:
+    """How likely an amount is above a limit, of which the middle and the upper end of the 80 % range are known: its logarithm is
+    taken to be normal."""
+    if high <= middle:
+        return float(middle > limit)
+    return 1 - NormalDist().cdf(log(limit / middle) / log(high / middle) * UPPER)

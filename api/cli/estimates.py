@@ -41,7 +41,8 @@ def estimate_lines(
 def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
     """Machines of one's own, the picks with their names and the best others, as many as fit so many lines; all that stands behind
     them, if asked for."""
-    rows = (*(each.estimate for each in found.owned), *found.best)[: found.query.limit]
+    shown = [*(mine.estimate for mine in found.owned), *found.best]
+    rows = [*{each.rank: each for each in shown}.values()][: found.query.limit]
     for many in range(len(rows), 0, -1):
         lines = list(table(_first_columns(rows[:many], found, view.width), range(many), view.width, tells_left=False))
         if len(lines) <= most:

@@ -6,8 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from math import log
-from statistics import NormalDist
 from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
@@ -18,7 +16,7 @@ from costcalc.picks import MOST_FOR_SURE
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.tasks.goals import task_of
-from costcalc.units import in_words
+from costcalc.units import chance_above, in_words
 from pricing.packaged.providers import provider
 
 LONGEST = 700
@@ -54,10 +52,7 @@ LACKING = {
     ): "Nothing within these filters is rented on demand or has a confirmed rate: check before you buy.",
 }
 NONE_LEFT = "No machine was free when these rates were read."
-NO_PUBLIC_CODE = (
-    "No public code is known to run on any of these machines, so this is what the best published result took."
-)
-NORMAL = NormalDist()
+NO_PUBLIC_CODE = "No public code is known to run on any of these machines: somebody would have to port it."
 A_MOMENT = 1 / 4
 """Hours below which nobody asks what an hour would cost."""
 LONG_WAIT = 7 * 24.0
@@ -171,11 +166,8 @@ def _beyond(each: Estimate, query: EstimateQuery) -> str:
 
 
 def _cases(limit: float, middle: float, high: float) -> int:
-    """In how many of ten cases an amount is above a limit, of which the middle and the upper end of the 80 % range are known:
-    its logarithm is taken to be normal."""
-    if high <= limit or high <= middle:
-        return 0
-    return round(10 * (1 - NORMAL.cdf(log(limit / middle) / log(high / middle) * NORMAL.inv_cdf(0.9))))
+    """In how many of ten cases an amount is above a limit; 0 where that lies beyond its range."""
+    return 0 if high <= limit or high <= middle else round(10 * chance_above(limit, middle, high))
 
 
 def _own_cost(query: EstimateQuery) -> str:

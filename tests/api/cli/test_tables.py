@@ -150,6 +150,10 @@ def test_the_first_answer_fits_a_terminal_and_has_the_verdict_and_the_picks(run,
     assert "unconfirmed" in table
 
 
+def test_a_machine_of_ones_own_stands_once_among_the_picks(run):
+    assert run("cost resnet50 0.76 --own 8xV100 --own-price 0", 120).count("8 V100, own") == 1
+
+
 def test_the_list_has_free_tiers_below(run, client):
     printed = run(f"cost efficientnet_b4 0.82 --as-of {DAY} --limit 21", 400)
     answer = client.get(f"/cost?model=efficientnet_b4&target=0.82&as_of={DAY}").json
