@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.money import cents, from_nanos, to_nanos
+from costcalc.money import cents, from_nanos, in_cents, to_nanos
 
 amounts = st.integers(-(10**15), 10**15).map(from_nanos)
 
@@ -47,3 +47,8 @@ def test_half_a_cent_is_rounded_up_after_a_division_too(seconds, share_of_rate, 
 
 def test_a_bill_that_ends_in_half_a_cent_is_rounded_up():
     assert cents(Decimal(18_925) / 3600 * Decimal("12.24")) == Decimal("64.35")
+
+
+def test_many_amounts_are_rounded_as_each_is():
+    many = [Decimal(seconds) / 3600 * Decimal("12.24") for seconds in (18_925, 1, 0, 7200)]
+    assert in_cents(many) == [cents(amount) for amount in many]

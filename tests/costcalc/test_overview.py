@@ -31,3 +31,33 @@ def test_each_has_the_figures_of_the_exact_estimate_of_its_rank(given):
     for column, end in ((found.cost, 0), (ranges.cost_low, 1), (ranges.cost_high, 2)):
         costs = [float(each.cost(query.basis)[end]) for each in exact]
         assert column.tolist() == pytest.approx(costs, abs=0.0051)
+
+
+def test_those_to_pick_from_keep_their_ranks_among_all():
+    service = packaged_service()
+    catalogue = service.catalogue()
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], "recipes": ["all"]}, catalogue)
+    asked = service.asked(query, catalogue)
+    every, some = asked.overview(), asked.overview(pickable=True)
+    assert 0 < len(some.rank) < len(every.rank) == len(asked.rows)
+    assert some.cost.tolist() == every.cost[some.rank - 1].tolist()
+    assert some.row.tolist() == every.row[some.rank - 1].tolist()
+    assert {each.estimate.rank for each in asked.answer().picks} <= set(some.rank.tolist())
+
+
+def test_another_page_is_that_of_the_same_question_further_on():
+    service = packaged_service()
+    catalogue = service.catalogue()
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"]}, catalogue)
+    further = service.answer(replace(query, offset=20, limit=5), catalogue).estimates
+    assert service.asked(query, catalogue).page(20, 5) == further
+
+
+def test_bills_are_those_of_the_estimates():
+    service = packaged_service()
+    catalogue = service.catalogue()
+    query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], "currency": ["EUR"]}, catalogue)
+    asked = service.asked(query, catalogue)
+    answer, found = asked.answer(), asked.overview()
+    for rank in (0, 5, 19):
+        assert asked.bills([int(found.row[rank])], int(found.nodes[rank])) == [answer.bills[rank]]
