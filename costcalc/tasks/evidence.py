@@ -17,7 +17,18 @@ from costcalc.programs import Program
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.speeds import TaskSpeeds
-from costcalc.tasks.tables import Result, Task, is_contest, partway, reference_points, results, rounds, text_of, version
+from costcalc.tasks.tables import (
+    Result,
+    Schedule,
+    Task,
+    is_contest,
+    partway,
+    reference_points,
+    results,
+    rounds,
+    text_of,
+    version,
+)
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_GIB, BYTES_PER_PARAMETER
 from costcalc.throughput.processors import Processors
@@ -76,13 +87,13 @@ def task_evidence(
         )
 
     @cache
-    def work_on(day: date) -> Mapping[tuple[float, int | None], float]:
+    def work_on(day: date) -> Mapping[str, float]:
         by_then = [one for one in known if one.published <= day]
-        works = list(dict.fromkeys((one.target, one.global_batch_size) for one in by_then))
-        return dict(zip(works, expected_passes(task, by_then, works, learned, day), strict=True))
+        passes = expected_passes(task, by_then, [one.schedule for one in by_then], learned, day)
+        return dict(zip([one.name for one in by_then], passes, strict=True))
 
     def with_work(evidence: Evidence, recipe: Recipe) -> Recipe:
-        work = work_on(evidence.last_published)[recipe.tuned_to or 0.0, recipe.global_batch_size]
+        work = work_on(evidence.last_published)[recipe.name]
         (end,) = recipe.evaluations
         end = replace(end, epochs=work)
         return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(task, end), end))
@@ -127,28 +138,27 @@ def _passes_per_minute(task: Task, one: Result, known: Sequence[Result], learned
     """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
     if one.passes_per_minute:
         return one.passes_per_minute
-    (usual,) = expected_passes(task, known, [(one.target, one.global_batch_size)], learned, one.published)
+    (usual,) = expected_passes(task, known, [one.schedule], learned, one.published)
     return (one.passes or usual) / one.minutes
 
 
 def expected_passes(
-    task: Task, known: Sequence[Result], works: Sequence[tuple[float, int | None]], learned: Fitted, day: date
+    task: Task, known: Sequence[Result], schedules: Sequence[Schedule], learned: Fitted, day: date
 ) -> list[float]:
-    """What a run to each target with each batch is expected to take on a day: by the law of that target, or where no batch was
-    logged the middle of all results."""
+    """What a run of each schedule is expected to take on a day: by the law of its target, or where no batch was logged the middle
+    of all results."""
     spread = learned.spreads.get(task.name, USUAL_SPREAD)
-    found = np.ones(len(works))
-    for target in {target for target, _ in works}:
+    found = np.ones(len(schedules))
+    for target in {each.target for each in schedules}:
         some = [one for one in known if one.target == target and not one.repeats]
         points = [
             one for one in reference_points().get(task.name, ()) if target == task.quality and one.published <= day
         ]
-        at = [number for number, (its_own, _) in enumerate(works) if its_own == target]
-        batches = [works[number][1] for number in at]
-        by_law = SamplesLaw.of(some, points, spread).passes([batch or 1 for batch in batches], day)
+        at = [number for number, each in enumerate(schedules) if each.target == target]
+        to_it = [schedules[number] for number in at]
+        by_law = SamplesLaw.of(some, points, spread).passes(to_it, day)
         middle = float(np.median([one.passes for one in some if one.passes] or [1.0]))
-        has_law = np.array([batch is not None for batch in batches]) & np.isfinite(by_law)
-        found[at] = np.where(has_law, by_law, middle)
+        found[at] = np.where(np.isfinite(by_law), by_law, middle)
     return [float(each) for each in found]
 
 

@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from costcalc.units import Floats
 
 EQUAL = 1e-9
-SILICON, PART, CELL = 0.06, 0.08, 0.05
+SILICON, PART, CELL = 0.06, 0.06, 0.08
 """Standard deviations in ln(rate) of what systems have in common: of a die, of a memory size of a chip, and of such a part in one
-number of accelerators and machines. These and the next ones were the likeliest under all tasks' rates, rounded; what predicted
-organisations that were left out no better, is gone."""
+number of accelerators and machines. These and the next ones were the likeliest under all tasks' rates, then those that predicted
+organisations best that were left out, rounded; leaving out any organisation but one chooses the same. What predicted no better is
+gone."""
+CELL_YEAR, CELL_YEAR_LENGTH = 0.05, 2.0  # of the software of such a part in one number
 CHIP = 0.3  # of a chip that no other task was trained on
-COUNT, COUNT_LENGTH = 0.14, 1.6  # of bends in ln(count), and how long these are
+COUNT, COUNT_LENGTH = 0.08, 1.6  # of bends in ln(count), and how long these are
 SILICON_COUNT, SILICON_COUNT_LENGTH = 0.08, 3.2  # of those of a die
-BATCH, MACHINES = 0.17, 0.1  # of each unit of how far the batch fills an accelerator, and of ln(machines)
-YEAR, SILICON_YEAR, SILICON_YEAR_LENGTH = 0.19, 0.15, 1.1  # of each year, and of the software of a die
+BATCH, MACHINES = 0.1, 0.1  # of each unit of how far the batch fills an accelerator, and of ln(machines)
+YEAR, SILICON_YEAR, SILICON_YEAR_LENGTH = 0.19, 0.2, 1.1  # of each year, and of the software of a die
 SCATTER = 0.045  # of results of one system
 ANY_LEVEL = 3.0  # what a task's samples cost is not known beforehand
 
@@ -77,11 +79,12 @@ def covariance(a: Systems, b: Systems) -> Floats:
         + SILICON_YEAR**2 * np.exp(-np.abs(year) / SILICON_YEAR_LENGTH)
     )
     same_layout = (np.abs(count) < EQUAL) & np.equal.outer(a.machines, b.machines)
+    of_cell = CELL**2 + CELL_YEAR**2 * np.exp(-np.abs(year) / CELL_YEAR_LENGTH)
     return np.asarray(
         ANY_LEVEL**2
         + same_silicon * of_silicon
         + same_chip * np.outer(a.chip_deviation, b.chip_deviation)
-        + same_part * (PART**2 + CELL**2 * same_layout)
+        + same_part * (PART**2 + of_cell * same_layout)
         + COUNT**2 * np.exp(-(count**2) / (2 * COUNT_LENGTH**2))
         + BATCH**2 * np.outer(a.batch, b.batch)
         + YEAR**2 * np.outer(a.year, b.year)
@@ -91,7 +94,7 @@ def covariance(a: Systems, b: Systems) -> Floats:
 
 def variance(a: Systems) -> Floats:
     """The diagonal of `covariance` of systems with themselves [A]."""
-    alike = SILICON, SILICON_COUNT, SILICON_YEAR, PART, CELL, COUNT, ANY_LEVEL
+    alike = SILICON, SILICON_COUNT, SILICON_YEAR, PART, CELL, CELL_YEAR, COUNT, ANY_LEVEL
     linear = (BATCH, a.batch), (YEAR, a.year), (MACHINES, a.machines)
     return np.asarray(
         sum(one**2 for one in alike) + a.chip_deviation**2 + sum((one * column) ** 2 for one, column in linear)

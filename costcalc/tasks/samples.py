@@ -1,7 +1,7 @@
 """How many passes over its data a task takes with a batch: a smooth law of ln(batch) through reference points and results.
 
-What a batch has of its own, its schedule, is an effect beside the law, and what its schedule is in a round another: rounds near
-in time have much of it in common, one round all. Runs scatter.
+What a batch has of its own, its schedule, is an effect beside the law, what its schedule is in a round another, and that of so
+many accelerators a third: rounds near in time have much of it in common, one round all. Runs scatter.
 """
 
 from __future__ import annotations
@@ -16,23 +16,26 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.tasks.process import Posterior
-from costcalc.tasks.tables import ReferencePoint, Result
+from costcalc.tasks.tables import ReferencePoint, Result, Schedule
 from costcalc.units import Floats
 
 LEVEL, SLOPE, BEND, BEND_LENGTH = 3.0, 0.3, 0.2, 1.2
 """Standard deviations in ln(passes) of the whole law, for each unit of ln(batch), and of its bends, that many units long."""
 OWN, OF_YEAR, YEARS = 0.15, 0.08, 1.0
 """Of a batch's own, and of what changes about it from round to round: rounds so many years apart have a third in common."""
+OF_COUNT = 0.7  # of a batch on so many accelerators, in units of how much runs scatter
 SCATTER, REFERENCE_SCATTER = 0.005, 0.03
 """Of what organisations differ in with one batch, and of reference runs, whose code is another than that of results."""
 DAYS_PER_YEAR = 365.2425
-SAME_BATCH = 1e-9
+SAME = 1e-9
+NO_COUNT = math.nan  # of reference runs: like no other
 
 
 class Told(NamedTuple):
-    """One mean of runs: ln(batch), the year, ln(passes), and the variance of that mean."""
+    """One mean of runs: ln(batch), how many accelerators, the year, ln(passes), and the variance of that mean."""
 
     batch: float
+    accelerators: float
     year: float
     passes: float
     variance: float
@@ -40,13 +43,14 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SamplesLaw:
-    """The law of one task and target."""
+    """The law of one task and target; `spread` is the standard deviation of ln(passes) from run to run."""
 
     told: tuple[Told, ...]
+    spread: float
 
     @classmethod
     def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
-        """That of these results and reference points; `spread` is the standard deviation of ln(passes) from run to run."""
+        """That of these results and reference points."""
         rows: list[tuple[Result | ReferencePoint, float | None, float]] = [
             (one, one.counted_passes, SCATTER) for one in results
         ]
@@ -55,22 +59,24 @@ class SamplesLaw:
             tuple(
                 Told(
                     math.log(row.global_batch_size),
+                    row.accelerators if isinstance(row, Result) else NO_COUNT,
                     _year(row.published),
                     math.log(passes),
                     own**2 + spread**2 / row.runs,
                 )
                 for row, passes, own in rows
                 if row.global_batch_size and passes
-            )
+            ),
+            spread,
         )
 
-    def passes(self, batches: Sequence[int], day: date) -> Floats:
-        """Those of each batch [N] by the schedules of a day; NaN where nothing is known."""
+    def passes(self, schedules: Sequence[Schedule], day: date) -> Floats:
+        """Those of each schedule [N] of a day; NaN where nothing is known, or no batch."""
         if not self.told:
-            return np.full(len(batches), np.nan)
-        asked, year = np.log(np.array(batches, float)), np.full(len(batches), _year(day))
-        batch, years, *_ = self._columns
-        return np.exp(self._middle + self._posterior.mean(self._covariance((asked, year), (batch, years))))
+            return np.full(len(schedules), np.nan)
+        _, batches, counts = np.array(schedules, float).reshape(-1, 3).T
+        asked = np.log(batches), counts, np.full(len(schedules), _year(day))
+        return np.exp(self._middle + self._posterior.mean(self._covariance(asked, self._columns[:3])))
 
     @cached_property
     def _columns(self) -> tuple[Floats, ...]:
@@ -78,20 +84,20 @@ class SamplesLaw:
 
     @cached_property
     def _middle(self) -> float:
-        return float(np.median(self._columns[2]))
+        return float(np.median(self._columns[3]))
 
     @cached_property
     def _posterior(self) -> Posterior:
-        batch, year, passes, variance = self._columns
-        return Posterior.of(self._covariance((batch, year), (batch, year)), passes - self._middle, variance)
+        *known, passes, variance = self._columns
+        return Posterior.of(self._covariance(known, known), passes - self._middle, variance)
 
-    def _covariance(self, a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> Floats:
+    def _covariance(self, a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
         middle = self._columns[0].mean()
-        apart, years = (one[:, None] - other[None, :] for one, other in zip(a, b, strict=True))
-        own = OWN**2 + OF_YEAR**2 * np.exp(-np.abs(years) / YEARS)
+        apart, counts, years = (np.subtract.outer(one, other) for one, other in zip(a, b, strict=True))
+        own = OWN**2 + OF_YEAR**2 * np.exp(-np.abs(years) / YEARS) + (OF_COUNT * self.spread) ** 2 * (counts == 0)
         bends = BEND**2 * np.exp(-(apart**2) / (2 * BEND_LENGTH**2))
         slopes = SLOPE**2 * np.outer(a[0] - middle, b[0] - middle)
-        return np.asarray(LEVEL**2 + slopes + bends + own * (np.abs(apart) < SAME_BATCH))
+        return np.asarray(LEVEL**2 + slopes + bends + own * (np.abs(apart) < SAME))
 
 
 def _year(day: date) -> float:

@@ -119,7 +119,8 @@ class TaskSpeeds:
             )
             / total
         )
-        batches = np.minimum(batches, [self._most_at_once(one) for one in parts])
+        most = {name: self._most_at_once(one) for name, one in {one.name: one for one in parts}.items()}
+        batches = np.minimum(batches, [most[one.name] for one in parts])
         days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
         sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
         unknown = 0.0, CHIP
@@ -211,24 +212,18 @@ class TaskSpeeds:
         return shares
 
     def _most_at_once(self, one: Accelerator) -> float:
-        """The largest batch of one such accelerator that anybody trained; larger ones are trained in several steps."""
-        return (
-            self._largest.get(one.name) or self._largest.get(one.chip) or max(self._largest.values(), default=math.inf)
-        )
+        """The largest batch that one such accelerator is known to hold: what somebody trained on its chip, or else on any, as far
+        as its memory goes; larger ones are trained in several steps."""
+        every = [(part(self.accelerators, row.accelerator), row) for row in self.rows if row.global_batch_size]
+        alike = [(other, row) for other, row in every if other.chip == one.chip] or every
+        held = [(row.global_batch_size or 0) / row.accelerators * _room(one, other) for other, row in alike]
+        return max(held, default=math.inf)
 
     @cached_property
     def _middle_batch(self) -> float:
         """That of one accelerator, beyond which larger ones make an accelerator hardly any faster."""
         batches = [row.global_batch_size / row.accelerators for row in self.rows if row.global_batch_size]
         return float(np.median(batches)) if batches else 1.0
-
-    @cached_property
-    def _largest(self) -> dict[str, float]:
-        largest: dict[str, float] = {}
-        for row in self.rows:
-            for name in (part(self.accelerators, row.accelerator).chip, row.accelerator):
-                largest[name] = max(largest.get(name, 0.0), (row.global_batch_size or 0) / row.accelerators)
-        return {name: batch for name, batch in largest.items() if batch}
 
     def _newest(self, one: Accelerator) -> int:
         """The day of the newest software on a part, else on its chip, else on any."""
@@ -253,3 +248,10 @@ def _sheet(one: Accelerator) -> tuple[float, float]:
     tflops = math.log(one.dense_16bit_tflops / USUAL_TFLOPS) if one.dense_16bit_tflops else 0.0
     bandwidth = one.memory_bandwidth_gb_per_s if one.device_memory else None
     return tflops, math.log(bandwidth / USUAL_GB_PER_S) if bandwidth else 0.0
+
+
+def _room(one: Accelerator, other: Accelerator) -> float:
+    """The share of what another accelerator's memory holds that this one's does, 1 where either has none beside the chip."""
+    if not (one.device_memory and other.device_memory and one.memory_gib and other.memory_gib):
+        return 1.0
+    return min(1.0, one.memory_gib / other.memory_gib)

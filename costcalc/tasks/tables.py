@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from costcalc.evidence.tables import TableError, cells, typed
 from costcalc.training import Code
@@ -53,6 +53,14 @@ class Task:
     source: str
 
 
+class Schedule(NamedTuple):
+    """To what target one trains with which batch, None where it was not logged, on how many accelerators."""
+
+    target: float
+    batch: int | None
+    accelerators: int
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
@@ -83,6 +91,11 @@ class Result:
     outlier: bool
     published: date
     source: str
+
+    @property
+    def schedule(self) -> Schedule:
+        """How it was trained."""
+        return Schedule(self.target, self.global_batch_size, self.accelerators)
 
     @property
     def counted_passes(self) -> float | None:

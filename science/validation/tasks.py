@@ -168,9 +168,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
     works = [Work(one.global_batch_size, one.published.toordinal()) for one in own]
     asked = speeds.systems(clusters, works)._replace(log_count=np.log([one.accelerators / 8 for one in own]))
     mean, deviation = speeds.predicted(asked)
-    passes = [
-        expected_passes(task, others, [(one.target, one.global_batch_size)], learned, one.published)[0] for one in own
-    ]
+    passes = [expected_passes(task, others, [one.schedule], learned, one.published)[0] for one in own]
     kinds = speeds.layouts.kinds(clusters)
     widths = half_widths(deviation, kinds)
     found = zip(own, clusters, mean.tolist(), widths.tolist(), passes, kinds.tolist(), strict=True)
@@ -196,13 +194,17 @@ def _open(
     task: Task, one: Result, cluster: Cluster, by_then: Sequence[Result], speeds: TaskSpeeds, learned: Fitted
 ) -> float | None:
     """How far off the least minutes of any batch lie that its accelerators may train, as in an answer."""
-    batches = dict.fromkeys(each.global_batch_size for each in by_then if each.target == one.target)
-    works = [Work(batch, one.published.toordinal(), one.target) for batch in batches]
+    schedules = dict.fromkeys(each.schedule for each in by_then if each.target == one.target)
+    works = [Work(each.batch, one.published.toordinal(), one.target) for each in schedules]
     if not works:
         return None
-    works = [work for work, may in zip(works, speeds.layouts.allowed(works, [cluster]), strict=True) if may[0]]
-    rates, _ = speeds.predicted(speeds.systems([cluster] * len(works), works))
-    passes = expected_passes(task, by_then, [(one.target, work.batch) for work in works], learned, one.published)
+    tried = [
+        pair
+        for pair, may in zip(zip(schedules, works, strict=True), speeds.layouts.allowed(works, [cluster]), strict=True)
+        if may[0]
+    ]
+    rates, _ = speeds.predicted(speeds.systems([cluster] * len(tried), [work for _, work in tried]))
+    passes = expected_passes(task, by_then, [schedule for schedule, _ in tried], learned, one.published)
     minutes = np.log(np.array(passes) * task.samples_per_pass / max(one.accelerators, 1) / 60) - rates
     return float(minutes.min() - np.log(one.minutes))
 
