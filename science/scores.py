@@ -34,7 +34,7 @@ def scores_of_tasks() -> str:
     from science.validation.tasks import left_out, table
 
     beside = load_evidence()
-    return f"{table(left_out(beside, fitted()), fitted(), replayed(beside))}\n"
+    return f"{table(left_out(beside, fitted()), replayed(beside))}\n"
 
 
 def _page(path: str) -> str:

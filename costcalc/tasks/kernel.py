@@ -30,26 +30,31 @@ ANY_LEVEL = 3.0  # what a task's samples cost is not known beforehand
 
 class OfTask(NamedTuple):
     """What was learned of one task: by chip what other tasks tell of it, the mean of what it adds to ln(rate) beside its data
-    sheet and the standard deviation; and by how much ranges are widened."""
+    sheet and the standard deviation; and by how much ranges are widened, those of another count or chip than anybody had more."""
 
     chips: Mapping[str, tuple[float, float]]
     widening: float = 1.0
+    other_count: float = 1.0
+    other_chip: float = 1.0
 
 
 class Fitted(msgspec.Struct, frozen=True):
     """What was learned over all tasks: by task what other tasks tell of chips, the mean of what they add to ln(rate) and its
     standard deviation; by task the `spread` of ln(minutes) from run to run, a standard deviation; and by how much its
-    ranges are widened so that 8 in 10 of `cases` results lie within, each predicted from those of other organisations."""
+    ranges are widened so that 8 in 10 of `cases` results lie within, each predicted from those of other organisations, those of
+    an accelerator in another number than anybody had by as much again, those of another accelerator too."""
 
     chips: Mapping[str, Mapping[str, tuple[float, float]]]
     spreads: Mapping[str, float]
-    widenings: Mapping[str, float]
-    cases: int
+    widenings: Mapping[str, float] = {}
+    other_count: float = 1.0
+    other_chip: float = 1.0
+    cases: int = 0
 
     def of(self, task: str) -> OfTask:
         """What was learned of a task; of one that no other organisation trained, what is usual."""
         usual = statistics.median(self.widenings.values()) if self.widenings else 1.0
-        return OfTask(self.chips.get(task, {}), self.widenings.get(task, usual))
+        return OfTask(self.chips.get(task, {}), self.widenings.get(task, usual), self.other_count, self.other_chip)
 
 
 class Systems(NamedTuple):

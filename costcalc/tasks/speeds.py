@@ -37,16 +37,6 @@ MOST_OF_PEAK = 0.6
 """The largest share of its 16-bit peak that a published training of a language model kept an accelerator busy with: 0.57 of an
 A100 (Korthikanti et al. 2022, arXiv 2205.05198), 0.58 of a TPU v4 (Chowdhery et al. 2022, arXiv 2204.02311)."""
 HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
-OTHER_COUNT, OTHER_CHIP = 1.4, 0.72
-"""By how much ranges of an accelerator in another number than anybody had are wider than the law's own, and those of another
-accelerator narrower: what 80 % of the results of organisations left out need. Learned without each organisation in turn, such
-factors hold 75 and 79 % of that organisation's."""
-
-
-def half_widths(deviation: Floats, kinds: NDArray[np.int8]) -> Floats:
-    """Those of 80 % intervals of ln(samples/s), by the codes of the nearest thing that was measured."""
-    unlike = np.where(kinds == ACCELERATOR, OTHER_CHIP, OTHER_COUNT)
-    return HALF_OF_80 * np.where(kinds == TRANSFERRED, 1.0, unlike) * deviation
 
 
 class Answer(NamedTuple):
@@ -106,7 +96,12 @@ class TaskSpeeds:
         """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
         across = covariance(asked, self.known)
         left = self._posterior.variance(across, variance(asked)) + SCATTER**2
-        return asked.mean + self._posterior.mean(across), self.of_task.widening * np.sqrt(left)
+        return asked.mean + self._posterior.mean(across), np.sqrt(left)
+
+    def half_widths(self, deviation: Floats, kinds: NDArray[np.int8]) -> Floats:
+        """Those of 80 % intervals of ln(samples/s), by the codes of the nearest thing that was measured."""
+        unlike = np.where(kinds == ACCELERATOR, self.of_task.other_chip, self.of_task.other_count)
+        return HALF_OF_80 * self.of_task.widening * np.where(kinds == TRANSFERRED, 1.0, unlike) * deviation
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
         """These clusters with a work each."""
@@ -152,7 +147,7 @@ class TaskSpeeds:
         log_rate[work, cluster] = (
             np.minimum(mean, self._most(clusters)[cluster]) + asked.log_count + math.log(FULL_NODE)
         )
-        width[work, cluster] = half_widths(deviation, layouts.kinds(clusters)[cluster])
+        width[work, cluster] = self.half_widths(deviation, layouts.kinds(clusters)[cluster])
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
         return {one: Answer(*column) for one, column in zip(works, columns, strict=True)}

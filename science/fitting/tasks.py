@@ -44,7 +44,7 @@ class Measured:
 def fitted_tasks(beside: Evidence, without: frozenset[str] = frozenset()) -> Fitted:
     """What the results of all organisations but these teach; `science.validation.tasks` says how wide its ranges must be. Those
     of a task on one system alone say nothing about others."""
-    start = Fitted({}, _spreads(without), {}, 0)
+    start = Fitted({}, _spreads(without))
     measured = []
     for task in tasks().values():
         evidence = task_evidence(task, beside, start, without)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from costcalc.hardware import Cluster
 from costcalc.tasks.evidence import expected_passes, task_evidence
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.layouts import Work
-from costcalc.tasks.speeds import TaskSpeeds, half_widths
+from costcalc.tasks.speeds import TaskSpeeds
 from costcalc.tasks.tables import Result, Task, is_contest, partway, results, tasks
 from costcalc.throughput.fitted_parameters import LEVEL
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
@@ -31,11 +31,15 @@ MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore"
 SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
 BATCH, COUNTED = "samples at a batch", "samples counted in its minutes"
+TWINS = "minutes that have twins"
 ON_THE_WAY = "samples to easier targets"
 GOAL_OF_WORK = 0.012
 EXPONENT = 0.9  # of the rate in the count, where nothing is modelled
 NOTE = """No model: the nearest round's results of the same chip and count, else of the nearest count; of the same batch.
-Beside: the median error of the same results. Minutes count more samples than lucky runs took (MLPerf's rules of convergence)."""
+Beside: the median error of the same results. Seeds: what would be left if but the scatter of a result's own runs were unknown.
+Minutes count more samples than lucky runs took (MLPerf's rules of convergence). Twins: results of another organisation with the
+same chip, count, machines, batch and round, their median being what no model makes of it.
+The ranges of an organisation's results are as wide as 80 % of all others' needed them."""
 ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges must be as so many of its own
 
 
@@ -51,7 +55,8 @@ class Predicted:
     """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
     near it was to what others measured; ln of its passes, and of those that its minutes count, None where they were not logged;
     ln of the minutes where no batch is asked for, None where nobody had trained to its target by then. `nearest_off` is what no
-    model at all makes of the minutes, None where nobody else had the chip."""
+    model at all makes of the minutes, None where nobody else had the chip, `twins_off` what those with the same schedule on the
+    same system in its round do, None where nobody else had it."""
 
     result: Result
     kind: str
@@ -60,6 +65,7 @@ class Predicted:
     work: Errors | None
     counted: Errors | None
     nearest_off: float | None
+    twins_off: float | None
     open_off: float | None
 
     @property
@@ -69,7 +75,9 @@ class Predicted:
 
 
 def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Iterator[Predicted]:
-    """Every result of an organisation, predicted from those of others; those of a contest have work of their own."""
+    """Every result of an organisation, predicted from those of others, with ranges as the law has them; those of a contest have
+    work of their own."""
+    learned = Fitted(learned.chips, learned.spreads)
     for task in (each for each in tasks().values() if not is_contest(each)):
         known = [one for one in results()[task.name] if not (one.repeats or one.outlier)]
         for organisation in sorted({one.organisation for one in known} - (frozenset() if makers_too else MAKERS)):
@@ -80,9 +88,9 @@ def left_out(beside: Evidence, learned: Fitted, makers_too: bool = False) -> Ite
                 )
 
 
-def table(cases: Iterable[Predicted], learned: Fitted, replayed: str) -> str:
+def table(cases: Iterable[Predicted], replayed: str) -> str:
     """What `costcalc validate --tasks` prints: errors by how near a result is to what others measured, and by task."""
-    every = list(cases)
+    every = list(judged(list(cases)))
     rows: list[tuple[str, list[Predicted], float | None]] = [
         (name, [case for case in every if case.kind == name], GOALS[name]) for name in GOALS
     ]
@@ -90,18 +98,20 @@ def table(cases: Iterable[Predicted], learned: Fitted, replayed: str) -> str:
     rows += [(task, [case for case in every if case.result.task == task], None) for task in tasks()]
     lines = [
         f"{'results left out by organisation':32}{'n':>6}{'median':>9}{'goal':>8}{'beside':>9}{'no model':>10}{'no batch':>10}"
-        f"{'80 % range':>13}"
+        f"{'seeds':>7}{'80 % range':>15}"
     ]
     lines += [_line(*row) for row in rows if row[1]]
     return "\n".join(
         [
             *lines,
+            _line_of_work(
+                TWINS, [Errors(case.off, case.twins_off) for case in every if case.twins_off is not None], None
+            ),
             _line_of_work(BATCH, [case.work for case in every if case.work], GOAL_OF_WORK),
             _line_of_work(COUNTED, [case.counted for case in every if case.counted], None),
             _line_on_the_way([each for name in logs() for each in passed(tasks()[name])]),
             replayed,
             NOTE,
-            f"Ranges are as wide as 80 % of {learned.cases} results left out needed them (`make fit`).",
         ]
     )
 
@@ -130,7 +140,15 @@ def _line(name: str, cases: Sequence[Predicted], goal: float | None) -> str:
     left_open = [abs(case.open_off) for case in cases if case.open_off is not None]
     without = f"{np.median(left_open):10.1%}" if left_open else " " * 10
     counted = f"{name:32}{len(cases):>6}{middle:>9.1%}{_goal(goal)}{_beside(pairs)}"
-    return f"{counted}{without}{inside:>6.0%} ({low:.0%}-{high:.0%})"
+    return f"{counted}{without}{_floor(cases):7.1%}{inside:>8.0%} ({low:.0%}-{high:.0%})"
+
+
+def _floor(cases: Sequence[Predicted]) -> float:
+    """The median error of whoever knew everything but how the runs of a result scatter: of a mean of so many."""
+    from scipy.stats import halfnorm
+
+    every = [(case.result.minutes_sd or 0.0) / case.result.minutes / math.sqrt(case.result.runs) for case in cases]
+    return float(np.median(np.outer(every, halfnorm.ppf(np.arange(0.005, 1, 0.01)))))
 
 
 def _goal(goal: float | None) -> str:
@@ -146,18 +164,35 @@ def _beside(pairs: Sequence[tuple[float, float]]) -> str:
 
 
 def widened(learned: Fitted, cases: Iterable[Predicted]) -> Fitted:
-    """The same with ranges so wide that 8 in 10 of these cases lie within: each task's own, and ALIKE of all tasks."""
-    shares: dict[str, list[float]] = {}
-    for case in cases:
-        shares.setdefault(case.result.task, []).append(abs(case.off) / case.half_width)
-    every = [share for some in shares.values() for share in some]
-    of_all = float(np.quantile(every, LEVEL))
+    """The same with ranges so wide that 8 in 10 of these cases lie within: those of each kind, then each task's own, and ALIKE of
+    all tasks."""
+    every = [(case, abs(case.off) / case.half_width) for case in cases]
+    of_kind = {kind: _quantile([share for case, share in every if case.kind == kind]) for kind in GOALS}
+    alike = [(case, share / of_kind[case.kind] * of_kind[SAME]) for case, share in every]
+    of_all = _quantile([share for _, share in alike])
     factors = {}
     for task in tasks():
-        some = shares.get(task, [])
-        own = float(np.quantile(some, LEVEL)) if some else of_all
+        some = [share for case, share in alike if case.result.task == task]
+        own = _quantile(some) if some else of_all
         factors[task] = round(math.exp((len(some) * math.log(own) + ALIKE * math.log(of_all)) / (len(some) + ALIKE)), 4)
-    return msgspec.structs.replace(learned, widenings=factors, cases=len(every))
+    other_count, other_chip = (round(of_kind[kind] / of_kind[SAME], 4) for kind in (COUNT, CHIP))
+    return msgspec.structs.replace(
+        learned, widenings=factors, other_count=other_count, other_chip=other_chip, cases=len(every)
+    )
+
+
+def judged(cases: Sequence[Predicted]) -> Iterator[Predicted]:
+    """These with ranges as wide as the results of all other organisations needed them."""
+    for organisation in sorted({case.result.organisation for case in cases}):
+        learned = widened(Fitted({}, {}), [case for case in cases if case.result.organisation != organisation])
+        by_kind = {SAME: 1.0, COUNT: learned.other_count, CHIP: learned.other_chip}
+        for case in (each for each in cases if each.result.organisation == organisation):
+            factor = by_kind[case.kind] * learned.widenings[case.result.task]
+            yield replace(case, half_width=case.half_width * factor)
+
+
+def _quantile(shares: Sequence[float]) -> float:
+    return float(np.quantile(shares, LEVEL))
 
 
 def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: Fitted) -> Iterator[Predicted]:
@@ -170,7 +205,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
     mean, deviation = speeds.predicted(asked)
     passes = [expected_passes(task, others, [one.schedule], learned, one.published)[0] for one in own]
     kinds = speeds.layouts.kinds(clusters)
-    widths = half_widths(deviation, kinds)
+    widths = speeds.half_widths(deviation, kinds)
     found = zip(own, clusters, mean.tolist(), widths.tolist(), passes, kinds.tolist(), strict=True)
     for one, cluster, rate, width, work, kind in found:
         minutes = np.log(work * task.samples_per_pass / one.accelerators / 60) - rate
@@ -186,6 +221,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
             if one.global_batch_size
             else None,
             without_model(one, others),
+            without_model(one, [each for each in others if _twins(each, one)]),
             _open(task, one, cluster, [each for each in others if each.published <= one.published], speeds, learned),
         )
 
@@ -221,6 +257,11 @@ def without_model(one: Result, others: Sequence[Result]) -> float | None:
     alike = [each for each, far in zip(alike, apart, strict=False) if far == min(apart)]
     near = [each.minutes * (each.accelerators / one.accelerators) ** EXPONENT for each in _of_nearest_round(one, alike)]
     return float(np.log(np.median(near) / one.minutes)) if near else None
+
+
+def _twins(one: Result, other: Result) -> bool:
+    """Whether they were trained alike on alike systems in one round."""
+    return (one.schedule, one.nodes, one.round) == (other.schedule, other.nodes, other.round)
 
 
 def _errors(work: float, passes: float | None, of_others: Sequence[float | None]) -> Errors | None:
