@@ -15,9 +15,8 @@ from costcalc.units import Floats
 EQUAL = 1e-9
 SILICON, PART, CELL = 0.06, 0.06, 0.08
 """Standard deviations in ln(rate) of what systems have in common: of a die, of a memory size of a chip, and of such a part in one
-number of accelerators and machines. These and the next ones were the likeliest under all tasks' rates, then those that predicted
-organisations best that were left out, rounded; leaving out any organisation but one chooses the same. What predicted no better is
-gone."""
+number of accelerators and machines. These and the next ones are rounded: near the likeliest under all tasks' rates, those that
+predicted best the organisations that were left out. What predicted these no better, is gone."""
 CELL_YEAR, CELL_YEAR_LENGTH = 0.05, 2.0  # of the software of such a part in one number
 CHIP = 0.3  # of a chip that no other task was trained on
 COUNT, COUNT_LENGTH = 0.08, 1.6  # of bends in ln(count), and how long these are

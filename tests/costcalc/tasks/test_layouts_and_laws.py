@@ -15,7 +15,7 @@ from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.known import find_task, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
-from costcalc.tasks.tables import partway, reference_points, results, rounds, tasks
+from costcalc.tasks.tables import Schedule, partway, reference_points, results, rounds, tasks
 from costcalc.throughput import REFUSALS
 from science.validation.replay import replayed_exactly
 
@@ -63,10 +63,28 @@ def test_more_samples_are_needed_with_a_larger_batch_and_the_law_passes_through_
     some = [one for one in results()[name] if one.target == task.quality]
     batches = sorted({one.global_batch_size for one in some if one.passes})
     law = SamplesLaw.of(some, reference_points()[name], 0.05)
-    work = law.passes(batches, date(2025, 11, 12))
+    work = law.passes([Schedule(task.quality, batch, 8) for batch in batches], date(2025, 11, 12))
     assert work[-1] > work[0]
     for one in reference_points()[name]:
-        assert law.passes([one.global_batch_size], one.published)[0] == pytest.approx(one.passes, rel=0.3)
+        asked = Schedule(task.quality, one.global_batch_size, 8)
+        assert law.passes([asked], one.published)[0] == pytest.approx(one.passes, rel=0.3)
+
+
+def test_systems_of_as_many_accelerators_have_more_of_a_schedule_in_common():
+    """BERT's batch of 448 on four accelerators is trained with another learning rate than on eight."""
+    some = [one for one in results()["bert-large"] if one.round == "2.1" and one.target == 0.72]
+    law = SamplesLaw.of(some, (), 0.058)
+    four, eight = law.passes([Schedule(0.72, 448, 4), Schedule(0.72, 448, 8)], date(2022, 11, 9))
+    assert four / eight > 1.04
+
+
+def test_a_part_that_few_trained_on_holds_what_its_chip_does_as_far_as_its_memory_goes():
+    """One log of an A100 of 40 GB, with a batch of 1 on each of 256, made four of them two and a half times too slow."""
+    evidence = task_evidence(tasks()["mask-rcnn"], packaged_service().evidence, without=frozenset({"Dell"}))
+    recipe = next(one for one in evidence.recipes if one.global_batch_size == 96)
+    table = evidence.speed_model.speeds([recipe], [Cluster("A100-40GB", 8), Cluster("A100-80GB", 8)])
+    smaller, larger = table.seconds_per_epoch[0, :, 0]
+    assert 1 < smaller / larger < 1.3
 
 
 def test_speeds_follow_results_and_no_layout_goes_beyond_what_somebody_had():

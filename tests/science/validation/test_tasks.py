@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from costcalc.tasks.tables import results
-from science.validation.tasks import without_model
+from science.validation.tasks import CHIP, COUNT, SAME, Predicted, judged, without_model
 
 ONE = replace(results()["rnnt"][0], accelerators=8, minutes=100.0, repeats=False, outlier=False)
 
@@ -27,3 +27,18 @@ def test_without_a_model_the_nearest_round_of_the_nearest_count_answers():
 def test_without_a_model_outliers_and_other_chips_tell_nothing():
     assert without_model(ONE, [another(outlier=True), another(accelerator="TPU v9"), another(repeats=True)]) is None
     assert without_model(ONE, []) is None
+
+
+def predicted(organisation, off, kind=SAME):
+    result = replace(ONE, organisation=organisation)
+    return Predicted(result, kind, off, 0.1, None, None, None, None, None)
+
+
+def test_ranges_are_as_wide_as_the_results_of_all_others_needed_them():
+    """Those of an organisation whose results lie far off are no wider for that; another's are."""
+    near = [predicted(name, 0.1, kind) for name in "abc" for kind in (SAME, COUNT, CHIP) for _ in range(5)]
+    far = [predicted("far", 0.4, kind) for kind in (SAME, COUNT, CHIP) for _ in range(5)]
+    found = list(judged([*near, *far]))
+    assert len(found) == len(near) + len(far)
+    assert all(case.half_width == pytest.approx(0.1) for case in found if case.result.organisation == "far")
+    assert all(case.half_width > 0.1 for case in found if case.result.organisation == "a")
