@@ -20,7 +20,6 @@ from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, 
 from costcalc.training import Recipe, Throughput
 from costcalc.units import Flags, Indices
 
-ANY = ""  # of all accelerators
 OTHERS = math.log(4)
 """A batch that others trained on this number comes after the accelerator's own on a quarter or four times as many."""
 ROOM = 0.9  # of the least memory that anybody used: cards of one size state it in different units
@@ -32,11 +31,13 @@ EQUAL = 1e-9
 
 
 class Work(NamedTuple):
-    """A batch, None where it was not logged; the day of the software, UNDATED for the newest on each part; and the target."""
+    """A batch, None where it was not logged; the day of the software, UNDATED for the newest on each part; the target; and on how
+    many accelerators somebody trained so."""
 
     batch: int | None
     day: int
     target: float | None = None
+    accelerators: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +51,8 @@ class Layouts:
     recipes: tuple[Recipe, ...] = ()
 
     def allowed(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
-        """Which batches may be trained to their target on which clusters [works, clusters]: those that were on so many of the
-        accelerator, or where none was those on the numbers nearest to it, or on so many others; on an accelerator that nobody
-        used as on any."""
+        """Which works may be done on which clusters [works, clusters]: those that somebody did on so many of the accelerator, or
+        where nobody did on the numbers nearest to it, or on so many others; on an accelerator that nobody used as on any."""
         systems = list(dict.fromkeys((one.accelerator, max(one.total_accelerators, 1)) for one in clusters))
         apart = np.array([[self._apart(work, *system) for system in systems] for work in works])
         targets = np.array([work.target or 0.0 for work in works])
@@ -137,21 +137,19 @@ class Layouts:
         return counts
 
     def _apart(self, work: Work, accelerator: str, total: int) -> float:
-        """How far in ln a number of accelerators lies from those that a batch was trained on."""
-        used = self._trained_on.get((work.batch, work.target, accelerator), set())
-        known = used or self._trained_on.get((work.batch, work.target, ANY), set())
-        nearest = min((abs(math.log(each / total)) for each in known), default=math.inf)
-        return nearest if used else OTHERS + nearest
+        """How far in ln a number of accelerators lies from that of a work."""
+        apart = abs(math.log(max(work.accelerators, 1) / total))
+        used = (work.batch, work.target, work.accelerators, accelerator) in self._trained_on
+        return apart if used else OTHERS + apart
 
     @cached_property
-    def _trained_on(self) -> dict[tuple[int | None, float | None, str], set[int]]:
-        """By batch, target and accelerator, or ANY, how many of them somebody trained it on."""
-        counts: dict[tuple[int | None, float | None, str], set[int]] = defaultdict(set)
+    def _trained_on(self) -> set[tuple[int | None, float | None, int, str]]:
+        """Each batch with its target, and on how many of which accelerator somebody trained it."""
         systems = [(recipe, recipe.system) for recipe in self.recipes if recipe.system]
-        for recipe, system in systems:
-            for name in (system.accelerator, ANY):
-                counts[recipe.global_batch_size, recipe.tuned_to, name].add(system.accelerators)
-        return dict(counts)
+        return {
+            (recipe.global_batch_size, recipe.tuned_to, system.accelerators, system.accelerator)
+            for recipe, system in systems
+        }
 
     @cached_property
     def _least_in_a_machine(self) -> float:

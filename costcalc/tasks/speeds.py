@@ -235,7 +235,7 @@ class TaskSpeeds:
 
 def _work(recipe: Recipe) -> Work:
     day = UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal()
-    return Work(recipe.global_batch_size, day, recipe.tuned_to)
+    return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.system.accelerators if recipe.system else 1)
 
 
 def _sheet(one: Accelerator) -> tuple[float, float]:

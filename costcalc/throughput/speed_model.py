@@ -381,7 +381,8 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     if recipe.is_closed:
-        return (*software, recipe.tuned_to, recipe.framework_family, recipe.published if recipe.year else None)
+        count = recipe.system and recipe.system.accelerators
+        return (*software, recipe.tuned_to, count, recipe.framework_family, recipe.published if recipe.year else None)
     home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
     own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
     how = recipe.framework_family, recipe.running, recipe.as_published, recipe.teacher

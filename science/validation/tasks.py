@@ -231,7 +231,7 @@ def _open(
 ) -> float | None:
     """How far off the least minutes of any batch lie that its accelerators may train, as in an answer."""
     schedules = dict.fromkeys(each.schedule for each in by_then if each.target == one.target)
-    works = [Work(each.batch, one.published.toordinal(), one.target) for each in schedules]
+    works = [Work(each.batch, one.published.toordinal(), each.target, each.accelerators) for each in schedules]
     if not works:
         return None
     tried = [

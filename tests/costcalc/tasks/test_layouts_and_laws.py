@@ -78,6 +78,16 @@ def test_systems_of_as_many_accelerators_have_more_of_a_schedule_in_common():
     assert four / eight > 1.04
 
 
+def test_so_many_accelerators_train_as_somebody_did_on_as_many():
+    """U-Net's luckiest runs on any number of H100 were the cheapest way on two."""
+    evidence = evidence_of("unet3d")
+    table = evidence.speed_model.speeds(evidence.recipes, [Cluster("H100", 8)])
+    trained = [
+        one.system for one, code in zip(evidence.recipes, table.refusal[:, 0].tolist(), strict=True) if code == 0
+    ]
+    assert {one.accelerators for one in trained} == {8}
+
+
 def test_a_part_that_few_trained_on_holds_what_its_chip_does_as_far_as_its_memory_goes():
     """One log of an A100 of 40 GB, with a batch of 1 on each of 256, made four of them two and a half times too slow."""
     evidence = task_evidence(tasks()["mask-rcnn"], packaged_service().evidence, without=frozenset({"Dell"}))
