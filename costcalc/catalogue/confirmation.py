@@ -54,10 +54,10 @@ class Confirmation:
     def of(self, rows: Indices) -> Flags:
         """Which of these rows of the catalogue are vouched for and fresh."""
         columns, flags, own, unchanged_until = self.vouched
-        option = columns.option[rows]
-        fresh = columns.observed[rows] >= self.since[option]
-        fresh |= (unchanged_until[rows] > self.now) & ~MOVES_BY_THE_WEEK[option]
-        return np.asarray((flags[rows] & fresh) | own[rows])
+        option = columns.option.take(rows)
+        fresh = columns.observed.take(rows) >= self.since.take(option)
+        fresh |= (unchanged_until.take(rows) > self.now) & ~MOVES_BY_THE_WEEK.take(option)
+        return np.asarray((flags.take(rows) & fresh) | own.take(rows))
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:

@@ -296,9 +296,9 @@ class Tariffs:
 
     def _periods(self, at: Indices, hours: Floats) -> Floats:
         """How many are paid at these positions, for so many hours each: mostly one, or as many as must be."""
-        row, columns = self.row[at], self.columns
-        paid = columns.minimum_periods[row].astype(float)
-        longer = np.flatnonzero(hours > columns.period_hours[row])
+        row, columns = self.row.take(at), self.columns
+        paid = columns.minimum_periods.take(row).astype(float)
+        longer = np.flatnonzero(hours > columns.period_hours.take(row))
         row = row[longer]
         started: Floats = np.ceil(np.round(hours[longer] / columns.period_hours[row], 6))
         singly = columns.sold_singly[row]

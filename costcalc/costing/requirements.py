@@ -22,7 +22,7 @@ def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Fl
     elif PurchaseOption.ON_DEMAND in asked:
         asked -= COMMITMENTS
     allowed = np.array([option in asked for option in OPTIONS])
-    return np.asarray(allowed[catalogue.columns.option[row]] | catalogue.own[row])
+    return np.asarray(allowed.take(catalogue.columns.option.take(row)) | catalogue.own.take(row))
 
 
 def are_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:

@@ -46,11 +46,11 @@ class Runs(NamedTuple):
 
     def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
         """Those of pairs."""
-        return self.answers[self.program[recipes], self.accelerator[clusters]]
+        return self.answers[self.program.take(recipes), self.accelerator.take(clusters)]
 
     def were_logged(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which pairs are of a recipe and the accelerator on which it was logged."""
-        return np.asarray(self.logged_on[recipes] == self.accelerator[clusters])
+        return np.asarray(self.logged_on.take(recipes) == self.accelerator.take(clusters))
 
     def never(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes are known not to run on each of these clusters [r, c]."""
