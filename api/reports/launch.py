@@ -134,8 +134,10 @@ def first_launched(launcher: Launcher, answer: Answer, start: Callable[[Rented],
 def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
     """How the recipe's code starts on these machines, in images that the launcher starts there; None where that is not known."""
     chip, name = accelerators.get(machine.accelerator), name_of(launcher, machine)
-    start = start_of(machine.recipe) if chip and name and name.starts_images else None
-    return start if start and chip and start.runs_on(chip, machine.nodes) else None
+    if chip is None or name is None or not name.starts_images:
+        return None
+    start = start_of(machine.recipe)
+    return start if start and start.runs_on(chip, machine.nodes) else None
 
 
 def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:

@@ -74,16 +74,18 @@ def _without_picks(answer: Answer) -> str:
 def _launch(answer: Answer, lead: Estimate, known: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:
     """The command that rents it and starts its code; else one that starts another machine, which it names; else one that rents
     it alone."""
-    others = []
+    if by := next((each for each in known if start_on(each, lead.rented, accelerators)), None):
+        return _command(answer.query, lead, by)
     for launcher in known:
-        first = first_launched(launcher, answer, lambda each, by=launcher: start_on(by, each, accelerators))  # type: ignore[misc]
-        if first and first.estimate == lead and start_on(launcher, lead.rented, accelerators):
-            return _command(answer.query, lead, launcher)
-        others += [(launcher, first.estimate)] if first and first.estimate != lead else []
-    if not others:
-        return f"{_command(answer.query, lead, known[0])} rents it; --run takes the command that trains"
-    launcher, other = others[0]
-    cost = money(other.cost(answer.basis).cost, other.currency)
+        found = first_launched(launcher, answer, lambda each, by=launcher: start_on(by, each, accelerators))  # type: ignore[misc]
+        if found and found.estimate != lead:
+            return _instead(answer, found.estimate, launcher)
+    return f"{_command(answer.query, lead, known[0])} rents it; --run takes the command that trains"
+
+
+def _instead(answer: Answer, other: Estimate, launcher: Launcher) -> str:
+    """The command that starts another machine, which it names, and why it is another."""
+    lead, cost = answer.lead, money(other.cost(answer.basis).cost, other.currency)
     missing = counted(lead.accelerators, lead.accelerator).removeprefix("1 ")
     started = f"starts {in_short(other)}, {in_words(other.hours)}, {cost} (no known image for {missing})"
     return f"{_command(answer.query, other, launcher)} {started}"
