@@ -29,6 +29,7 @@ from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
 from science.validation.convergence.own_runs import own_run_scores, reliability
 from science.validation.convergence.partial_runs import SHARES, ends, ffcv_logs, longer, mlperf_logs, watched_scores
+from science.validation.deadlines import limits_exceeded
 from science.validation.end_to_end import EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
 from science.validation.outside_mlperf.hosts import organisations_left_out, sources_left_out
@@ -62,6 +63,8 @@ PICKS = "/cost: the pick's range, all rates of its system being hidden"
 ONE_DEVICE = "the answer that is shown, by plain loops of PyTorch on one"
 DEVICES = ("H100", "H200")
 CHOSEN = "the chosen recipe on chips it never ran on, by anybody's code"
+LIMITED = (CHOSEN, ONE_DEVICE, "/cost, organisation left out: all")
+"""Answers whose limits are scored: they bring the ranges that people see."""
 UNSEEN_SILICON = "accelerator never measured, nor one of its silicon: data sheet and other tasks"
 ANY_CODE = "code never measured, organisation left out"
 CODES: dict[Code, str] = {
@@ -135,7 +138,12 @@ def report(published: Published, experiments: Sequence[Experiment]) -> Report:
             "schedule length (FFCV)": regret_of_lengths(published, ("ffcv-rn50", "ffcv-rn18")),
         },
         chances=(*brier_scores(published), *own_run_scores(published), *watched_scores(published)),
-        reliability=reliability(published),
+        reliability={
+            **reliability(published),
+            **{
+                f"limits exceeded, {name}": found for name in LIMITED if (found := limits_exceeded(cases.get(name, ())))
+            },
+        },
         spot=spot_coverage(listed_series()),
         rounds=backtest(published),
     )

@@ -55,7 +55,7 @@ SAMPLED = (
 """How rows begin that rest on such groups: they are near what the page shows, and the others are what it shows."""
 WHOLE_KINDS = ("own", "length", "curve", "code")
 """The kinds of interval that come of the others."""
-IN_MINUTES = ("own_run_scores", "reliability", "spot_coverage")
+IN_MINUTES = ("own_run_scores", "reliability", "spot_coverage", "limits_exceeded")
 
 
 class SomeAnswers(EndToEnd):
