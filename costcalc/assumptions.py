@@ -87,11 +87,11 @@ def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> It
 
 
 def own_noise(metric: str, low: float, high: float) -> str:
-    """Where another run of the asker's own is taken to end in 8 of 10 cases; of partial logs 66 to 82 % did."""
+    """Where another run of the asker's own is taken to end in 8 of 10 cases."""
     return (
-        f"Another run of it ends between {low:.4g} and {high:.4g} in {metric} in 8 of 10 cases, in fewer where this log stops "
-        "early: runs are taken to differ as its later half scatters about its own course. A chance to reach a target tells no "
-        "more: on 1,419 logged runs it was no better than the share of other runs that came as close."
+        f"Another run of it ends between {low:.4g} and {high:.4g} in {metric} in 8 of 10 cases: runs are taken to differ as the "
+        "later half of this log scatters about its own course. A chance to reach a target tells no more: on 1,419 logged runs it "
+        "was no better than the share of other runs that came as close."
     )
 
 

@@ -231,8 +231,8 @@ class EstimateDetails:
         """Where another run of the asker's own is taken to end."""
         recipes, metric = self.matrix.recipes, self.query.metric
         if not recipes.is_by_word:
-            end, shift = recipes.curves(metric).end_accuracy[time.recipe], recipes.target_shift(metric)[time.recipe]
-            yield own_noise(metric, *sorted(recipes.oriented(float(end + side * shift)) for side in (-1, 1)))
+            end, apart = recipes.curves(metric).end_accuracy[time.recipe], recipes.ends_within(metric)[time.recipe]
+            yield own_noise(metric, *sorted(recipes.oriented(float(end + side * apart)) for side in (-1, 1)))
 
     def _ends_below(self, time: TrainingTime) -> Iterator[str]:
         """The recipe that ends just below the target after far fewer epochs: where the target begins to cost more at once."""

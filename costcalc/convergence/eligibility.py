@@ -155,6 +155,10 @@ class ModelRecipes:
             self._target_shifts[metric] = target_shift(*noise, self.published_runs, INTERVAL)
         return self._target_shifts[metric]
 
+    def ends_within(self, metric: str) -> Floats:
+        """How far from its own end another run of the asker's recipes ends in 8 of 10 cases [R], as in `curves`."""
+        return own_noise.ENDS_WIDER * self.target_shift(metric)
+
     @cached_property
     def _target_shifts(self) -> dict[str, Floats]:
         return {}

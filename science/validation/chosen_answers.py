@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from statistics import NormalDist, median
+from statistics import median
 
 from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
@@ -25,11 +25,10 @@ from costcalc.training import Recipe, Throughput
 from science.fitting.transfer import Ratio, fit_transfer, ratios
 from science.validation.answered_runs import TODAY, made_up_offers
 from science.validation.published import Published
-from science.validation.scores import Case
+from science.validation.scores import WIDER, Case
 
 DEVICE = "device_speeds.csv"
 FOLDS = 8
-WIDER = NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.9)  # an interval of 90 % than one of 80 %
 BELOW_ENDS = 0.005  # of the ordinary recipes' ends, in the median: what is asked for
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from statistics import NormalDist
 
 from costcalc.throughput.fitted_parameters import (
     LEVEL,
@@ -17,7 +16,7 @@ from costcalc.throughput.fitted_parameters import (
 )
 from costcalc.throughput.reference_model import ChipPrior, ReferenceModel
 from costcalc.throughput.workloads import bits
-from costcalc.training import Code
+from costcalc.training import Code, Throughput
 from science.fitting.chip_priors import Missed, chip_priors, left_out, missed
 from science.fitting.network import fit_overlap, over_networks
 from science.fitting.reference_model import fit_reference_model, observations
@@ -27,19 +26,19 @@ from science.validation.backtest import backtest
 from science.validation.chosen_answers import Chosen, chosen_answers, on_one_device
 from science.validation.convergence.chances import brier_scores
 from science.validation.convergence.epochs import batches_left_out, borrowed, curves_left_out, lengths_left_out
-from science.validation.convergence.own_runs import own_run_scores, reliability
+from science.validation.convergence.own_runs import SEEN, own_run_ends, own_run_scores, reliability
 from science.validation.convergence.partial_runs import SHARES, ends, ffcv_logs, longer, mlperf_logs, watched_scores
 from science.validation.deadlines import limits_exceeded
 from science.validation.end_to_end import EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
 from science.validation.outside_mlperf.hosts import organisations_left_out, sources_left_out
-from science.validation.outside_mlperf.implementations import RERUN, Implementations
+from science.validation.outside_mlperf.implementations import RERUN, RERUN_BY, Implementations
 from science.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
 from science.validation.outside_mlperf.whole_runs import epochs_by_other_recipes, hours
 from science.validation.published import FROZEN, Published, fingerprint, mlperf_runs
 from science.validation.regret import regret_of_lengths, regret_of_systems
 from science.validation.report import Report
-from science.validation.scores import SCORED_LEVELS, Case, Goal, half_width, score, with_half_widths
+from science.validation.scores import SCORED_LEVELS, WIDER, Case, Goal, half_width, score, with_half_widths
 from science.validation.speeds import (
     SMALL,
     later_rounds,
@@ -216,7 +215,7 @@ def _as_cases(found: Sequence[Missed]) -> Iterator[Case]:
     for one, prior in left_out(found):
         low, high = (one.sources.by_prior(one.name, prior) + end for end in (-prior.slower, prior.faster))
         middle, half = (low + high) / 2, (high - low) / 2
-        wider = half * NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.9)
+        wider = half * WIDER
         roofline = one.sources.reference.data_sheets.roofline(one.name) or 0.0
         yield Case(one.name, one.silicon, middle - one.log_rate, roofline - one.log_rate, half_widths=(half, wider))
 
@@ -230,14 +229,16 @@ def _implementations(implementations: Implementations) -> Iterator[Experiment]:
     yield Experiment("other network or implementation, its accelerator unseen", unseen)
     one_chip = implementations.measured_on_one_chip()
     yield Experiment("implementation measured on one accelerator alone", one_chip, kind="stack")
-    reruns = implementations.reruns(tuple(half_width(one_chip, level).ln for level in SCORED_LEVELS))
-    yield from _by_bits("NVIDIA's examples, run by Lambda", reruns)
-    yield from _any_code(implementations)
-
-
-def _any_code(implementations: Implementations) -> Iterator[Experiment]:
-    """Code of which nothing is known, each organisation counted once; then by whose code it is."""
     found = implementations.code_never_measured()
+    others = [case for row, case in found if row.organisation != RERUN_BY]
+    same_chip = tuple(half_width([case for _, case in networks], level).ln for level in SCORED_LEVELS)
+    other_chip = tuple(half_width(others, level, by_group=True).ln for level in SCORED_LEVELS)
+    yield from _by_bits("NVIDIA's examples, run by Lambda", implementations.reruns(same_chip, other_chip))
+    yield from _any_code(found)
+
+
+def _any_code(found: Sequence[tuple[Throughput, Case]]) -> Iterator[Experiment]:
+    """Code of which nothing is known, each organisation counted once; then by whose code it is."""
     cases = [case for _, case in found]
     yield Experiment(ANY_CODE, cases, kind="code", by_group=True)
     widened = with_half_widths(cases, by_group=True)
@@ -332,6 +333,12 @@ def _partial_runs(published: Published) -> Iterator[Experiment]:
         )
     for share in SHARES:
         yield Experiment(f"partial run, {100 * share:.0f} % seen: error at its end (MLPerf)", ends(mlperf, share))
+    for share in SEEN:
+        yield Experiment(
+            f"own run, {100 * share:.0f} % seen: where another run is by then (MLPerf)",
+            [*own_run_ends(published, share)],
+            by_group=True,
+        )
 
 
 def _end_to_end(end_to_end: EndToEnd) -> Iterator[Experiment]:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.units import Floats
 
 SCORED_LEVELS = (0.8, 0.9)  # of the intervals
+WIDER = NormalDist().inv_cdf(0.95) / NormalDist().inv_cdf(0.9)  # a normal interval of 90 % than one of 80 %
 TINY = 1e-9  # sums of shares are this exact
 RULE = 1.5  # times the largest error is taken for a quantile that the errors are too few for
 

@@ -22,6 +22,7 @@ from science.validation.convergence.chances import (
 )
 from science.validation.convergence.partial_runs import SHARES
 from science.validation.published import Published
+from science.validation.scores import WIDER, Case
 
 SEEN = (*SHARES, 1.0)
 MARGINS = (-0.005, -0.002, -0.001, 0.0, 0.001, 0.002, 0.005, 0.01, 0.02)  # of what was reached over the target
@@ -42,13 +43,29 @@ class Reliability:
 def own_run_chances(published: Published, share: float) -> Iterator[Chance]:
     """What is said of each run's target by each other one of its set, seen up to this share of it. Targets that lie further above
     what was reached than runs differ are refused in answers, and not asked here."""
+    for name, group, runs in _sets(published, share):
+        for run, margin, said, reached in _said(runs):
+            yield Chance(f"own run, {100 * share:.0f} % seen", group, f"{name} {run}", margin, said, reached)
+
+
+def own_run_ends(published: Published, share: float) -> Iterator[Case]:
+    """By how much of the metric each run ends apart from each other one of its set, both seen up to this share of them, with the
+    range that answers name. The baseline is the same: that other runs end where this one did."""
+    for name, group, runs in _sets(published, share):
+        ends = runs.curves(Metric.TOP1).end_accuracy
+        for run, wide in enumerate(runs.ends_within(Metric.TOP1).tolist()):
+            for apart in (ends[run] - np.delete(ends, run)).tolist():
+                yield Case(f"{name} {run}", group, apart, apart, (wide, wide * WIDER))
+
+
+def _sets(published: Published, share: float) -> Iterator[tuple[str, str, ModelRecipes]]:
+    """The equal runs of each recipe that were evaluated after the same epochs, up to this share, as if each were the asker's,
+    with the name of the recipe and its organisation's group."""
     for name, curves in published.seed_curves.items():
         recipe = published.recipes[name]
-        group = published.organisation(recipe.organisation)
         for alike in _alike(_seen(curves, share)):
             runs = ModelRecipes(tuple(_own(recipe, curve) for curve in alike), LENGTH_WIDTH)
-            for run, margin, said, reached in _said(runs):
-                yield Chance(f"own run, {100 * share:.0f} % seen", group, f"{name} {run}", margin, said, reached)
+            yield name, published.organisation(recipe.organisation), runs
 
 
 def own_run_scores(published: Published) -> tuple[Brier, ...]:

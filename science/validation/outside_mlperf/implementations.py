@@ -23,6 +23,7 @@ from science.validation.scores import Case
 FOLDS = 20
 ORGANISATION_FOLDS = 8
 EXAMPLES = Implementation("nvidia-pytorch", "pytorch", "NVIDIA")
+Widths = tuple[float, ...]
 RERUN, RERUN_BY = "lambda-pytorch", "Lambda"  # runs of those examples, on other accelerators
 
 
@@ -72,17 +73,19 @@ class Implementations:
             for case in self._beside_median([ratio for ratio in rates if ratio not in known], predicted)
         ]
 
-    def reruns(self, half_widths: tuple[float, ...]) -> list[tuple[str, Case]]:
+    def reruns(self, same_chip: Widths, other_chip: Widths) -> list[tuple[str, Case]]:
         """Lambda's rates of NVIDIA's PyTorch examples, predicted as NVIDIA's own without any rate of Lambda's; with the bits.
 
-        `half_widths` are those of its intervals, at SCORED_LEVELS.
+        The half-widths, at SCORED_LEVELS, are those of answers: on a chip that NVIDIA ran them on, and on any other.
         """
         held_out = [ratio for ratio in self._ratios if ratio.row.organisation == RERUN_BY]
         reruns = [ratio for ratio in held_out if ratio.workload.implementation.stack == RERUN]
         examples = [replace(ratio, workload=replace(ratio.workload, implementation=EXAMPLES)) for ratio in reruns]
+        ran = {self._chip(ratio) for ratio in self._ratios if ratio.workload.implementation == EXAMPLES}
         cases = self._beside_median(held_out, examples)
         return [
-            (_bits(ratio), replace(case, half_widths=half_widths)) for ratio, case in zip(reruns, cases, strict=True)
+            (_bits(ratio), replace(case, half_widths=same_chip if self._chip(ratio) in ran else other_chip))
+            for ratio, case in zip(reruns, cases, strict=True)
         ]
 
     def code_never_measured(self) -> list[tuple[Throughput, Case]]:

@@ -167,24 +167,28 @@ class TestReruns:
         examples = [replace(row, framework_family=EXAMPLES.framework_family) for row in examples]
         return [*examples, *measured(stack=RERUN, organisation=RERUN_BY, cards={"Z100": 2.0})]
 
-    def test_they_have_the_half_widths_they_are_given(self, implementations, rows_of_both):
-        found = implementations(rows_of_both).reruns((0.1, 0.2))
+    @pytest.mark.parametrize(("card", "widths"), [("Z100", (0.3, 0.4)), ("X100", (0.1, 0.2))])
+    def test_their_ranges_are_wider_on_chips_that_nvidia_did_not_run_them_on(
+        self, implementations, rows_of_both, card, widths
+    ):
+        rows = [replace(row, accelerator=card) if row.organisation == RERUN_BY else row for row in rows_of_both]
+        found = implementations(rows).reruns((0.1, 0.2), (0.3, 0.4))
         assert {bits for bits, _ in found} == {"16bit"}
-        assert {case.half_widths for _, case in found} == {(0.1, 0.2)}
+        assert {case.half_widths for _, case in found} == {widths}
         assert len(found) == len(NETWORKS)
 
     def test_no_rate_of_lambdas_is_known(self, implementations, rows_of_both):
-        cases = [case for _, case in implementations(rows_of_both).reruns(())]
+        cases = [case for _, case in implementations(rows_of_both).reruns((), ())]
         more = [*rows_of_both, *measured(stack="lambda-tf", organisation=RERUN_BY, networks={"vgg16": 9999.0})]
         after = changed(more, lambda row: row.organisation == RERUN_BY)
         was = predictions(cases, rows_of_both)
-        now = predictions([case for _, case in implementations(after).reruns(())], after)
+        now = predictions([case for _, case in implementations(after).reruns((), ())], after)
         assert now == {name: pytest.approx(each) for name, each in was.items()}
 
     def test_nvidias_own_rates_are(self, implementations, rows_of_both):
         after = changed(rows_of_both, lambda row: row.organisation == "NVIDIA")
-        was = predictions([case for _, case in implementations(rows_of_both).reruns(())], rows_of_both)
-        now = predictions([case for _, case in implementations(after).reruns(())], after)
+        was = predictions([case for _, case in implementations(rows_of_both).reruns((), ())], rows_of_both)
+        now = predictions([case for _, case in implementations(after).reruns((), ())], after)
         for name, (ours, baseline) in was.items():
             assert now[name][0] > ours + 0.5
             assert now[name][1] == pytest.approx(baseline + math.log(3))

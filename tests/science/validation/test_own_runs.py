@@ -9,8 +9,16 @@ from support.mlperf_results import mlperf_row, publish
 
 from costcalc.convergence.own_noise import RISE_SHARE
 from costcalc.training import Evaluation
-from science.validation.convergence.own_runs import MARGINS, own_run_chances, own_run_scores, reliability
+from science.validation.convergence.own_runs import (
+    MARGINS,
+    SEEN,
+    own_run_chances,
+    own_run_ends,
+    own_run_scores,
+    reliability,
+)
 from science.validation.published import load_published
+from science.validation.scores import score
 
 EARLY, LATE = (0.2, 0.5), (0.21, 0.502)  # after 10 and 20 of 40 epochs
 
@@ -80,3 +88,15 @@ def test_the_chance_is_no_worse_than_the_base_rate_by_much(packaged):
     by_share = [one for one in own_run_scores(packaged) if one.family.startswith("own run,")]
     assert [one.runs > 1300 for one in by_share] == [True] * 4
     assert all(one.score < 1.06 * one.baseline for one in by_share)
+
+
+def test_each_run_ends_apart_from_the_other_by_as_much_as_they_differ():
+    low, high = own_run_ends(published(pair()), 0.5)
+    assert (low.error, high.error) == (pytest.approx(-0.002), pytest.approx(0.002))
+    assert low.half_widths[0] > RISE_SHARE * (EARLY[1] - EARLY[0]) * sqrt(2)
+
+
+def test_of_runs_seen_in_part_the_range_holds_eight_in_ten(packaged):
+    found = [score("", [*own_run_ends(packaged, share)], by_group=True).coverage[0].observed for share in SEEN]
+    assert all(0.72 < share < 0.88 for share in found[:-1])
+    assert found[-1] > 0.9  # of whole ones more
