@@ -74,7 +74,8 @@ def speeds_of(
     if own.rows:
         speeds = with_own_speeds(speeds, model, own.rows, own.everywhere)
         foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
-    speeds.refusal[(speeds.refusal == 0) & foreign] = REFUSALS.index("no_throughput")
+    by_batch = np.isin(speeds.refusal, [0, REFUSALS.index("batch_too_small")])  # no other batch would run there
+    speeds.refusal[by_batch & foreign] = REFUSALS.index("no_throughput")
     speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
     return with_processor_speeds(speeds, evidence.processors, own.everywhere | foreign & _of_contests(recipes))
 

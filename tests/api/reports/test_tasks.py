@@ -33,6 +33,13 @@ def test_a_task_is_answered_like_a_network_on_imagenet(client, name):
         )
 
 
+def test_code_that_was_never_seen_on_a_makers_chips_has_no_speed_there_whatever_the_batch(client):
+    """Nobody entered RetinaNet on AMD's: that was said to be too many accelerators for one batch."""
+    rejections = answered(client, "model=retinanet&accelerator=MI300X")["rejections"]
+    assert "batch_too_small" not in rejections
+    assert rejections["no_throughput"] > 0
+
+
 def test_official_minutes_are_replayed_on_their_own_systems_to_the_last_digit(client):
     replayed = 0
     for name in ("bert-large", "llama2-70b-lora", "mask-rcnn"):
