@@ -12,7 +12,7 @@ from api.questions.links import to_url
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Crossing, Metric
-from pricing.packaged.places import places
+from pricing.packaged.places import countries, places
 
 SERVICE = packaged_service()
 CATALOGUE = SERVICE.catalogue()
@@ -42,7 +42,7 @@ QUERIES = st.builds(
     target=FRACTIONS,
     metric=st.sampled_from(Metric),
     provider=some(folded(NAMES.provider)),
-    region=some([code for code in folded(NAMES.region) if not places().word(code)]),
+    region=some([code for code in folded(NAMES.region) if not places().word(countries().get(code.upper(), code))]),
     instance_type=some(folded(NAMES.instance_type)),
     accelerator=some(NAMES.accelerator),
     recipe=some([*NAMES.recipe, "mlperf-*", "ffcv-rn50-*"]),
