@@ -255,12 +255,15 @@ SIGNS: Mapping[Compilation | None, float] = {"compiled": 1.0, None: 0.0, "eager"
 def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: float) -> Iterator[Term]:
     """Effects that change with the chip, whatever its memory; `memory_share` as in `Transfer`.
 
-    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back.
+    Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back. Cards with
+    matrix units of half the rate are nearly as fast as with the whole: the roofline makes too much of their arithmetic.
     Transformers have two effects more: they gain less on chips that compute much for each byte than `Transfer.balance` promises.
     """
     chip = accelerator.chip
     yield ("chip", chip), 1.0, 0.16
     yield ("chip", chip, *workload.implementation, workload.precision), 1.0, 0.06
+    if accelerator.half_rate:
+        yield ("half rate",), math.log((1 + memory_share) / (1 / 2 + memory_share)), 0.5
     if workload.activations is not None:
         yield ("transformers", chip), 1.0, 0.1
         yield ("transformers", "balance"), math.log(memory_share), 0.2

@@ -4,6 +4,7 @@ import pytest
 
 from costcalc.hardware import Accelerator
 
+TURING = {"RTX 2060", "RTX 2070", "RTX 2080", "RTX 2080 Ti"}
 MOST = {"RTX 3090", "RTX 4090", "RTX 5090", "RTX 4070 Ti Super"}
 
 
@@ -29,7 +30,9 @@ def test_cluster_networks_come_with_fast_memory_until_there_is_a_source_for_each
 def test_parts_of_one_chip_have_one_vendor_and_arithmetic(parts):
     for part in parts.values():
         alike = [other for other in parts.values() if other.chip == part.chip]
-        assert len({(other.vendor, other.matrix_units, other.peer_to_peer) for other in alike}) == 1, part.name
+        assert len({(other.vendor, other.matrix_units, other.half_rate, other.peer_to_peer) for other in alike}) == 1, (
+            part.name
+        )
     assert {name for name, part in parts.items() if part.chip == "A100"} == {"A100-40GB", "A100-80GB"}
 
 
@@ -52,6 +55,12 @@ def test_only_newer_geforce_cards_cannot_reach_each_other(parts):
     assert alone >= MOST
     assert all(name.startswith(("RTX 30", "RTX 40", "RTX 50")) for name in alone)
     assert not alone & {"RTX 4000 Ada", "RTX 2080 Ti", "RTX A6000"}
+
+
+def test_newer_geforce_cards_alone_have_matrix_units_of_half_the_rate(parts):
+    halved = {name for name, part in parts.items() if part.half_rate}
+    assert halved == {name for name, part in parts.items() if "GeForce" in part.source and part.matrix_units} | TURING
+    assert not halved & {"RTX 4000 Ada", "RTX A6000", "Titan RTX", "GTX 1080 Ti"}
 
 
 def test_what_was_made_for_training_is_answered_before_anybody_measured_it(parts, packaged_evidence):

@@ -182,6 +182,12 @@ def test_without_matrix_units_precision_is_taken_back(done, packaged_evidence):
     assert [value for key, value in back.items() if key[0] == "precision"] == [-1.0]
 
 
+@pytest.mark.parametrize(("card", "more"), [("RTX 3090", {math.log(4 / 3)}), ("RTX A6000", set())])
+def test_a_card_of_half_the_matrix_rate_may_gain_what_the_whole_would_add(done, packaged_evidence, card, more):
+    found = values(done, packaged_evidence, card, 1)  # as if it moved data as long as it computes
+    assert {value for key, value in found.items() if key == ("half rate",)} == more
+
+
 def test_transformers_alone_have_effects_of_the_chip_and_of_its_balance(done, packaged_evidence):
     def own(row, memory_share):
         made = workload(row, 224, packaged_evidence.models)
