@@ -25,6 +25,7 @@ class Accelerator:
     any size counts as one machine, `device_memory` whether it computes out of memory beside the chip, so that a roofline holds.
     Speeds of a part that nobody measured are predicted where `predicted_unmeasured` is true: it was made for training.
     `half_rate` says whether its maker halves the rate of its matrix units where they add up in 32 bits, as they do in training.
+    `always_compiled` says whether whatever runs on it is compiled first (XLA, the graph compilers of Habana and Neuron).
     `eight_bit` says whether it multiplies matrices of eight-bit numbers in training. `silicon` names the die that it shares
     with parts sold as other chips (H100 and H200), None where it has its own. `introduced` is the year in which it was
     presented, `on_sale_from` the day from which one could have it: the last one of the month or year where no day is known.
@@ -42,6 +43,7 @@ class Accelerator:
     twin: str | None = None
     matrix_units: bool = True
     half_rate: bool = False
+    always_compiled: bool = False
     eight_bit: bool = False
     cluster_network: bool = False
     peer_to_peer: bool = True

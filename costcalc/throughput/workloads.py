@@ -257,11 +257,14 @@ def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: f
 
     Without matrix units 32 bits are no slower than the data sheet's figure, so what precision adds is taken back. Cards with
     matrix units of half the rate are nearly as fast as with the whole: the roofline makes too much of their arithmetic.
+    Where everything is compiled, code of which that is not known, or that is eager elsewhere, is so too; MLPerf's is the measure.
     Transformers have two effects more: they gain less on chips that compute much for each byte than `Transfer.balance` promises.
     """
     chip = accelerator.chip
     yield ("chip", chip), 1.0, 0.16
     yield ("chip", chip, *workload.implementation, workload.precision), 1.0, 0.06
+    if accelerator.always_compiled and workload.compilation != "compiled" and workload.implementation.stack != "mlperf":
+        yield compiling(workload), SIGNS["compiled"] - SIGNS[workload.compilation], 0.3
     if accelerator.half_rate:
         yield ("half rate",), math.log((1 + memory_share) / (1 / 2 + memory_share)), 0.5
     if workload.activations is not None:

@@ -63,6 +63,12 @@ def test_newer_geforce_cards_alone_have_matrix_units_of_half_the_rate(parts):
     assert not halved & {"RTX 4000 Ada", "RTX A6000", "Titan RTX", "GTX 1080 Ti"}
 
 
+def test_what_is_not_made_for_the_usual_frameworks_compiles_everything(parts):
+    always = {name for name, part in parts.items() if part.always_compiled}
+    assert {name.split()[0].rstrip("23") for name in always} == {"TPU", "Gaudi", "Trainium", "Inferentia"}
+    assert not {part.vendor for part in parts.values() if not part.always_compiled} & {"Google", "AWS"}
+
+
 def test_what_was_made_for_training_is_answered_before_anybody_measured_it(parts, packaged_evidence):
     reference = packaged_evidence.fitted.reference
     refused = {part.vendor for part in parts.values() if not part.predicted_unmeasured}

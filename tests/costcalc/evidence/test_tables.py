@@ -25,7 +25,7 @@ def headers() -> dict[str, str]:
 def texts(headers: dict[str, str]) -> dict[str, str]:
     """A small evidence: one recipe whose system is unknown, two models, one throughput."""
     lines = {
-        "accelerators": "V100,NVIDIA,16,125,900,300,2017,,V100,,,yes,no,no,yes,no,yes,yes,data sheet,\n",
+        "accelerators": "V100,NVIDIA,16,125,900,300,2017,,V100,,,yes,no,no,no,no,yes,no,yes,yes,data sheet,\n",
         "models": "resnet50,rn50;r50,resnet,resnet,25.6,4.1,11.1,224,paper\nvgg16,,vgg,,,,,,paper\n",
         "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
@@ -160,7 +160,7 @@ def test_networks_of_a_series_are_larger_if_no_size_is_smaller():
         ("models", "resnet50,,resnet,,,,,,paper\n", "models.csv: resnet50 stands twice"),
         (
             "accelerators",
-            "V100,NVIDIA,,,,,,,V100,,,yes,no,no,yes,no,yes,yes,sheet,\n",
+            "V100,NVIDIA,,,,,,,V100,,,yes,no,no,no,no,yes,no,yes,yes,sheet,\n",
             "accelerators.csv: V100 stands twice",
         ),
         ("models", "new,,new,,,,,,\n", "models.csv, line 4: .*null.*source"),

@@ -34,12 +34,11 @@ def test_codes_say_how_they_run(packaged_evidence):
     assert (how["big-vision"], how["timm"], how["mlperf"]) == ("compiled", "eager", None)
 
 
-def test_a_transformer_gains_by_being_compiled_and_a_convolution_hardly(packaged_evidence, deit):
+def test_a_transformer_gains_more_by_being_compiled_than_a_convolution(packaged_evidence, deit):
     transfer = packaged_evidence.fitted.transfer
     small = packaged_evidence.recipes_of("resnet50")[0]
     gains = [transfer.of_compiling(workload(one, 224, packaged_evidence.models)) for one in (deit, small)]
-    assert gains[0] > 0.15
-    assert abs(gains[1]) < 0.1
+    assert gains[0] > 0.15 > gains[1] > 0.0
 
 
 def test_a_recipe_runs_as_it_is_asked_to(packaged_evidence, speeds, deit):

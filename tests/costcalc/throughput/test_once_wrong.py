@@ -78,4 +78,4 @@ def test_a_network_that_distils_another_waits_for_it(speeds, name):
 def test_an_ordinary_script_does_hardly_more_than_the_best_benchmark_of_the_card(speeds):
     """One RTX 3090 was taken to train 471 to 521 images/s of ViT-B/16 where timm's code, on made-up images, does 393."""
     ((rate,),), _ = speeds("vit_b16", named("torchvision-vit-b16-300ep"), Cluster("RTX 3090", 1))
-    assert 393 / 1.3 < rate < 393 * 1.1
+    assert 393 / 1.3 < rate < 393 * 1.15

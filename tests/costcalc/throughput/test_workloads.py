@@ -11,6 +11,7 @@ from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.reference_model import step_overhead, terms_of
 from costcalc.throughput.workloads import (
     GMACS_EXPONENT,
+    SIGNS,
     Implementation,
     Transfer,
     Workload,
@@ -186,6 +187,16 @@ def test_without_matrix_units_precision_is_taken_back(done, packaged_evidence):
 def test_a_card_of_half_the_matrix_rate_may_gain_what_the_whole_would_add(done, packaged_evidence, card, more):
     found = values(done, packaged_evidence, card, 1)  # as if it moved data as long as it computes
     assert {value for key, value in found.items() if key == ("half rate",)} == more
+
+
+def test_everything_is_compiled_where_nothing_else_runs(done, packaged_evidence):
+    def times(compilation, card):
+        found = values(replace(done, compilation=compilation), packaged_evidence, card, 1)
+        return found["compiled", "convolutions"] + SIGNS[compilation]
+
+    assert {times(how, "TPU v3") for how in SIGNS} == {1.0}
+    assert {how: times(how, "V100") for how in SIGNS} == SIGNS
+    assert ("compiled", "convolutions") not in values(replace(done, stack="mlperf"), packaged_evidence, "TPU v3", 1)
 
 
 def test_transformers_alone_have_effects_of_the_chip_and_of_its_balance(done, packaged_evidence):
