@@ -15,9 +15,9 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, PickName
+from costcalc.picks import AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, SELDOM, PickName
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags, Floats, Indices
+from costcalc.units import Flags, Floats, Indices, chance_above
 
 MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
@@ -71,8 +71,8 @@ class Choice:
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
         """The pick to act on: the one asked for, if there is one of that name. Where the question goes by time it is the fastest,
         else the cheapest, but for two cases of the balanced: each hour that it saves costs less than CHEAP_HOUR of `hour_worth`,
-        since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone ends within the hours
-        asked for at the upper end of its range."""
+        since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone seldom takes longer
+        than the hours asked for."""
         if not picks or self.query.pick in picks:
             return self.query.pick if picks else None
         if self.query.sort == "time":
@@ -80,8 +80,7 @@ class Choice:
         cheapest, balanced = picks["cheapest"], picks["balanced"]
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
-        limit = self.query.max_hours or np.inf
-        in_time = self._latest(balanced) <= limit < self._latest(cheapest)
+        in_time = self._is_seldom_late(balanced) and not self._is_seldom_late(cheapest)
         is_cheap = self.query.basis == "billed" and more < CHEAP_HOUR * hour_worth * saved
         return (
             "balanced"
@@ -172,6 +171,11 @@ class Choice:
         """The one of these positions with the least figure."""
         least = positions[figures == figures.min()]
         return int(least[0] if len(least) == 1 else first(self._order("cost"), least, 1)[0])
+
+    def _is_seldom_late(self, position: int) -> bool:
+        """Whether it seldom takes longer than the hours asked for."""
+        limit, hours = self.query.max_hours, float(self.candidates.calendar_hours[position])
+        return limit is None or chance_above(limit, hours, self._latest(position)) < SELDOM
 
     def _latest(self, position: int) -> float:
         """The high end of the range of its hours on the calendar."""

@@ -24,6 +24,8 @@ CHEAP_HOUR = 0.1
 """The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
 MOST_IN_TIME = 2
 """How many times the cheapest the balanced pick may cost to be named first because it is surer to end in time."""
+SELDOM = 0.15
+"""How likely an estimate may exceed a limit of the question and still count as within it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 Requirement = Literal["runs_here", "rentable", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)

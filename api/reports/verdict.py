@@ -12,7 +12,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
-from costcalc.picks import MOST_FOR_SURE
+from costcalc.picks import MOST_FOR_SURE, SELDOM
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.tasks.goals import task_of
@@ -156,7 +156,7 @@ def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
 
 
 def _beyond(each: Estimate, query: EstimateQuery) -> str:
-    """How often it exceeds the limits that are asked for, where its range does: ` It takes longer than 1 h in 4 of 10 cases.`"""
+    """How often it exceeds the limits that are asked for, unless seldom: ` It takes longer than 1 h in 4 of 10 cases.`"""
     cost, often = each.cost(query.basis), []
     if query.max_hours and (cases := _cases(query.max_hours, each.calendar_hours, each.hours_high)):
         often.append(f"takes longer than {in_words(query.max_hours)} in {cases}")
@@ -166,8 +166,9 @@ def _beyond(each: Estimate, query: EstimateQuery) -> str:
 
 
 def _cases(limit: float, middle: float, high: float) -> int:
-    """In how many of ten cases an amount is above a limit; 0 where that lies beyond its range."""
-    return 0 if high <= limit or high <= middle else round(10 * chance_above(limit, middle, high))
+    """In how many of ten cases an amount is above a limit; 0 where it seldom is."""
+    chance = chance_above(limit, middle, high)
+    return round(10 * chance) if chance >= SELDOM and high > middle else 0
 
 
 def _own_cost(query: EstimateQuery) -> str:

@@ -18,6 +18,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import COMMITMENTS, Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Tier
+from costcalc.units import chance_above
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NAMES = ["cheapest", "fastest", "balanced", "surest"]
@@ -121,7 +122,11 @@ def check_named_first(query, found, picked):
     """The balanced, where an hour that it saves costs under a dollar, or it alone ends in time at most twice the cost."""
     cheapest, balanced = picked["cheapest"], picked["balanced"]
     saved, more = cheapest.calendar_hours - balanced.calendar_hours, cost(query, balanced) - cost(query, cheapest)
-    in_time = query.max_hours and balanced.hours_high <= query.max_hours < cheapest.hours_high
+    late = [
+        chance_above(query.max_hours, one.calendar_hours, one.hours_high) if query.max_hours else 0
+        for one in (balanced, cheapest)
+    ]
+    in_time = late[0] < 0.15 <= late[1]
     if query.sort == "time":
         assert found.named_first == "fastest"
     elif found.named_first == "balanced":
