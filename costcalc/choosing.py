@@ -90,16 +90,21 @@ class Choice:
 
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
         """The position of the best that picks may come from and that fits, by what the pick that is named first was chosen by:
-        cost, hours, or both; None where none does."""
-        pickable, words, columns = (
-            np.flatnonzero(self.candidates.pickable),
-            self.catalogue.vocabulary,
-            self.catalogue.columns,
-        )
+        hours, or cost, or both, as of what costs at most AS_CHEAP times the least; None where none does."""
+        pickable = np.flatnonzero(self.candidates.pickable)
         cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
-        worth = {"fastest": hours, "balanced": cost + hour_worth * hours}.get(named_first or "", cost)
-        positions = pickable[np.argsort(worth, kind="stable")]
-        row, time = self.candidates.row[positions], self.candidates.time[positions]
+        worth = cost + hour_worth * hours
+        chosen_by = {"fastest": hours, "balanced": worth}.get(named_first or "", cost)
+        found = self._first_fitting(pickable[np.argsort(chosen_by, kind="stable")], fits)
+        if found is None or chosen_by is not cost or self.query.pick == "cheapest":
+            return found
+        as_cheap = cost <= AS_CHEAP * self.candidates.cost[found]
+        return self._first_fitting(pickable[as_cheap][np.argsort(worth[as_cheap], kind="stable")], fits)
+
+    def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
+        """The first of these positions whose machine and recipe fit, each asked about once."""
+        words, columns, some = self.catalogue.vocabulary, self.catalogue.columns, self.candidates
+        row, time = some.row[positions], some.time[positions]
         nodes = self.matrix.nodes[self.times.cluster[time]]
         kinds = zip(
             *(each.tolist() for each in (columns.instance[row], columns.option[row], nodes, self.times.recipe[time])),

@@ -122,6 +122,8 @@ def check_named_first(query, found, picked):
     """The balanced, where an hour that it saves costs under a dollar, or it alone ends in time at most twice the cost."""
     cheapest, balanced = picked["cheapest"], picked["balanced"]
     saved, more = cheapest.calendar_hours - balanced.calendar_hours, cost(query, balanced) - cost(query, cheapest)
+    if found.named_first != "fastest":
+        assert found.first_that(lambda _: True) == picked[found.named_first]
     late = [
         chance_above(query.max_hours, one.calendar_hours, one.hours_high) if query.max_hours else 0
         for one in (balanced, cheapest)
