@@ -181,7 +181,11 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"on\s+(?:the\s+)?(?P<end>{_DAY_AND_MONTH})(?!\s*,?\s*(?:19|20)\d\d)", _on_day),
     (rf"{WHEN}?(?:the\s+)?(?P<part>q[1-4]|early|mid|late)[\s-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)", _part_of_year),
     (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
-    (r"(?:(?:vs\.?|versus|against|or|and|to|with)\s+)(?:now|today|this\s+year|nowadays)", _now),
+    (
+        r"(?:vs\.?|versus|against|or|and|to|with)\s+(?:(?:what|how|much|does|do|would|will|is|it|costs?|price|take)\s+)*"
+        r"(?:now|today|this\s+year|nowadays)",
+        _now,
+    ),
     (
         r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))",
         _now,

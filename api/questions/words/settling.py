@@ -121,15 +121,19 @@ def which(name: str) -> str:
 
 def _bought(reading: Reading, _: Vocabulary) -> None:
     """What other clouds call reserved is committed use at Google. Whether spot is worth it is answered beside machines on demand;
-    whether a commitment is, by a question of its own. How long somebody goes on training is no term: `every day for a year`."""
+    whether a commitment is, by a question of its own. How long somebody goes on training is no term, `every day for a year`,
+    nor is how often, `40 runs of resnet50 a month`."""
     values, kinds = reading.values, reading.values.get("purchase", [])
     if values.get("provider") == ["gcp"] and "reserved" in kinds:
         kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
     if values.pop("weighed", None) and kinds and {*kinds} <= WEIGHED:
         on_demand = PurchaseOption.ON_DEMAND.value
         kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
-    if not {*kinds} - UNBOUND and any(OFTEN in each.told or STORED in each.told for each in reading.asked):
-        reading.ignored += values.pop("term", [])
+    if any(OFTEN in each.told or STORED in each.told for each in reading.asked):
+        terms = values.pop("term", [])
+        kept = [each for each in terms if {*kinds} - UNBOUND and each != "1mo"]
+        reading.ignored += [each for each in terms if each not in kept]
+        values.update({"term": kept} if kept else {})
 
 
 def _sides(reading: Reading, _: Vocabulary) -> None:
