@@ -20,7 +20,7 @@ _SPELT = (
     (re.compile(r"\b(?:any|every)(?:one|body)\s+but\b(?!\s+not)", re.IGNORECASE), "except"),
     (re.compile(r"(?:\b|(?<=\dx))([ahv]\d{3}s?[\s-]*\d{2,3}\s?)g\b", re.IGNORECASE), r"\1GB"),
     (re.compile(r"\b(any|all|every)((?:\s+\w+){1,2})\s+but\b(?!\s+not)", re.IGNORECASE), r"\1\2 except"),
-    (re.compile(r"(?<=\w)-(?:hosted|based|located|only|training|trainings|run|runs)\b", re.IGNORECASE), ""),
+    (re.compile(r"(?<=\w)-(?:hosted|based|located|only|training|trainings)\b", re.IGNORECASE), ""),
     (re.compile(r"(?<![\w.=-])([a-z]+\d+[a-z]*)[x×](\d{1,3})(?![\w.-])", re.IGNORECASE), r"\1 x\2"),  # T4x2
     (re.compile(r"\b(\d{1,3}b)[\s-]+(llama[\s-]?\d?(?:\.\d)?)(?=\s|$)", re.IGNORECASE), r"\2 \1"),
     (re.compile(r"(?<=\w{4})(?<!approx)[.!?]+(?=\s+[a-z])", re.IGNORECASE), ","),  # clauses end with sentences

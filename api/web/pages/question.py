@@ -150,7 +150,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown()]
     )
     answer = replace(
-        answer, best_shown=tuple
+        answer, best_shown=tuple, first_that=lambda _: None
     )  # all that was worked out hangs on it, and templates live on until a full collection
     return {
         "answer": answer,
