@@ -70,9 +70,11 @@ class Fits:
         return (network.on(chip) for network, chip in self._found)
 
     def part(self, which: slice) -> Fits:
+        """Those at these places."""
         return Fits(self._found[which])
 
     def of_the_first(self, networks: int) -> Fits:
+        """Those of so many networks, the first ones."""
         first = set(islice(dict.fromkeys(network for network, _ in self._found), networks))
         return Fits([each for each in self._found if each[0] in first])
 

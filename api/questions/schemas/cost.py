@@ -207,7 +207,7 @@ class CostSchema(OfferFilters):
     )
     sort = Choice(
         ("cost", "time"),
-        "sort by cost or by calendar time; default cost; where it is given, that pick comes first, too",
+        "the order: by cost or by calendar time; default cost. If given, the cheapest or the fastest pick comes first",
     )
     pick = Choice(
         get_args(PickName),
