@@ -16,6 +16,7 @@ from costcalc.picks import MOST_FOR_SURE, SELDOM
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.tasks.goals import task_of
+from costcalc.tasks.plain_loops import times_as_long
 from costcalc.units import chance_above, in_words
 from pricing.packaged.providers import provider
 
@@ -105,7 +106,7 @@ def _chosen(answer: Answer) -> Iterator[str]:
     warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else ""]
     yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
-    yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query) or _ordinary(answer), code]))
+    yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query), _ordinary(answer), code]))
     if told := _rivals(answer):
         yield told
 
@@ -352,11 +353,25 @@ def _ordinary(answer: Answer) -> str:
     if each is None:
         if seldom:
             return f"The usual script, {seldom.recipe}, {misses}."
-        return "" if lead.recipe_kind == "ordinary" else "No ordinary script is known to reach it."
+        return "" if lead.recipe_kind == "ordinary" else f"No ordinary script is known to reach it{_plain(answer)}."
     cost = money(each.cost(answer.basis).cost, each.currency)
     which = "An ordinary script" if lead.recipe_kind != "ordinary" else "The usual one"
     ordinary = f"{which}, {each.recipe}, takes {in_words(each.hours)} and {cost}"
     return f"{ordinary}; {seldom.recipe} {misses}." if seldom else f"{ordinary}."
+
+
+def _plain(answer: Answer) -> str:
+    """How many times as long a plain loop was timed to take, and on machines like that one for how much."""
+    lead, timed = answer.lead, times_as_long(answer.query.model) if task_of(answer.query) else None
+    as_of = answer.query.as_of
+    if not timed or (as_of and as_of.date() < timed[0].measured):
+        return ""
+    loop, times = timed
+    takes = f"; a plain loop of {loop.code} takes {'at least' if loop.layers else 'about'} {times:.1f} times as long"
+    if lead.accelerator != loop.accelerator or lead.nodes > 1:
+        return f"{takes} (timed on one {loop.accelerator})"
+    cost = money(Decimal(f"{float(lead.cost(answer.basis).cost) * times:.2g}"), lead.currency).replace(".00", "")
+    return f"{takes}: {cost} or more" if loop.layers else f"{takes}: some {cost}"
 
 
 def _code(each: Estimate) -> str:

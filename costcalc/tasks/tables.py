@@ -16,6 +16,7 @@ from costcalc.training import Code
 
 FOLDER = "data/tasks"
 TASKS, RESULTS, POINTS, ROUNDS, PARTWAY = "tasks", "results", "reference_points", "rounds", "partway"
+PLAIN_LOOPS = "plain_loops"
 MLPERF = "MLPerf"
 
 
@@ -204,7 +205,7 @@ def text_of(name: str) -> str:
 @cache
 def version() -> str:
     """Changes with any byte of the tables."""
-    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS, PARTWAY)), "fitted.json"]
+    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS, PARTWAY, PLAIN_LOOPS)), "fitted.json"]
     return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
 
 

@@ -1,0 +1,54 @@
+"""What plain loops make of the tasks' networks: as somebody writes them who follows the libraries' own examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from statistics import median
+
+from costcalc.evidence.tables import cells, typed
+from costcalc.tasks.tables import PLAIN_LOOPS, results, tasks, text_of
+
+FILE = f"{PLAIN_LOOPS}.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLoop:
+    """Samples of a task that such a loop trained on one accelerator in a second. Where that holds no whole network, so many
+    layers were timed and all `layers` reckoned, without what accelerators have to exchange."""
+
+    task: str
+    code: str
+    compilation: str
+    accelerator: str
+    batch: int
+    samples_per_second: float
+    layers_timed: int | None
+    layers: int | None
+    measured: date
+    source: str
+    note: str
+
+
+@cache
+def plain_loops() -> tuple[PlainLoop, ...]:
+    """The loops of all tasks. Raises TableError."""
+    return tuple(typed(FILE, cells(FILE, text_of(FILE)), PlainLoop))
+
+
+@cache
+def times_as_long(task: str) -> tuple[PlainLoop, float] | None:
+    """How many times as long the eager loop takes as what was published: the middle of the newest round's results on one machine
+    of the same accelerator. None where either is missing."""
+    loop = next((each for each in plain_loops() if (each.task, each.compilation) == (task, "eager")), None)
+    timed = [
+        each
+        for each in results()[task]
+        if loop and each.accelerator == loop.accelerator and each.nodes == 1 and each.passes_per_minute
+    ]
+    if not (loop and timed):
+        return None
+    newest = max(each.published for each in timed)
+    per_minute = [(each.passes_per_minute or 0) / each.accelerators for each in timed if each.published == newest]
+    return loop, median(per_minute) * tasks()[task].samples_per_pass / 60 / loop.samples_per_second
