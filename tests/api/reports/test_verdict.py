@@ -63,7 +63,7 @@ CASES = {
     "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
     "a part of a training": (
         {"model": "llama3.1-405b"},
-        [r"^That is mlperf-\S+ \(.*\)\. It is only a part of the training, which took 30\.84 million hours of H100\.$"],
+        [r"^That is mlperf-.* It is only a part of the training, which took 30\.84 million hours of H100\. No ordinary script "],
     ),
     "a plain loop of what is only published as a benchmark": (
         {"model": "bert-large", "accelerator": "H100", "accelerators": "1"},
