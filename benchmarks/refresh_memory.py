@@ -2,7 +2,8 @@
 
 Harm is an answer without end, a bomb (1 MiB that unpacks to 1 GiB), a document whose parsed form is many times as large, and an
 answer that drips. Wanted: all processes of a refresh together stay below 700 MiB, and beside one hostile source all others are
-published. The sources answer with the recordings and fakes of the tests. `--together endless bomb` is done in a few minutes.
+published. Where honest sources come too late on a busy machine, all are asked again with twice the time. The sources answer with
+the recordings and fakes of the tests. `--together endless bomb` is done in a few minutes.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from support.prices import offer
 from support.recorded_sources import RECORDED, recorded
 
 MOST_MIB = 700
+MOST_TRIES = 3
+LATE = ("took longer than", "its turn did not come")  # how the error of a source begins that was not waited for
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
@@ -75,11 +78,24 @@ class Refreshes:
     count: int = 0
 
     def fine(self, what: str, settings: Mapping[str, Mapping[str, str]], harmful: Sequence[str]) -> bool:
-        """Whether one stayed below the limit, and published just the sources that mean no harm."""
+        """Whether they stayed below the limit, and the last published just the sources that mean no harm."""
+        tries = [self._refreshed(settings, self.seconds)]
+        while (late := tries[-1].late(harmful)) and len(tries) < MOST_TRIES:
+            print(f"     too late on this machine: {', '.join(late)}; asked again with twice the time", flush=True)
+            tries.append(self._refreshed(settings, self.seconds * 2 ** len(tries)))
+        errors, most = tries[-1].errors, max(each.mib for each in tries)
+        wrong = [name for name in settings if bool(errors[name]) != (name in harmful)]
+        for name in wrong:
+            print(f"     {name}: {errors[name] or 'published'}")
+        fine = report(f"memory, {what}", f"{most:.0f} MiB", f"below {MOST_MIB} MiB", most < MOST_MIB)
+        figure = f"{sum(not error for error in errors.values())} in {tries[-1].seconds:.0f} s"
+        return report(f"published, {what}", figure, f"{len(settings) - len(harmful)}", not wrong) and fine
+
+    def _refreshed(self, settings: Mapping[str, Mapping[str, str]], limit_seconds: int) -> Refreshed:
         self.count += 1
         store = f"sqlite:///{self.folder}/{self.count}.sqlite3"
         given = {name: text for each in settings.values() for name, text in each.items()}
-        given |= {"COSTCALC_DATABASE_URL": store, LIMIT_VARIABLE: str(self.seconds), "HOME": str(self.folder)}
+        given |= {"COSTCALC_DATABASE_URL": store, LIMIT_VARIABLE: str(limit_seconds), "HOME": str(self.folder)}
         started = time.perf_counter()
         command = (*COSTCALC, "prices", "refresh", *settings)
         process = subprocess.Popen(
@@ -87,16 +103,22 @@ class Refreshes:
         )
         with sampled(process.pid) as peak:
             said = process.communicate()[0].decode()
-        states = {state.name: state for state in Store(store).status() if state.name in settings}
-        wrong = [name for name, state in states.items() if bool(state.error) != (name in harmful)]
-        for name in wrong:
-            print(f"     {name}: {states[name].error or 'published'}")
-        if set(states) != set(settings):
-            print(said)
-        published = sum(bool(state.offers) for state in states.values())
-        figure = f"{peak.mib:.0f} MiB, {published} published, {time.perf_counter() - started:.0f} s"
-        wanted = f"below {MOST_MIB} MiB, {len(settings) - len(harmful)} published"
-        return report(what, figure, wanted, peak.mib < MOST_MIB and not wrong and set(states) == set(settings))
+        seconds, states = time.perf_counter() - started, {state.name: state for state in Store(store).status()}
+        errors = {name: states[name].error if name in states else f"not asked: {said}" for name in settings}
+        return Refreshed(peak.mib, seconds, errors)
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """What a refresh held at most, how long it took, and by source its error, if any."""
+
+    mib: float
+    seconds: float
+    errors: Mapping[str, str | None]
+
+    def late(self, harmful: Sequence[str]) -> list[str]:
+        """The honest sources that were not waited for."""
+        return [name for name, error in self.errors.items() if error and error.startswith(LATE) and name not in harmful]
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from benchmarks import against, load
 from benchmarks.__main__ import ALL, LONG
 from benchmarks.clients.client import Answered
 from benchmarks.processor import line
+from benchmarks.refresh_memory import Refreshed, Refreshes
 
 
 @pytest.mark.parametrize("name", [*ALL, *LONG])
@@ -29,3 +30,24 @@ def test_capacity_is_measured_when_memories_are_full(monkeypatch):
     told = [Answered("/cost", False, 200, 0.0, 0.1)] * load.MEASURED_SECONDS
     monkeypatch.setattr(load.Phases, "_ask", lambda *_: told * next(rates))
     assert load.Phases(None, 1).capacity() == 103
+
+
+SLOW = {"bad": "is harmful", "honest": "took longer than 12 s", "last": "its turn did not come in time"}
+
+
+@pytest.mark.parametrize(
+    ("mib", "errors", "fine", "asked"),
+    [
+        ([300, 400], [SLOW, {"bad": "is harmful", "honest": None, "last": None}], True, [60, 120]),
+        ([300], [{"bad": "is harmful", "honest": "lists no offers", "last": None}], False, [60]),
+        ([300], [{"bad": None, "honest": None, "last": None}], False, [60]),
+        ([300] * 3, [SLOW] * 3, False, [60, 120, 240]),
+        ([800, 300], [SLOW, {"bad": "is harmful", "honest": None, "last": None}], False, [60, 120]),
+    ],
+    ids=["late at first", "failed", "harm published", "always late", "too large while late"],
+)
+def test_a_refresh_that_only_a_busy_machine_made_late_is_repeated(monkeypatch, tmp_path, mib, errors, fine, asked):
+    seconds, results = [], iter(map(Refreshed, mib, [1.0] * len(mib), errors))
+    monkeypatch.setattr(Refreshes, "_refreshed", lambda _, settings, limit: seconds.append(limit) or next(results))
+    assert Refreshes(tmp_path, 60).fine("one bad", {name: {} for name in SLOW}, ["bad"]) is fine
+    assert seconds == asked
