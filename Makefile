@@ -9,7 +9,8 @@ venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
 install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)
 # one process more than there are cores, since tests wait for the servers that they start; at the lowest priority, which is that of
 # the processes that refresh prices: otherwise these wait for the tests that wait for them
-PYTEST := nice -n 19 $(BIN)/python -m pytest --numprocesses $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() + 2, 8))') --dist worksteal
+CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count(), 8))')
+PYTEST := nice -n 19 $(BIN)/python -m pytest --forks
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
 .venv/installed: pyproject.toml
@@ -50,7 +51,7 @@ cluster: setup
 
 # TESTS=whole, as at night: no sample, more examples, measurements that take minutes, and libraries that train anew
 test: setup build/launchers/installed $(if $(filter whole,$(TESTS)),build/training_libraries/installed)
-	$(PYTEST) --durations 20
+	$(PYTEST) $$(($(CORES) + 1)) --durations 20
 
 # without servers, and without the dearest files of these rooms
 NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py test_picks.py test_spot_rates.py \
@@ -59,7 +60,7 @@ NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py te
 	$(addprefix tests/pricing/packaged/,test_catalogue.py test_editions.py test_offers.py test_owned.py) \
 	$(addprefix tests/api/questions/,test_contradictions.py test_elsewhere.py test_links.py)
 quick: setup
-	$(PYTEST) --numprocesses auto -p no:schemathesis tests/costcalc tests/pricing/packaged tests/api/questions $(addprefix --ignore ,$(NOT_QUICK))
+	$(PYTEST) $(CORES) -p no:schemathesis tests/costcalc tests/pricing/packaged tests/api/questions $(addprefix --ignore ,$(NOT_QUICK))
 
 check: setup
 	$(BIN)/ruff format --check .

@@ -11,22 +11,22 @@ import pytest
 import support.one_thread  # noqa: F401  # before anything that imports numpy
 from hypothesis import HealthCheck, settings
 from support.clocks import move_this_process
+from support.forks import Forks
 from support.left_out import last_line
 from support.memory import GivesMemoryBack
 from support.processor import ProcessorSeconds
 from support.sampled import WHOLE
-from support.services import commands_share_what_was_worked_out
-from support.stores import filled_store, packaged_prices_are_read_once
+from support.services import commands_share_what_was_worked_out, packaged_service
+from support.stores import fill_a_store, filled_store, packaged_prices_are_read_once
 
 from tools.cluster.postgres import PostgresServer, binaries
 from tools.cluster.program import NotInstalled
 
-os.environ.pop("COLUMNS", None)  # pytest-xdist sets it, and tables would be narrower than where no terminal is
+os.environ.pop("COLUMNS", None)  # tables would be as wide as the terminal of whoever runs the tests
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes that tests start would compile what they import
 sys.dont_write_bytecode = False
 move_this_process()
 ALL = os.environ.get("CI") == "true"  # no test may be left out, and all draw the same examples every time
-WAIT = [Path(__file__).parent / folder for folder in ("api/clients", "api/web/serving", "cluster", "deploy")]
 busy = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow],
@@ -40,6 +40,7 @@ gc.set_threshold(100_000, 20, 20)  # looking for garbage took a tenth of the tim
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--processor", action="store_true", help="say what each file took in seconds of processor")
+    parser.addoption("--forks", type=int, default=0, metavar="N", help="run the tests in so many processes")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,32 +48,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(GivesMemoryBack())
     if config.getoption("processor"):
         config.pluginmanager.register(ProcessorSeconds())
+    if config.getoption("forks"):
+        config.pluginmanager.register(Forks(config.getoption("forks")))
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays: it is not looked through again."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What was collected stays: it is not looked through again. What nearly all tests need, forks find done."""
+    if session.config.getoption("forks"):
+        with packaged_prices_are_read_once():
+            packaged_service()
+            fill_a_store()
     gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process begins with the tests that wait for servers, so that the others keep the processors busy meanwhile; each of
-    these begins with its share of those that have a time limit of their own, so that none waits for them at the end.
-    pytest-xdist gives each process as many neighbours before any takes tests from another."""
     if not WHOLE:
         items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-    busy_processes = max(int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1, 1)
-    waits = {path for path in {item.path for item in items} if any(map(path.is_relative_to, WAIT))}
-    waiting = [item for item in items if item.path in waits]
-    long = [item for item in items if item.path not in waits and item.get_closest_marker("timeout")]
-    first = {*waiting, *long}
-    left, others = len(items), [item for item in items if item not in first]
-    parts = []
-    firsts = [waiting, *(long[number::busy_processes] for number in range(busy_processes))]
-    for number, begun in enumerate(firsts):
-        many = left // (len(firsts) - number)
-        parts += [*begun, *others[: many - len(begun)]]
-        others, left = others[many - len(begun) :], left - many
-    items[:] = parts
     for item in items if WHOLE else ():
         item.add_marker(pytest.mark.timeout(3600), append=False)  # all of a sample's cases take many times as long
 

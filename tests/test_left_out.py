@@ -32,7 +32,7 @@ def test_four(): pass
     [
         (
             "false",
-            ["-p", "xdist", "-n1"],
+            ["--forks", "1"],
             "1 passed, 4 skipped",
             "Tests left out: 3 for want of no-such-program, 1 for a reason above; on Debian: apt-get install its-package",
         ),

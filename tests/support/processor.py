@@ -11,7 +11,7 @@ NAME = "processor_seconds"
 
 
 class ProcessorSeconds:
-    """Reports of a test's end bear what it took, also from the workers of pytest-xdist."""
+    """Reports of a test's end bear what it took, also from forks."""
 
     def __init__(self) -> None:
         self._by_file: Counter[str] = Counter()
@@ -34,7 +34,7 @@ class ProcessorSeconds:
             self._by_file[report.nodeid.partition("::")[0]] += dict(report.user_properties)[NAME]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        terminalreporter.section(f"{self._by_file.total():.0f} seconds of processor")
+        terminalreporter.section(f"{taken():.0f} seconds of processor, {self._by_file.total():.0f} of them in tests")
         for file, seconds in self._by_file.most_common(SHOWN):
             terminalreporter.write_line(f"{seconds:8.1f} {file}")
 

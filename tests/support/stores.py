@@ -30,7 +30,7 @@ def packaged_prices_are_read_once() -> Iterator[None]:
 
 
 @cache
-def _filled() -> Path:
+def fill_a_store() -> Path:
     """The folder of a store that was filled in this process."""
     folder = Path(mkdtemp(prefix="filled-"))
     store.Store(f"sqlite:///{folder / 'prices.sqlite3'}").fill(NOW)
@@ -39,5 +39,5 @@ def _filled() -> Path:
 
 def filled_store(folder: Path) -> str:
     """The URL of a copy in this folder, which is made."""
-    shutil.copytree(_filled(), folder, dirs_exist_ok=True)
+    shutil.copytree(fill_a_store(), folder, dirs_exist_ok=True)
     return f"sqlite:///{folder / 'prices.sqlite3'}"

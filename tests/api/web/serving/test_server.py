@@ -341,7 +341,7 @@ def test_a_bad_setting_stops_it_at_once(tmp_path):
 )
 def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, table, complaint):
     for package in ("api", "costcalc", "own_runs", "pricing"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / package, tmp_path / package)
     lines = (tmp_path / table).read_text("utf-8").splitlines(keepends=True)
     lines[2] = "torn,off\n"
     (tmp_path / table).write_text("".join(lines), "utf-8")
