@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -59,3 +60,33 @@ def test_a_release_has_what_the_image_is_made_of():
     assert publish.startswith('gh release create "$GITHUB_REF_NAME"')
     assert publish.endswith("dist/* build/sbom.json")
     assert commands("release").index("make sbom") < commands("release").index(publish)
+
+
+STUBS = {
+    "apt-get": 'until [ -e told ] || [ $ENSUREPIP = 1 ]; do sleep 0.1; done; echo "apt-get $1" >> told; [ "$1" != install ] || exit $INSTALLED',
+    "python3": 'case "$*" in *ensurepip*) exit $ENSUREPIP ;; *uv) exit 1 ;; esac',
+    "make": 'echo "make $1" >> told',
+}
+
+
+@pytest.mark.parametrize(
+    ("installed", "ensurepip", "order"),
+    [
+        (0, 0, ["make --jobs", "apt-get update", "apt-get install", "make test"]),
+        (0, 1, ["apt-get update", "apt-get install", "make --jobs", "make test"]),
+        (1, 0, ["make --jobs", "apt-get update", "apt-get install"]),
+    ],
+    ids=["beside the environments", "which need it", "failed"],
+)
+def test_packages_are_installed_before_the_tests_begin(tmp_path, installed, ensurepip, order):
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    for name, script in STUBS.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    for name in ("dirname", "ls", "sh", "sleep"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    stubbed = {"PATH": str(tmp_path), "INSTALLED": str(installed), "ENSUREPIP": str(ensurepip)}
+    ended = subprocess.run([tmp_path / ".ci" / "run"], env=stubbed, check=False, timeout=60)
+    told = (tmp_path / "told").read_text().splitlines()
+    assert (ended.returncode, told) == (installed, order)
