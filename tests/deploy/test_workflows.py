@@ -62,8 +62,13 @@ def test_a_release_has_what_the_image_is_made_of():
     assert commands("release").index("make sbom") < commands("release").index(publish)
 
 
+APT_GET = """
+until [ -e told ] || [ $ENSUREPIP = 1 ]; do sleep 0.1; done  # what is beside it comes first
+echo "apt-get $1" >> told
+[ "$1" != install ] || exit $INSTALLED
+"""
 STUBS = {
-    "apt-get": 'until [ -e told ] || [ $ENSUREPIP = 1 ]; do sleep 0.1; done; echo "apt-get $1" >> told; [ "$1" != install ] || exit $INSTALLED',
+    "apt-get": APT_GET,
     "python3": 'case "$*" in *ensurepip*) exit $ENSUREPIP ;; *uv) exit 1 ;; esac',
     "make": 'echo "make $1" >> told',
 }
