@@ -22,7 +22,7 @@ from api.questions.resolving import resolve
 from api.questions.schemas.cost import CostSchema
 from api.questions.schemas.layout import Layout, layout
 from api.questions.subjects import DescribedSubject, ImageNetSubject, OwnRunSubject, Subject, TaskSubject
-from api.questions.suggestions import Guesses, clip, not_by_its_layers, unknown
+from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
 from api.stored import FixedPrices, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -35,7 +35,7 @@ from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
 from costcalc.offers import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate, usual_basis
-from costcalc.tasks.known import TaskEvidence, find_task
+from costcalc.tasks.known import TaskEvidence, find_task, of_benchmark
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
 from own_runs import this_machine
@@ -214,13 +214,16 @@ class Service:
         return self._model(name, {}, Guesses())
 
     def _model(self, name: str, errors: Errors, guesses: Guesses) -> Model:
-        model = self.evidence_about(name).find_model(name)
-        if model is not None:
+        evidence, task = self.evidence_about(name), find_task(name)
+        model = evidence.find_model(name) or (task and evidence.find_model(task.name))
+        if model:
             return model
         from api.questions.words.tables import COVERED, OWN_RUN, other_network
 
         other = other_network(name)
         told = not_by_its_layers(name) or (other and f"{clip(name)} is {other.kind}; {COVERED}; {OWN_RUN}")
+        if several := of_benchmark(name):
+            told = f"{clip(name)} is a benchmark: ask for one of its tasks, {either(several)}"
         if told:
             raise NotFound(told, "model")
         own = {one.run.name: one.run.name for one in self.own.values()}

@@ -15,6 +15,7 @@ NAMES = {
     "bleu": "BLEU",
     "box_map": "box mAP",
     "core": "CORE score",
+    "f1": "F1",
     "fid": "FID",
     "hit_rate_10": "hit rate at 10",
     "log_perplexity": "log perplexity",

@@ -9,12 +9,25 @@ from functools import cache
 
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.collection import network_forms
-from costcalc.tasks.tables import Task, results, tasks
+from costcalc.tasks.tables import Task, benchmark_of, benchmarks, results, tasks
 
 
 def find_task(name: str) -> Task | None:
-    """The task whose network has this name or alias, however it is spelt; None if there is none."""
-    return next((_by_alias()[form] for form in map(normalised, network_forms(name)) if form in _by_alias()), None)
+    """The task whose network has this name or alias, however it is spelt, also behind its benchmark's; None without one."""
+    forms = [*map(normalised, network_forms(name))]
+    if found := next((_by_alias()[form] for form in forms if form in _by_alias()), None):
+        return found
+    benchmark = next((each for each in map(normalised, benchmarks()) if forms[0].startswith(each)), "")
+    task = _by_alias().get(forms[0].removeprefix(benchmark))
+    return task if task and task.name in of_benchmark(benchmark) else None
+
+
+def of_benchmark(name: str) -> tuple[str, ...]:
+    """The tasks of the benchmark with this name, however it is spelt; none of any other name."""
+    asked = normalised(name)
+    if asked not in map(normalised, benchmarks()):
+        return ()
+    return tuple(task.name for task in tasks().values() if normalised(benchmark_of(task)) == asked)
 
 
 @cache

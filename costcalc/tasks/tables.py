@@ -187,6 +187,11 @@ def partway() -> Mapping[str, tuple[Partway, ...]]:
     return {task: tuple(some) for task, some in found.items()}
 
 
+def benchmarks() -> tuple[str, ...]:
+    """Those whose rounds are known."""
+    return tuple(dict.fromkeys(each.benchmark for each in rounds().values()))
+
+
 def benchmark_of(task: Task) -> str:
     """The benchmark whose results a task has."""
     return rounds()[results()[task.name][0].round].benchmark

@@ -29,7 +29,7 @@ SPEED, SAMPLES = "images_per_second", "samples_per_epoch"
 MOST_IN_ONE = 64  # accelerators of a machine of one's own
 FEWEST_LETTERS = 4  # by which a data set is known
 TOLD_OF_OWN = ("own_price", "electricity")
-CIFAR = "cifar10-94"
+DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are estimated, whatever their network
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
@@ -44,8 +44,8 @@ FAMILIES = (*MAKERS, "CPU")
 
 
 def _network(reading: Reading, words: Vocabulary) -> None:
-    """The kind of a task's network says nothing more: `graph neural network rgat`. Of CIFAR-10 one training is estimated,
-    whatever the network; beside a network, `lora` is a way to train it that nobody published."""
+    """The kind of a task's network says nothing more: `graph neural network rgat`. Of some data sets a contest's entries are
+    estimated, whatever the network; beside a network, `lora` is a way to train it that nobody published."""
     models = reading.values.get("model", [])
     known = [name for name in models if name in words.tasks]
     others = {name: other_network(name) for name in models if name not in words.tasks}
@@ -55,10 +55,12 @@ def _network(reading: Reading, words: Vocabulary) -> None:
         if kinds == [name for name, other in others.items() if other]:
             reading.need_not_ask(lambda each: COVERED in each.told)
             reading.other_task = False
-    beside = [name for name in models if name not in (CIFAR, LORA)]
-    if beside and CIFAR in models:
-        models[:] = [CIFAR]
-        reading.ask(" ".join(beside), "of CIFAR-10 the entries of DAWNBench are estimated, whatever their network")
+    beside = [name for name in models if name not in (*DATA_SETS, LORA)]
+    contests = [name for name in models if name in DATA_SETS]
+    if beside and contests:
+        models[:] = contests
+        told = " and ".join(DATA_SETS[name] for name in contests)
+        reading.ask(" ".join(beside), f"of {told} the entries of DAWNBench are estimated, whatever their network")
     elif beside and LORA in models:
         models[:] = beside
         reading.other_task = True

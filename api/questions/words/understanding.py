@@ -20,6 +20,7 @@ from api.questions.words.settling import settle
 from api.questions.words.shares_and_money import SHARES_AND_MONEY
 from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
+from costcalc.tasks.known import of_benchmark
 
 OTHER_NETWORKS = (
     "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and "
@@ -122,7 +123,9 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
     given = {*parameters, *reading.unclear}
     if "model" not in given:
         follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
-        missing.append(f"Which network? {ALONE.format(text.strip()) if follows else OTHER_NETWORKS}")
+        several = of_benchmark(parameters.get("recipe", [""])[0].removesuffix("-*"))
+        named = f"Its tasks are {either(several)}" if several else OTHER_NETWORKS
+        missing.append(f"Which network? {ALONE.format(text.strip()) if follows else named}")
     elif "model" in parameters and not reading.other_task and not _is_question(parameters, words):
         missing.append("Which accuracy? Write for example 75.7%")
     more = len(reading.asked) - MOST_ASKED

@@ -13,7 +13,7 @@ from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
 from costcalc.hardware import Cluster
 from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
-from costcalc.tasks.known import find_task, qualities, quality_on
+from costcalc.tasks.known import find_task, of_benchmark, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.tables import Schedule, partway, reference_points, results, rounds, tasks
 from costcalc.throughput import REFUSALS
@@ -22,8 +22,8 @@ from science.validation.replay import replayed_exactly
 NAMES = {
     "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
     "retinanet", "ssd", "unet3d", "rnnt", "dlrm", "dlrm-dcnv2", "rgat", "gnmt", "transformer", "minigo", "ncf",
-    "nanogpt", "nanogpt-medium", "nanochat", "cifar10-94", "algoperf-criteo1tb", "algoperf-fastmri",
-    "algoperf-librispeech-conformer", "algoperf-librispeech-deepspeech", "algoperf-ogbg", "algoperf-wmt",
+    "nanogpt", "nanogpt-medium", "nanochat", "cifar10-94", "squad", "algoperf-criteo1tb",
+    "algoperf-fastmri", "algoperf-librispeech-conformer", "algoperf-librispeech-deepspeech", "algoperf-ogbg", "algoperf-wmt",
 }  # fmt: skip
 
 
@@ -37,6 +37,14 @@ def test_every_name_of_the_contract_is_a_task_and_none_names_a_network_on_imagen
         for name in (task.name, *task.aliases):
             assert find_task(name) is task
             assert packaged_service().evidence.find_model(name) is None
+
+
+def test_a_task_is_found_behind_the_name_of_its_benchmark_alone():
+    assert find_task("MLPerf BERT") is tasks()["bert-large"]
+    assert find_task("algoperf conformer") is tasks()["algoperf-librispeech-conformer"]
+    assert find_task("algoperf dlrm") is None  # AlgoPerf's is another, DLRM small
+    assert of_benchmark("DAWNBench") == ("cifar10-94", "squad")
+    assert of_benchmark("bert") == ()
 
 
 def test_every_result_has_its_source_and_a_task_and_every_chip_is_known():
@@ -206,11 +214,11 @@ def test_a_chip_of_eight_bits_that_nobody_trained_on_is_no_busier_than_the_secon
     seconds = np.nanmin(table.seconds_per_epoch[:, :, 0], axis=0)
     peaks = [evidence.accelerators[chip].dense_16bit_tflops for chip in ("RTX 5090", "GB300")]
     unseen, seen = work * tasks()[name].samples_per_pass / seconds / 8 / peaks
-    assert unseen == pytest.approx(most, abs=0.001)
+    assert unseen <= most + 0.001
     assert seen > most
 
 
-@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt", "cifar10-94", "algoperf-ogbg"])
+@pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt", "cifar10-94", "squad", "algoperf-ogbg"])
 def test_every_result_is_replayed_on_its_own_system(name):
     assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
 
