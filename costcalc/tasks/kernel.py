@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -19,9 +20,10 @@ number of accelerators and machines. These and the next ones are rounded: near t
 predicted best the organisations that were left out. What predicted these no better, is gone."""
 CELL_YEAR, CELL_YEAR_LENGTH = 0.05, 2.0  # of the software of such a part in one number
 CHIP = 0.3  # of a chip that no other task was trained on
-COUNT, COUNT_LENGTH = 0.08, 1.6  # of bends in ln(count), and how long these are
+COUNT, COUNT_LENGTH = 0.08, 1.0  # of bends in ln(count), and how long these are
 SILICON_COUNT, SILICON_COUNT_LENGTH = 0.08, 3.2  # of those of a die
-BATCH, MACHINES = 0.1, 0.1  # of each unit of how far the batch fills an accelerator, and of ln(machines)
+BATCH, MACHINES = 0.1, 0.1  # of each unit of how far the batch fills any accelerator or a die, and of ln(machines)
+BANDWIDTH = 0.2  # of each unit of ln(bandwidth), beside what is usual: tasks wait for memory more or less
 YEAR, SILICON_YEAR, SILICON_YEAR_LENGTH = 0.19, 0.2, 1.1  # of each year, and of the software of a die
 SCATTER = 0.045  # of results of one system
 ANY_LEVEL = 3.0  # what a task's samples cost is not known beforehand
@@ -58,7 +60,8 @@ class Fitted(msgspec.Struct, frozen=True):
 
 class Systems(NamedTuple):
     """N ways of training a task as columns: the part, its chip and its die, ln(count/8), ln(machines), how far the batch of one
-    accelerator fills it in ln, the year from 2022 on, and the prior's mean and the chip's standard deviation."""
+    accelerator fills it in ln, ln of its bandwidth beside a usual one, the year from 2022 on, and the prior's mean and the chip's
+    standard deviation."""
 
     part: NDArray[np.str_]
     chip: NDArray[np.str_]
@@ -66,6 +69,7 @@ class Systems(NamedTuple):
     log_count: Floats
     machines: Floats
     batch: Floats
+    bandwidth: Floats
     year: Floats
     mean: Floats
     chip_deviation: Floats
@@ -90,7 +94,8 @@ def covariance(a: Systems, b: Systems) -> Floats:
         + same_chip * np.outer(a.chip_deviation, b.chip_deviation)
         + same_part * (PART**2 + of_cell * same_layout)
         + COUNT**2 * np.exp(-(count**2) / (2 * COUNT_LENGTH**2))
-        + BATCH**2 * np.outer(a.batch, b.batch)
+        + BATCH**2 * np.outer(a.batch, b.batch) * (1 + same_silicon)
+        + BANDWIDTH**2 * np.outer(a.bandwidth, b.bandwidth)
         + YEAR**2 * np.outer(a.year, b.year)
         + MACHINES**2 * np.outer(a.machines, b.machines)
     )
@@ -99,7 +104,8 @@ def covariance(a: Systems, b: Systems) -> Floats:
 def variance(a: Systems) -> Floats:
     """The diagonal of `covariance` of systems with themselves [A]."""
     alike = SILICON, SILICON_COUNT, SILICON_YEAR, PART, CELL, CELL_YEAR, COUNT, ANY_LEVEL
-    linear = (BATCH, a.batch), (YEAR, a.year), (MACHINES, a.machines)
+    of_batch, of_bandwidth = (math.sqrt(2) * BATCH, a.batch), (BANDWIDTH, a.bandwidth)
+    linear = of_batch, of_bandwidth, (YEAR, a.year), (MACHINES, a.machines)
     return np.asarray(
         sum(one**2 for one in alike) + a.chip_deviation**2 + sum((one * column) ** 2 for one, column in linear)
     )

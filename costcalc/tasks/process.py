@@ -12,7 +12,7 @@ import numpy as np
 
 from costcalc.units import Floats
 
-FREEDOM = 2.0  # of the noise: many a result lies far off what others took on such a system
+FREEDOM = 1.0  # of the noise: many a result lies far off what others took on such a system
 TURNS = 6
 JITTER = 1e-9
 

@@ -128,6 +128,7 @@ class TaskSpeeds:
             log_count=log_count,
             machines=np.log([one.nodes for one in clusters]),
             batch=-np.log1p(self._middle_batch / batches),
+            bandwidth=sheets[:, 1],
             year=np.array(days, float) / DAYS_PER_YEAR - MIDDLE_YEAR,
             mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count.clip(0) + told[:, 0],
             chip_deviation=told[:, 1],

@@ -31,14 +31,16 @@ MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore"
 SAME, COUNT, CHIP = "same accelerator and count", "another count", "another accelerator"
 GOALS = {SAME: 0.025, COUNT: 0.05, CHIP: 0.15}
 BATCH, COUNTED = "samples at a batch", "samples counted in its minutes"
-TWINS = "minutes that have twins"
+TWINS, MANY_TWINS = "minutes that have twins", "minutes that have them of three"
+WORK_OF_TWINS = "samples at a batch with twins"
 ON_THE_WAY = "samples to easier targets"
 GOAL_OF_WORK = 0.012
 EXPONENT = 0.9  # of the rate in the count, where nothing is modelled
 NOTE = """No model: the nearest round's results of the same chip and count, else of the nearest count; of the same batch.
 Beside: the median error of the same results. Seeds: what would be left if but the scatter of a result's own runs were unknown.
 Minutes count more samples than lucky runs took (MLPerf's rules of convergence). Twins: results of another organisation with the
-same chip, count, machines, batch and round, their median being what no model makes of it.
+same chip, count, machines, batch and round, their median being what no model makes of it; nobody has one of another count or
+chip. Where three organisations have them, copying them is still so far off: that is what hosts, their settings and seeds leave.
 The ranges of an organisation's results are as wide as 80 % of all others' needed them."""
 ALIKE = 10  # results of all tasks that tell as much of how wide a task's ranges must be as so many of its own
 
@@ -55,8 +57,8 @@ class Predicted:
     """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
     near it was to what others measured; ln of its passes, and of those that its minutes count, None where they were not logged;
     ln of the minutes where no batch is asked for, None where nobody had trained to its target by then. `nearest_off` is what no
-    model at all makes of the minutes, None where nobody else had the chip, `twins_off` what those with the same schedule on the
-    same system in its round do, None where nobody else had it."""
+    model at all makes of the minutes, None where nobody else had the chip; `twins` had the same schedule on the same system in
+    its round."""
 
     result: Result
     kind: str
@@ -65,7 +67,7 @@ class Predicted:
     work: Errors | None
     counted: Errors | None
     nearest_off: float | None
-    twins_off: float | None
+    twins: tuple[Result, ...]
     open_off: float | None
 
     @property
@@ -104,10 +106,10 @@ def table(cases: Iterable[Predicted], replayed: str) -> str:
     return "\n".join(
         [
             *lines,
-            _line_of_work(
-                TWINS, [Errors(case.off, case.twins_off) for case in every if case.twins_off is not None], None
-            ),
+            _line_of_work(TWINS, list(_beside_twins(every)), None),
+            _line_of_work(MANY_TWINS, list(_beside_twins(every, 3)), None),
             _line_of_work(BATCH, [case.work for case in every if case.work], GOAL_OF_WORK),
+            _line_of_work(WORK_OF_TWINS, [case.work for case in every if case.work and case.twins], None),
             _line_of_work(COUNTED, [case.counted for case in every if case.counted], None),
             _line_on_the_way([each for name in logs() for each in passed(tasks()[name])]),
             replayed,
@@ -120,6 +122,13 @@ def _line_of_work(name: str, known: Sequence[Errors], goal: float | None) -> str
     middle = float(np.median([abs(each.off) for each in known]))
     pairs = [(abs(each.off), abs(each.nearest_off)) for each in known if each.nearest_off is not None]
     return f"{name:32}{len(known):>6}{middle:>9.1%}{_goal(goal)}{_beside(pairs)}"
+
+
+def _beside_twins(every: Sequence[Predicted], least: int = 1) -> Iterator[Errors]:
+    """Beside the errors of minutes that have twins of so many organisations what copying their median gives."""
+    for case in every:
+        if len({twin.organisation for twin in case.twins}) >= least:
+            yield Errors(case.off, without_model(case.result, case.twins))
 
 
 def _line_on_the_way(every: Sequence[Passed]) -> str:
@@ -221,7 +230,7 @@ def _predicted(task: Task, own: Sequence[Result], evidence: Evidence, learned: F
             if one.global_batch_size
             else None,
             without_model(one, others),
-            without_model(one, [each for each in others if _twins(each, one)]),
+            tuple(each for each in others if _twins(each, one)),
             _open(task, one, cluster, [each for each in others if each.published <= one.published], speeds, learned),
         )
 
@@ -260,8 +269,9 @@ def without_model(one: Result, others: Sequence[Result]) -> float | None:
 
 
 def _twins(one: Result, other: Result) -> bool:
-    """Whether they were trained alike on alike systems in one round."""
-    return (one.schedule, one.nodes, one.round) == (other.schedule, other.nodes, other.round)
+    """Whether they were trained alike on alike systems in one round, and both count."""
+    alike = one.schedule, one.accelerator, one.nodes, one.round
+    return alike == (other.schedule, other.accelerator, other.nodes, other.round) and not (one.repeats or one.outlier)
 
 
 def _errors(work: float, passes: float | None, of_others: Sequence[float | None]) -> Errors | None:

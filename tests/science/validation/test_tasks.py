@@ -31,7 +31,7 @@ def test_without_a_model_outliers_and_other_chips_tell_nothing():
 
 def predicted(organisation, off, kind=SAME):
     result = replace(ONE, organisation=organisation)
-    return Predicted(result, kind, off, 0.1, None, None, None, None, None)
+    return Predicted(result, kind, off, 0.1, None, None, None, (), None)
 
 
 def test_ranges_are_as_wide_as_the_results_of_all_others_needed_them():
