@@ -211,9 +211,9 @@ def overhead(recipe: Recipe) -> str:
         if data_set_gb
         else "staging of the data left out"
     )
+    kept = f"a checkpoint of {overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {staged}, "
-        f"{'' if counted else 'evaluation after every epoch, '}a checkpoint of "
-        f"{overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
+        f"{'' if counted else 'evaluation after every epoch, '}{'no checkpoint' if recipe.is_closed else kept}"
         f"{'; the recipe counts evaluation as training.' if counted else '.'}"
     )

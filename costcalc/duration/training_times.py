@@ -103,7 +103,7 @@ class Course:
         evaluation, fixed = np.ones(len(counted)), np.zeros(len(counted))
         if query.overheads == "typical":
             evaluation = np.where(counted, 1.0, 1 + EVALUATION_SHARE)
-            checkpoints = overheads.checkpoint_hours(reached.epochs)
+            checkpoints = np.where(matrix.recipes.is_closed, 0.0, overheads.checkpoint_hours(reached.epochs))
             fixed = overheads.STARTUP_HOURS + matrix.staging_hours + matrix.rewriting_hours + checkpoints
             fixed += matrix.untimed_hours
         further = _further_runs(eligible.success_probability)

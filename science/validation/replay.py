@@ -29,9 +29,9 @@ def replayed(beside: Evidence) -> str:
 def replayed_exactly(task: Task, beside: Evidence) -> list[bool]:
     """Whether each result of a task is answered exactly where one can rent its system for a dollar an hour."""
     evidence, memory = task_evidence(task, beside), Memory()
-    catalogue = Catalogue.from_offers([_offer(one) for one in results()[task.name]], "systems of results")
+    catalogue = Catalogue.from_offers([offer_of(one) for one in results()[task.name]], "systems of results")
     return [
-        _is_exact(one, answer(_query(task, one), evidence, catalogue, MOMENT, memory=memory).estimates)
+        _is_exact(one, answer(query_of(task, one), evidence, catalogue, MOMENT, memory=memory).estimates)
         for one in results()[task.name]
     ]
 
@@ -40,7 +40,8 @@ def _is_exact(one: Result, estimates: tuple[Estimate, ...]) -> bool:
     return bool(estimates) and abs(estimates[0].train_hours * 60 / one.minutes - 1) < EXACT
 
 
-def _offer(one: Result) -> Offer:
+def offer_of(one: Result) -> Offer:
+    """Its system for a dollar an hour."""
     machine = Machine(
         one.accelerator,
         one.accelerators // one.nodes,
@@ -52,7 +53,8 @@ def _offer(one: Result) -> Offer:
     return Offer("own", "anywhere", one.name, machine, PurchaseOption.ON_DEMAND, Decimal(1), MOMENT, "made up")
 
 
-def _query(task: Task, one: Result) -> EstimateQuery:
+def query_of(task: Task, one: Result) -> EstimateQuery:
+    """What the result took on it."""
     return EstimateQuery(
         task.name,
         one.target,

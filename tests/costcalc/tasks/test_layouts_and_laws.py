@@ -1,6 +1,7 @@
 """What follows from the results of a task: work by the batch, speeds by their own systems, layouts as somebody had them."""
 
 import re
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -9,15 +10,19 @@ import pytest
 from support.services import packaged_service
 
 import costcalc
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
+from costcalc.duration.overheads import STARTUP_HOURS, staging_hours
+from costcalc.estimate import answer
 from costcalc.hardware import Cluster
+from costcalc.memory import Memory
 from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.known import find_task, of_benchmark, qualities, quality_on
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.tables import Schedule, partway, reference_points, results, rounds, tasks
 from costcalc.throughput import REFUSALS
-from science.validation.replay import replayed_exactly
+from science.validation.replay import MOMENT, offer_of, query_of, replayed_exactly
 
 NAMES = {
     "bert-large", "llama2-70b-lora", "llama3.1-8b", "llama3.1-405b", "gpt3-175b", "stable-diffusion-v2", "flux1", "mask-rcnn",
@@ -221,6 +226,16 @@ def test_a_chip_of_eight_bits_that_nobody_trained_on_is_no_busier_than_the_secon
 @pytest.mark.parametrize("name", ["flux1", "transformer", "dlrm", "nanogpt", "cifar10-94", "squad", "algoperf-ogbg"])
 def test_every_result_is_replayed_on_its_own_system(name):
     assert all(replayed_exactly(tasks()[name], packaged_service().evidence))
+
+
+def test_a_thousand_passes_take_no_checkpoints_beside_the_start():
+    """U-Net's 2,126 passes took 71 minutes of checkpoints beside its official 12."""
+    one = next(each for each in results()["unet3d"] if each.passes == 2126.5)
+    query = replace(query_of(tasks()["unet3d"], one), overheads="typical")
+    catalogue = Catalogue.from_offers([offer_of(one)], "its system")
+    (found,) = answer(query, evidence_of("unet3d"), catalogue, MOMENT, memory=Memory()).estimates
+    assert found.train_hours * 60 == pytest.approx(one.minutes)
+    assert found.overhead_hours == pytest.approx(STARTUP_HOURS + staging_hours(29))
 
 
 def test_records_of_a_contest_keep_their_own_work_and_run_on_one_machine():
