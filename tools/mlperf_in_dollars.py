@@ -14,7 +14,7 @@ from pathlib import Path
 
 from api.questions.schemas.trainings import RoundsSchema
 from api.reports import every_round
-from api.reports.every_round import MOMENT, PARTS
+from api.reports.every_round import MOMENT, PARTS, EveryRoundReport, fall
 from api.reports.rounds import RoundRow, RoundsReport, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
@@ -25,13 +25,13 @@ from pricing.packaged.offers import read_packaged
 
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
 ROUNDS = Path(every_round.__file__).parent / "data" / every_round.TABLE
-INTRODUCTION = f"""# MLPerf in dollars
-
-What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a round, and at those of
-{MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest result of the task's
-newest round, on whatever system. {PARTS} `costcalc mlperf TASK` shows every round and the least minutes; all of them are in
-[a table](../api/reports/data/mlperf_in_dollars.csv), and on every server at `/mlperf/all`, with the picture
-below. `python -m tools.mlperf_in_dollars` writes them.
+TITLE = "# MLPerf in dollars"
+INTRODUCTION = f"""What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a
+round, and at those of {MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest
+result of the task's newest round, on whatever system. {PARTS}
+`costcalc mlperf TASK` shows every round and the least minutes; all of them are in
+[a table](../api/reports/data/mlperf_in_dollars.csv), and on every server at `/mlperf/all`, with the picture below.
+`python -m tools.mlperf_in_dollars` writes them.
 
 ![The least cost of every task of MLPerf at each round](pictures/mlperf-in-dollars.png)
 
@@ -44,8 +44,11 @@ def main() -> None:
     """Writes the page and the table."""
     catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
     lines, table = found(Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT))
-    PAGE.write_text(INTRODUCTION + "\n".join(lines) + "\n", "utf-8")
     ROUNDS.write_text(table, "utf-8")
+    rows = EveryRoundReport().rows()
+    unpriced = ", ".join(f"{row.task} {row.round}" for row in rows if row.cost is None)
+    told = f"{fall(rows)} No rate of their day is packaged for a machine that trains {unpriced}: these have no dollars."
+    PAGE.write_text("\n".join([TITLE, "", told, "", INTRODUCTION + "\n".join(lines), ""]), "utf-8")
     print(f"{PAGE} and {ROUNDS} are written")
 
 
@@ -69,7 +72,7 @@ def _line(report: RoundsReport) -> str:
     document, rows = report.document(), report.rows()
     now = document.now
     minutes = f"{now.hours * 60:,.0f}" if now else ""
-    cost = f"${now.billed_cost:,.2f}" if now else "nothing for rent"
+    cost = f"${now.billed_cost:,.2f}" if now else "no rate known"
     machine = f"{now.accelerators:,} {now.accelerator}, {now.provider}" if now else ""
     priced = [row for row in rows if row.cost is not None]
     cells = [report.task.name, *_then(priced[:1]), *_then(priced[-1:]), cost, minutes, machine]

@@ -145,7 +145,7 @@ def _task(row: TaskRow) -> Link:
 
 
 def _least_cost(row: TaskRow | RoundRow) -> str:
-    return "nothing for rent" if row.cost is None else money(row.cost, row.currency)
+    return "no rate known" if row.cost is None else money(row.cost, row.currency)
 
 
 def _takes(row: Any) -> str:

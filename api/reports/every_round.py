@@ -48,10 +48,10 @@ class EveryRoundReport:
 
     def document(self) -> EveryRoundDocument:
         rows = self.rows()
-        return EveryRoundDocument(MOMENT, rows, (_fall(rows),))
+        return EveryRoundDocument(MOMENT, rows, (fall(rows),))
 
 
-def _fall(rows: Sequence[RoundRow]) -> str:
+def fall(rows: Sequence[RoundRow]) -> str:
     """How the cost moved from the first round of each task to its last, of those with a price in both."""
     costs = {
         task: [row.cost for row in some if row.cost is not None] for task, some in groupby(rows, attrgetter("task"))
