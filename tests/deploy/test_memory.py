@@ -4,9 +4,11 @@ import re
 from configparser import ConfigParser
 from pathlib import Path
 
+import pytest
 import yaml
 
-from benchmarks.load import shipped_mib
+from benchmarks.load import Phases, fitted, service, shipped_mib
+from benchmarks.memory import limited_group
 from benchmarks.refresh_memory import MOST_MIB
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -40,3 +42,11 @@ def test_a_server_may_take_the_same_everywhere():
 
 def test_a_refresh_has_room_beside_busy_workers():
     assert shipped_mib() >= BUSY_MIB + 1.3 * MOST_MIB
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_pictures_workbooks_and_plans_of_a_thousand_rows_get_nobody_killed(tmp_path):
+    with limited_group(shipped_mib()) as group, service(tmp_path, group) as server:
+        Phases(server, 1).ask_the_dearest()
+        assert fitted(group)
