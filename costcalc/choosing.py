@@ -15,7 +15,7 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, SELDOM, PickName
+from costcalc.picks import A_WAIT, AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, SELDOM, PickName
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices, chance_above
 
@@ -81,7 +81,7 @@ class Choice:
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
         in_time = self._is_seldom_late(balanced) and not self._is_seldom_late(cheapest)
-        is_cheap = self.query.basis == "billed" and more < CHEAP_HOUR * hour_worth * saved
+        is_cheap = self.query.basis == "billed" and saved > A_WAIT and more < CHEAP_HOUR * hour_worth * saved
         return (
             "balanced"
             if saved > 0 and (is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest]))

@@ -13,7 +13,7 @@ from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
-from api.reports.named import with_a_target, with_its_energy, with_one_of
+from api.reports.named import with_a_target, with_its_energy, with_its_month, with_one_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -66,7 +66,9 @@ class AskReport:
 
     @cached_property
     def _checked(self) -> tuple[Understanding, CostReport | None, Layout]:
-        meant = self.service.understand(self.sentence, self.catalogue)
+        return self._answered(self.service.understand(self.sentence, self.catalogue))
+
+    def _answered(self, meant: Understanding) -> tuple[Understanding, CostReport | None, Layout]:
         try:
             if meant.lacks_only_network:
                 found = with_a_network(self.service, self.catalogue, meant)
@@ -84,10 +86,16 @@ class AskReport:
             told = with_a_target(meant, report)
             if told is not meant:
                 meant, (report, layout) = told, self._report(told)
-            meant = with_its_energy(meant, report)
+            meant = with_its_month(with_its_energy(meant, report), report)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
-            return replace(meant, asked=(*lines, *meant.asked), is_question=False), None, Layout()
+            meant = replace(meant, asked=(*lines, *meant.asked))
+            left = {name: values for name, values in meant.parameters.items() if name not in refused.errors}
+            if "model" in left and len(left) < len(meant.parameters):
+                return self._answered(
+                    replace(meant, parameters=left)
+                )  # a value that is refused leaves the rest to answer
+            return replace(meant, is_question=False), None, Layout()
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from api.questions.words.elsewhere import MOST_ACCURACY
+from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_MONTH
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.accuracy import last_that
@@ -38,7 +39,7 @@ def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) ->
     told = "; ".join(map(_in_short, answers, meant.several))
     if "model" in meant.several[0] and len(found) == len(answers) and not by_time:
         told += f"; together {money(sum((each.lead.cost(each.basis).cost for each in answers), Decimal()), asked[0].currency)}"
-    choice = f"{told}. The answer is that of {side_in_words(side)}, which {'ends first' if by_time else 'costs least'}."
+    choice = f"{told}. The answer is that of {side_in_words(side)}, which {'ends first' if by_time else 'costs least'} of these."
     others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
     return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
 
@@ -70,20 +71,32 @@ def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
     if not most and report.answer.count:
         return meant
 
-    def allows(target: float, fits: Callable[[Answer], bool]) -> bool:
-        return fits(service.answer(replace(of_own_machine(query), target=target), report.catalogue))
-
-    best = next(filter(None, (last_that(lambda one, f=fits: allows(one, f), TARGETS) for fits in FITS)), None)  # type: ignore[misc]
+    limited = query.own or query.accelerators or query.nodes or query.max_cost
+    wholes = [{"accelerators": ["1"]}, {}] if most and query.accelerator and not limited else [{}]
+    found = ((count, _highest(report, 1 if count else query.accelerators)) for count in wholes)
+    count, best = next((each for each in found if each[1]), ({}, None))
     if best is None:
         return meant
-    goal = _goal(query.metric, best)
+    goal, where = _goal(query.metric, best), "with one of them" if count else "here"
     told = (
-        f"{goal} is the highest accuracy that {query.model} is known to reach here{_more(most)}."
+        f"{goal} is the highest accuracy that {query.model} is known to reach {where}{_more(most)}."
         if most
         else f"No accuracy is named, and {_goal(query.metric, query.target)}, the usual one, is not reached here: {goal} is."
     )
     others = tuple(each for each in meant.asked if each != most)
-    return replace(meant, chosen={**meant.chosen, "target": [f"{best:g}"]}, choice=(*meant.choice, told), asked=others)
+    return replace(
+        meant, chosen={**meant.chosen, **count, "target": [f"{best:g}"]}, choice=(*meant.choice, told), asked=others
+    )
+
+
+def _highest(report: CostReport, accelerators: int | None) -> float | None:
+    """The highest accuracy that the conditions of a question allow with so many accelerators."""
+    asked = replace(of_own_machine(report.query), accelerators=accelerators)
+
+    def allows(target: float, fits: Callable[[Answer], bool]) -> bool:
+        return fits(report.service.answer(replace(asked, target=target), report.catalogue))
+
+    return next(filter(None, (last_that(lambda one, f=fits: allows(one, f), TARGETS) for fits in FITS)), None)  # type: ignore[misc]
 
 
 def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
@@ -106,6 +119,26 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
         f"{unknown}On {in_short(each)} it draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
     )
     return replace(meant, choice=(*meant.choice, told), asked=others)
+
+
+def with_its_month(meant: Understanding, report: CostReport) -> Understanding:
+    """A sentence that says how often somebody trains, or what a month may cost, with the month's cost or its runs."""
+    answer, query = report.answer, report.query
+    if not meant.monthly or not answer.picks:
+        return meant
+    cost = answer.lead.cost(answer.basis).cost / query.runs
+    told, runs, budget = [], meant.monthly.get(RUNS_A_MONTH), meant.monthly.get(MONEY_A_MONTH)
+    if runs:
+        often = max(1, round(runs))
+        command = f"costcalc commitments {query.model} {query.target:g} --runs-per-month {often}"
+        told.append(
+            f"{runs:.3g} runs a month cost {money(cost * Decimal(runs), query.currency)}: {command} says whether to commit."
+        )
+    if budget:
+        many = f"{int(Decimal(budget) / cost):,} runs" if cost else "any number of runs"
+        told.append(f"{money(Decimal(budget), query.currency)} a month pay for {many} at this cost.")
+    others = tuple(each for each in meant.asked if OFTEN not in each and BUDGET not in each)
+    return replace(meant, choice=(*meant.choice, *told), asked=others)
 
 
 def _more(asked: str) -> str:

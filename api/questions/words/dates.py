@@ -181,34 +181,23 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"on\s+(?:the\s+)?(?P<end>{_DAY_AND_MONTH})(?!\s*,?\s*(?:19|20)\d\d)", _on_day),
     (rf"{WHEN}?(?:the\s+)?(?P<part>q[1-4]|early|mid|late)[\s-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)", _part_of_year),
     (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
-    (
-        r"(?:vs\.?|versus|against|or|and|to|with)\s+(?:(?:what|how|much|does|do|would|will|is|it|costs?|price|take)\s+)*"
-        r"(?:now|today|this\s+year|nowadays)",
-        _now,
-    ),
-    (
-        r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))",
-        _now,
-    ),
+    (rf"(?:start|begin)(?:n?ing|s)?(?:\s+on)?\s+(?:now|today|tomorrow|tonight|(?:next\s+)?(?:{WEEKDAYS}|week|month))",
+     lambda scan, found: True),  # only the end limits
+    (r"(?:vs\.?|versus|against|or|and|to|with)\s+(?:(?:what|how|much|does|do|would|will|is|it|costs?|price|take)\s+)*"
+     r"(?:now|today|this\s+year|nowadays)", _now),
+    (r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))", _now),
     (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
     *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
-    (
-        rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?(?!\s+(?:it\s+|them\s+)?for\b)"
-        rf"(?:\s+(?:in\s+)?(?:the\s+)?(?:(?:19|20)\d\d|{AGO}|last\s+\w+))?",
-        _bought,
-    ),
+    (rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?(?!\s+(?:it\s+|them\s+)?for\b)"
+     rf"(?:\s+(?:in\s+)?(?:the\s+)?(?:(?:19|20)\d\d|{AGO}|last\s+\w+))?", _bought),
     (rf"(?:{WHEN}|since\s+|(?P<last>last\s+))(?P<month>{MONTHS})", _named_month),
-    (
-        r"(?P<age>within|during|over)?(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+(?P<unit>week|month|quarter|year)(?:'s)?",
-        _last,
-    ),
+    (r"(?P<age>within|during|over|in(?=\s+the\s))?\s*(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+"
+     r"(?P<unit>week|month|quarter|year)(?:'s)?", _last),
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
     (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
-    (
-        rf"(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
-        rf"tonight|weekend|(?:end\s+of\s+)?(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS}){_AT}",
-        _deadline,
-    ),
+    (rf"(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
+     rf"tonight|weekend|(?:end\s+of\s+)?(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS}){_AT}",
+     _deadline),
     (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight){_AT}", _deadline),
-)
+)  # fmt: skip
 DATE_RULES = tuple((text + END, understand) for text, understand in _TEXTS)

@@ -13,6 +13,7 @@ from msgspec import Struct, convert
 
 from api.questions.words.plain import plain_text
 
+MOST_NAMED = 8
 POSITIONAL = ("model", "target")
 RENAMED = {("accuracy", "max_cost"): "budget"}
 MOST_ACCURACY = "the highest accuracy that money or time buys"
@@ -48,6 +49,8 @@ def elsewhere(sentence: str, parameters: Mapping[str, Sequence[str]]) -> Iterato
 def _command(name: str, given: Sequence[str], parameters: Mapping[str, Sequence[str]]) -> str:
     words = ["costcalc", name]
     for parameter in given:
+        if len(parameters[parameter]) > MOST_NAMED:
+            continue  # all that have so much memory, say
         value = ",".join(parameters[parameter])
         option = RENAMED.get((name, parameter), parameter).replace("_", "-")
         words += [value] if parameter in POSITIONAL else [f"--{option}", value]

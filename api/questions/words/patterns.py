@@ -6,7 +6,7 @@ import re
 from calendar import day_name
 from typing import TYPE_CHECKING
 
-from api.questions.amounts import COUNTS, NUMBER
+from api.questions.amounts import COUNTS, MONEY, NUMBER
 
 if TYPE_CHECKING:
     from api.questions.words.scan import Understand
@@ -28,6 +28,7 @@ LEAST = (
     r">=?|≥)"
 )
 PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
+SUM = rf"(?P<money>{MONEY})"
 N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
 WEEKDAYS = "|".join(day_name)
 SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"

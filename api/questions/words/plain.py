@@ -13,29 +13,32 @@ _MARKS = re.compile(
     r"(?<!\S)[(\[]+(?=\S)|(?<!\S)~\s*(?=\d)|(?<=\S)[?!:.…]+(?=\s|[,;]|$)|(?<!\S)[-(\[*_~`]+(?=[A-Za-z(])|[()\[\]{}`]+(?=[\s,;?!.:]|$)|(?<=\s)-+(?=\s)"
 )
 _QUOTED = re.compile(r"(?<![=\w])[\"']([^\"'=]+)[\"'](?!\w)")
-_SPELT = (
-    (re.compile(r"\bswiss franc", re.IGNORECASE), "franc"),
-    (re.compile(r"\b(?:us|american) dollar", re.IGNORECASE), "dollar"),
-    (re.compile(r"\bflux(?:[.-]?1)?[\s.-]+(?:schnell|dev)\b", re.IGNORECASE), "flux"),
-    (re.compile(r"\b(?:any|every)(?:one|body)\s+but\b(?!\s+not)", re.IGNORECASE), "except"),
-    (re.compile(r"(?:\b|(?<=\dx))([ahv]\d{3}s?[\s-]*\d{2,3}\s?)g\b", re.IGNORECASE), r"\1GB"),
-    (re.compile(r"\b(any|all|every)((?:\s+\w+){1,2})\s+but\b(?!\s+not)", re.IGNORECASE), r"\1\2 except"),
-    (re.compile(r"(?<=\w)-(?:hosted|based|located|only|training|trainings)\b", re.IGNORECASE), ""),
-    (re.compile(r"(?<![\w.=-])([a-z]+\d+[a-z]*)[x×](\d{1,3})(?![\w.-])", re.IGNORECASE), r"\1 x\2"),  # T4x2
-    (re.compile(r"\b(\d{1,3}b)[\s-]+(llama[\s-]?\d?(?:\.\d)?)(?=\s|$)", re.IGNORECASE), r"\2 \1"),
-    (re.compile(r"(?<=\w{4})(?<!approx)[.!?]+(?=\s+[a-z])", re.IGNORECASE), ","),  # clauses end with sentences
-    (re.compile(r"\bw/o\b", re.IGNORECASE), "without"),
-    (re.compile(r"\bw/(?=\s)", re.IGNORECASE), "with"),
-    (
-        re.compile(
-            r"\b([a-z]{2}-[a-z]+-\d)[a-f]\b|\b((?:us|europe|asia|australia|me|africa|[a-z]+america)-[a-z]+\d+)-[a-f]\b"
-        ),
-        r"\1\2",
-    ),
-    (re.compile(r"\bu\.\s?s\.(?:\s?a\.)?", re.IGNORECASE), "US"),
-    (re.compile(r"\bu\.\s?k\.", re.IGNORECASE), "UK"),
-    (re.compile(r"\be\.\s?u\.", re.IGNORECASE), "EU"),
-)
+_OR = r"\s*(?:vs\.?|versus|against|or|and|,|/)\s*"
+_SPELT = tuple((re.compile(text, re.IGNORECASE), word) for text, word in (
+    (r"\bswiss franc", "franc"),
+    (r"\b(?:us|american) dollar", "dollar"),
+    (r"\bflux(?:[.-]?1)?[\s.-]+(?:schnell|dev)\b", "flux"),
+    (r"\b(?:any|every)(?:one|body)\s+but\b(?!\s+not)", "except"),
+    (rf"\b([ahv]\d{{3}})s?[\s-]+(\d{{2,3}})\s?(?:gi?b)?({_OR})(\d{{2,3}})\s?gi?b\b", r"\1-\2GB\3\1-\4GB"),
+    (rf"\b([ah]\d{{3}})s?[\s-]+(pcie|nvl|sxm)\d?({_OR})(pcie|nvl|sxm)\d?\b", r"\1-\2\3\1-\4"),
+    (r"(?<=[a-z]\d)o+(?![\w.-])", lambda found: "0" * len(found[0])),
+    (r"(?<=[a-z])\((?=[\w\"'])|(?<!\S):[\w+-]+:(?!\S)", " "),
+    (r"(?:\b|(?<=\dx))([ahv]\d{3}s?[\s-]*\d{2,3}\s?)g\b", r"\1GB"),
+    (r"(?:\b|(?<=\dx))([ahv]\d{3})-(16|32|40|80|94|141)(?![\w.-])", r"\1-\2GB"),
+    (r"\bbuy(?:ing)?(?=(?:\s+[\w-]+){0,3}\s+(?:time|hours|capacity|instances)\b)", "rent"),
+    (r"\b(any|all|every)((?:\s+\w+){1,2})\s+but\b(?!\s+not)", r"\1\2 except"),
+    (r"(?<=\w)-(?:hosted|based|located|only|training|trainings)\b", ""),
+    (r"(?<![\w.=-])([a-z]+\d+[a-z]*)[x×](\d{1,3})(?![\w.-])", r"\1 x\2"),  # T4x2
+    (r"\b(\d{1,3}b)[\s-]+(llama[\s-]?\d?(?:\.\d)?)(?=\s|$)", r"\2 \1"),
+    (r"(?<=\w{4})(?<!approx)[.!?]+(?=\s+[a-z])", ","),  # clauses end with sentences
+    (r"\bw/o\b", "without"),
+    (r"\bw/(?=\s)", "with"),
+    (r"\b([a-z]{2}-[a-z]+-\d)[a-f]\b", r"\1"),
+    (r"\b((?:us|europe|asia|australia|me|africa|[a-z]+america)-[a-z]+\d+)-[a-f]\b", r"\1"),
+    (r"\bu\.\s?s\.(?:\s?a\.)?", "US"),
+    (r"\bu\.\s?k\.", "UK"),
+    (r"\be\.\s?u\.", "EU"),
+))  # fmt: skip
 
 _COLON = re.compile(r"(?<![\w.=:-])([a-z][\w-]*):(?=\d\d(?:[.,]\d+)?\s?%?(?:[\s,]|$))", re.IGNORECASE)
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))

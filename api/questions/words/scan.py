@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from api.questions.amounts import NUMBER, number
+from api.questions.amounts import COUNTS, NUMBER, number
 from api.questions.spellings import MAKERS
-from api.questions.words.patterns import COUNT_WORDS, END, counted
+from api.questions.words.patterns import COUNT_WORDS, END, OF_GPUS, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
@@ -25,8 +25,9 @@ MOST_ASKED = 10
 USUAL_IN_ONE = 8
 """Accelerators of a server, where a number of servers is said and not what is in one."""
 LEAST_SECOND = 50
-BETWEEN_TARGETS = frozenset(["to", "or", "and", "then", "vs", "versus", "against"])
+BETWEEN_TARGETS = frozenset(["to", "or", "and", "then", "than", "vs", "versus", "against"])
 COUNTS_OF_CHIPS = (24, 32, 48, 56, 64, 96)
+USUAL_COUNTS = frozenset([1, 2, 3, 4, 6, 8, 16])
 """Numbers before a chip that nobody means as a percentage."""
 BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
@@ -49,6 +50,12 @@ _MACHINES = re.compile(rf"[\s-]+(?:servers|machines|nodes|boxes|instances|hosts|
 _NODES_BEHIND = re.compile(
     rf"\s*[,;(]?\s*(?:[x×*]\s*)?((?:[2-9]|\d{{2,4}})\s*(?:nodes|machines|servers|boxes|hosts)){END}", re.I
 )
+_ONE = r"(?:[1-9]|1\d|24|32|48|64|128|256|512|1024)\s?[x×]?"
+_NUMBERS = re.compile(
+    rf"(?:{_ONE}(?:\s*,\s*(?:or|and)?|\s*/|\s+(?:or|and|vs\.?|versus|against))\s*)+{_ONE}[\s-]*(?=[a-z])", re.I
+)
+_GPUS = re.compile(rf"{OF_GPUS}{END}", re.IGNORECASE)
+_AGAIN = re.compile(r"\b(?:or|vs\.?|versus|and)(?:\s+(?:are|is|with|on|do|would|will|just|only))*\s+$", re.IGNORECASE)
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)\b|[/&])\s*", re.IGNORECASE)
@@ -90,7 +97,7 @@ class Scan:
                     self.mine = False
                     self.clause.clear()
                 self.place = gap.end()
-            elif not (self._ruled() or self._counted() or self._named() or self._number()):
+            elif not (self._listed() or self._ruled() or self._counted() or self._named() or self._number()):
                 self._unknown()
         self._end_negation()
         return self.reading
@@ -119,7 +126,9 @@ class Scan:
         return self.add(f"max_{name}" if limited else name, str(many))
 
     def _end_negation(self) -> None:
-        if self.negated:
+        if self.negated.casefold() == "no" and self.place < len(self.text):
+            self.reading.ignored.append(self.negated)  # `no, I mean 8`
+        elif self.negated:
             self.reading.ask(
                 self.negated, "what it leaves out is not understood; write for example not aws, or no spot"
             )
@@ -143,6 +152,17 @@ class Scan:
                     continue
                 self.place, self.mine = found.end(), self.mine and not found[0].strip()
                 return True
+        return False
+
+    def _listed(self) -> bool:
+        """Each of several numbers before a name gets it: `2x, 4x and 8x A100`. It is read then."""
+        numbers = _NUMBERS.match(self.text, self.place)
+        if not numbers:
+            return False
+        gpus, named = _GPUS.match(self.text, numbers.end()), self.words.find(self.text, numbers.end(), MACHINE)
+        if end := gpus.end() if gpus else named.end if named else 0:
+            each = [f"{one} {self.text[numbers.end() : end]}" for one in re.findall(r"\d+", numbers[0])]
+            self.text = f"{self.text[: self.place]}{' or '.join(each)}{self.text[end:]}"
         return False
 
     def _counted(self) -> bool:
@@ -235,8 +255,12 @@ class Scan:
             self.reading.put("own", f"{(many or 1) * each}x {named.values[0].text.partition(',')[0]}")
         else:
             self.reading.owned |= kind == "accelerator" and mine
+            named_before = {*self.reading.values.get("accelerator", ())}
             for value in named.values:
-                self.reading.add(value)
+                if not (
+                    value.parameter == "accelerator" and named_before & {*value.text.split(",")}
+                ):  # `A100 40GB DGX`
+                    self.reading.add(value)
             self._count_of(named, many, bool(machines))
             self.clause += named.values if kind in EXCLUDABLE else ()
 
@@ -246,7 +270,10 @@ class Scan:
         whole = machines or kind != "accelerator" or _of_each(named)
         self.reading.each |= bool(many and _of_each(named))
         side = {value.parameter: value.text.split(",") for value in named.values}
-        if many and not self.at_most:
+        nodes = self.reading.values.get("nodes", []) if self.reading.each else []
+        if nodes and many and not whole:  # `2 nodes of 8 V100 or 1 of 8 A100`
+            side |= {"nodes": nodes[-1:], "accelerators": [str(int(nodes[-1]) * many)]}
+        elif many and not self.at_most:
             side["nodes" if whole else "accelerators"] = [str(many)]
         if many:
             self.count("nodes" if whole else "accelerators", many)
@@ -309,12 +336,22 @@ class Scan:
             self.reading.put("target", found[0].replace(",", "."))
         elif self._is_year(found[0]):
             self.reading.put("as_of", found[0])
+        elif found[0].isdigit() and int(found[0]) in USUAL_COUNTS and self._counts_again(found):
+            self.count("accelerators", int(found[0]))
         else:
             self.reading.ask(found[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
         return True
 
     def _may_be_percent(self, value: Decimal) -> bool:
         return 20 <= value < 100 and ("target" not in self.reading.values or self._is_second(value))
+
+    def _counts_again(self, found: re.Match[str]) -> bool:
+        """Whether a bare number is another one of the accelerators before: `do I need 8 GPUs or are 4 enough`."""
+        last = self.reading.machines[-1] if self.reading.machines else {}
+        again = "accelerators" in last and _AGAIN.search(self.text, 0, found.start())
+        if again:
+            self.reading.machines.append({**last, "accelerators": [found[0]]})
+        return bool(again)
 
     def _is_second(self, value: Decimal) -> bool:
         """Whether a bare number goes on from another target: `to 76 and then to 78`."""
@@ -352,13 +389,20 @@ class Scan:
 
     def _corrected(self, word: str) -> str | None:
         """The known word that is meant; none for a word that another was read as, and after much that is not understood."""
-        done = len(self.reading.asked) >= MOST_ASKED or any(word == known for _, known in self.reading.corrected)
+        done = (
+            len(self.reading.asked) >= MOST_ASKED
+            or word.casefold() in COUNTS
+            or any(word == known for _, known in self.reading.corrected)
+        )
         return None if done else self.words.corrected(word)
 
     def _only_one(self, word: str) -> str | None:
-        """The only network whose name begins so, of a word that is hardly English: `convnext-xl`."""
-        family = self.words.family(word) if _LIKE_A_NAME.search(word) else []
-        return family[0] if len(family) == 1 else None
+        """The only network whose name begins so, of a word that is hardly English, `convnext-xl`; or the one that begins all
+        others of them, `resnest50`."""
+        family = self.words.family(word)
+        first = min(family, key=len, default="")
+        is_one = len(family) > 1 or _LIKE_A_NAME.search(word)
+        return first if first and is_one and all(name.startswith(first) for name in family) else None
 
     def _hint(self, word: str) -> str:
         if len(self.reading.asked) >= MOST_ASKED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from math import prod
 
@@ -13,16 +14,19 @@ from api.questions.schemas.cost import CostSchema
 from api.questions.spellings import ALONE, MAKERS
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
+from api.questions.words.how_often import OFTEN
 from api.questions.words.patterns import ABOUT
 from api.questions.words.reading import Asked, Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
-from api.questions.words.shares_and_money import LEAST_SHARE, MORE, OFTEN
+from api.questions.words.shares_and_money import BATCH, LEAST_SHARE, MORE
 from api.questions.words.tables import COVERED, answered_by, other_network
 from api.questions.words.times_and_counts import EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.offers import BY_THE_TERM, PurchaseOption
+from costcalc.tasks.known import find_task
 from costcalc.tasks.tables import tasks
+from costcalc.training import IMAGES_PER_EPOCH
 from pricing.packaged.places import places
 
 SPEED, SAMPLES = "images_per_second", "samples_per_epoch"
@@ -33,9 +37,12 @@ DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are es
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
+MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
+STEPS = "steps make epochs with their batch, as in 450k steps of batch 256; or write 90 epochs"
 STORED = "storage_gb="  # for a month
-COMPARED = ("model", "target", "as_of", "precision")
+COMPARED = ("model", "target", "as_of", "precision", "compilation", "pipeline", "training")
+LIMITS = ("max_hours", "max_cost")
 """What a sentence may have several values of to compare them."""
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
 UNBOUND = frozenset([PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value])
@@ -107,6 +114,10 @@ def _one_each(reading: Reading, _: Vocabulary) -> None:
         reading.unclear.add("model")
     for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single()]:
         values = reading.values.pop(name)
+        if name in LIMITS:
+            reading.put(name, min(values, key=Decimal))
+            reading.ask("", f"of several limits the least counts: {name} {either(values)}")
+            continue
         told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
         reading.unclear.add(name)
         if name in COMPARED and not reading.sides:
@@ -128,9 +139,15 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
     values, kinds = reading.values, reading.values.get("purchase", [])
     if values.get("provider") == ["gcp"] and "reserved" in kinds:
         kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
-    if values.pop("weighed", None) and kinds and {*kinds} <= WEIGHED:
+    weighed, without = values.pop("weighed", None), reading.excluded.get("purchase", [])
+    if weighed and without and {*kinds} - {*without}:  # `how much do I save with spot instead of on demand`
+        kinds[:] = dict.fromkeys([*kinds, *without])
+        without.clear()
+    elif weighed and kinds and {*kinds} <= WEIGHED:
         on_demand = PurchaseOption.ON_DEMAND.value
         kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
+    if weighed and len(kinds) == MOST_TERMS and not reading.sides:
+        reading.sides = tuple({"purchase": [kind]} for kind in kinds)
     if any(OFTEN in each.told or STORED in each.told for each in reading.asked):
         terms = values.pop("term", [])
         kept = [each for each in terms if {*kinds} - UNBOUND and each != "1mo"]
@@ -148,7 +165,7 @@ def _sides(reading: Reading, _: Vocabulary) -> None:
     if (
         reading.owned
         or {"own", f"{ABOUT}{SPEED}"} & {*reading.values}
-        or reading.each
+        or (reading.each and not all("nodes" in each for each in machines))
         or not (apart or (len(kinds) == 1 and len(numbers) > 1))
     ):
         return
@@ -263,6 +280,19 @@ def _own_network(reading: Reading, _: Vocabulary) -> None:
     values.update(told)
 
 
+def _steps(reading: Reading, _: Vocabulary) -> None:
+    """So many steps of so many images each are epochs."""
+    values = reading.values
+    steps, batch = (values.pop(f"{ABOUT}{name}", []) for name in ("steps", "batch"))
+    if steps and batch and "epochs" not in values and not any(map(find_task, values.get("model", ()))):
+        samples = int(values.get(f"{ABOUT}{SAMPLES}", [str(IMAGES_PER_EPOCH)])[0])
+        values["epochs"] = [str(max(1, round(float(steps[0]) * float(batch[0]) / samples)))]
+        reading.need_not_ask(lambda each: each.told == BATCH)
+        reading.corrected.append((f"{steps[0]} steps of {batch[0]}", f"{values['epochs'][0]} epochs"))
+    elif steps:
+        reading.ask(f"{steps[0]} steps", STEPS)
+
+
 def _memory(reading: Reading, words: Vocabulary) -> None:
     """So much memory is the accelerators that have it, of those named or of all; one of the asker's own has what it has."""
     sizes, names = reading.values.pop("memory", []), words.names
@@ -315,7 +345,7 @@ def _each(reading: Reading, _: Vocabulary) -> None:
 
 STAGES = (
     _network, _targets, _data_sets,  # what is trained, and how well
-    _bought, _families, _sides, _regions, _memory, _own_network, _each, _owned, _paid, _one_version,  # on what, and where
+    _bought, _families, _sides, _regions, _memory, _steps, _own_network, _each, _owned, _paid, _one_version,  # on what, and where
     _one_each, _answered_by,
 )  # fmt: skip
 

@@ -9,20 +9,7 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, Money, plain
 from api.questions.schemas.cost import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import (
-    ABOUT,
-    END,
-    LEAST,
-    MOST,
-    OF_GPUS,
-    OF_NODES,
-    PERCENT,
-    PERIOD,
-    WEEKDAYS,
-    Found,
-    N,
-    asks,
-)
+from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Found, asks
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
@@ -110,16 +97,42 @@ def _two_targets(scan: Scan, found: Found) -> bool:
     return scan.add("target", f"{found['first']}%") and scan.add("target", f"{found['percent']}%")
 
 
+def _batch(scan: Scan, found: Found) -> bool:
+    """Of so many steps, which may stand elsewhere, it makes epochs; each recipe has its own."""
+    size = amounts.number(found["n"]) if not found["other"] and not found["each"] else None
+    if size is not None:
+        scan.add(f"{ABOUT}batch", plain(size * (1000 if found["k"] else 1)))
+    return scan.ask(found[0], BATCH)
+
+
+def _round(scan: Scan, found: Found) -> bool:
+    """A round of MLPerf, which may be named elsewhere in the sentence."""
+    if "mlperf" not in scan.text.casefold():
+        return False
+    recipes = scan.reading.values.get("recipe", [])
+    recipes[:] = [each for each in recipes if each != "mlperf-*"]
+    return scan.add("recipe", f"mlperf-{found['round']}-*")
+
+
+def _second_metric(scan: Scan, found: Found) -> bool:
+    """Another accuracy beside one that is named, of another metric; declined for the first."""
+    return "target" in scan.reading.values and scan.ask(found[0], ONE_TARGET)
+
+
 def _top(scan: Scan, found: Found) -> bool:
     return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(found[1].lower(), found[1]) }")
 
 
 def _money(scan: Scan, found: Found) -> bool:
-    """An amount with its currency, or as a budget; declined where a number has neither."""
-    money = amounts.money(found["money"])
-    if money is None or (money.code is None and not found.groupdict().get("budget") and not found["thousand"]):
+    """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
+    is what a machine of the asker's own cost."""
+    money, budget = amounts.money(found["money"]), "budget" in found.groupdict()
+    if money is None or (money.code is None and not budget and not found["thousand"]):
         return False
-    if not money.code and (_OTHER_UNIT if found.groupdict().get("budget") else _NO_MONEY).match(scan.text, found.end()):
+    is_price = (scan.reading.owned or "own" in scan.reading.values) and money.amount >= LEAST_PRICE
+    if is_price and found.start("money") == found.start():
+        return add_money(scan, "own_price", money)
+    if not money.code and (_OTHER_UNIT if budget else _NO_MONEY).match(scan.text, found.end()):
         return False  # `budget: 2 weeks`, `20k labelled images`
     if not money.amount:
         return scan.add("purchase", "free")
@@ -129,7 +142,7 @@ def _money(scan: Scan, found: Found) -> bool:
         and (money.amount < 1 or _AMOUNT.match(scan.text, found.end()))
     ):
         return False  # the target, and of `76 CHF 100` the currency is that of the second number
-    return _add_money(scan, "max_cost", money)
+    return add_money(scan, "max_cost", money)
 
 
 def _own_price(scan: Scan, found: Found) -> bool:
@@ -139,9 +152,9 @@ def _own_price(scan: Scan, found: Found) -> bool:
     paid = found[0].casefold().startswith(("paid", "bought"))
     scan.reading.owned |= paid
     owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
-    if money is None or not owned or (money.code is None and not found["thousand"] and not paid):
+    if money is None or not owned or (money.amount < LEAST_PRICE and money.code is None and not paid):
         return False
-    return _add_money(scan, f"{ABOUT}own_price" if paid else "own_price", money)
+    return add_money(scan, f"{ABOUT}own_price" if paid else "own_price", money)
 
 
 def _asks_of_money(told: str) -> Understand:
@@ -158,7 +171,7 @@ def _up_to(scan: Scan, found: Found) -> bool:
     """The upper end of a range of money."""
     money = amounts.money(found["money"])
     told = bool(money and money.code) and scan.ask(found[0], "the upper limit alone counts")
-    return told and money is not None and _add_money(scan, "max_cost", money)
+    return told and money is not None and add_money(scan, "max_cost", money)
 
 
 def _where_data_lies(scan: Scan, found: Found) -> bool:
@@ -171,50 +184,53 @@ def _where_data_lies(scan: Scan, found: Found) -> bool:
 
 def _electricity(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
-    return money is not None and _add_money(scan, f"{ABOUT}electricity", money)
+    if money is None or not (money.code or money.amount < MOST_OF_ELECTRICITY):
+        return False
+    return add_money(scan, f"{ABOUT}electricity", money)
 
 
-def _add_money(scan: Scan, name: str, money: Money) -> bool:
+def add_money(scan: Scan, name: str, money: Money) -> bool:
     """An amount as a parameter, in the currency that is written with it."""
     if money.code and money.code != "USD":
         scan.add("currency", money.code)
     return scan.add(name, plain(money.amount))
 
 
-LEAST_SHARE = Decimal("0.1")
+LEAST_PRICE, MOST_OF_ELECTRICITY = 300, 2  # of a machine, and of a kWh
+LEAST_SHARE = Decimal("0.4")
 """Of lower accuracies the percentage is kept, until it is clear whether the network has a metric in which it means something."""
-_MONEY = rf"(?P<money>{MONEY})"
 _OF_MONEY = (
-    rf"(?!\s*(?:[a-z]+\s*)?(?:/|\s(?:a|per)\s+{PERIOD}\b)|"
+    rf"(?!\s*(?:[a-z]+\s*)?(?:/|\s(?:a|per)\s+{PERIOD}\b)|\s+(?:[a-z]+\s+)?(?:dai|week|month|quarter|year)ly|"
     r"\s+(?:[a-z]+\s+)?(?:runs?|trainings?|times|experiments?|jobs?|gpus?|epochs?|seeds?)\b)"
 )
 """Not `budget for 20 runs`, nor `budget of $40k a year`."""
 _APART = rf"(?!\s*(?:of|is|:)?\s*{NUMBER}\s*%\s*(?:[,;]|$|on\b|at\b|and\b|for\b))"  # `76% aws discount 20%`
-_BUDGET = (
-    "a limit is for this one run, as in under $50; how often you run it is for costcalc commitments --runs-per-month"
-)
 MORE = "name both accuracies, as in 76% or 77%, and both are answered"
 _NO_LIMIT = _asks_of_money("only an upper limit of the cost is understood, as in under $50")
 PIECE = (
     r"(?:images?|imgs?|pictures?|photos?|samples?|tokens?|requests?|quer(?:y|ies)|inferences?|predictions?|epochs?|steps?|"
     r"iterations?)"
 )
-EVERY = r"(?:daily|weekly|monthly|quarterly|yearly|annual)"
-OFTEN = "for how often, ask costcalc commitments with --runs-per-month"
+DEARER, _RATES = "dearer rates are not asked for: every cost rises alike", "(?:prices?|rates?|costs?)"
+ONE_TARGET = "the target is one accuracy: write it alone, as in top5 93%"
+BATCH = "batch size, learning rate and the like are those of each recipe; recipe= chooses one"
 SHARES_AND_MONEY = (
+    (rf"top[-_ ]?([15])\s*(?:of|at|[=:])?\s*(?P<target>[5-9]\d(?:[.,]\d+)?\s?%?|0?[.,]\d+){END}", _second_metric),
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
-    (rf"(?:batch[\s-]*(?:sizes?)?|bs?(?=\s*[=:])|bs|lr|learning\s+rate|momentum|weight\s+decay|wd|dropout)\s*(?:of|=|:)?\s*\d[\d.,e^-]*k?{END}",
-     asks("batch size, learning rate and the like are those of each recipe; recipe= chooses one")),
+    (rf"(?:batch[\s-]*(?:sizes?)?|bs?(?=\s*[=:])|bs|(?P<other>lr|learning\s+rate|momentum|weight\s+decay|wd|dropout))\s*(?:of|=|:)?\s*"
+     rf"(?P<n>\d[\d.,e^-]*)(?P<k>k)?(?P<each>\s*(?:/|per|on\s+each)\s*{OF_GPUS})?{END}", _batch),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
     (r"(?:data|data\s?sets?|imagenet|images|files|buckets?)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored)\s+)*(?:in|on|at|with)"
      rf"\s+(?P<provider>[\w.-]+){END}", _where_data_lies),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
     (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
-    (rf"mlperf\s+(?:training\s+|round\s+)*v?(?P<round>\d\.\d){END}",
-     lambda scan, found: scan.add("recipe", f"mlperf-{found['round']}-*")),
+    (rf"(?:mlperf\s+)?(?:(?:training|round)\s+)*v?(?P<round>\d\.\d)(?!\s*{PERIOD}\b){END}", _round),
     (rf"(?:cheaper|better|faster)\s+than\s+(?P<provider>[\w.-]+){END}", _rival),
-    (rf"{PERCENT}\s*(?:off|discount){_APART}{END}", _discount),
+    (rf"{PERCENT}\s*(?:off|discount|cheaper|less(?=\s*(?:[,;]|$)|\s+for\b)|lower(?=\s+{_RATES})){_APART}{END}", _discount),
+    (rf"{_RATES}\s+(?:drop|fall|decrease|go\s+down|come\s+down|are\s+cut)s?(?:\s+by)?\s+{PERCENT}", _discount),
+    (rf"{_RATES}\s+(?:rise|increase|go\s+up|grow)s?(?:\s+by)?\s+{PERCENT}", asks(DEARER)),
+    (rf"{PERCENT}\s*(?:dearer|more\s+expensive){END}", asks(DEARER)),
     (rf"{PERCENT}\s*(?P<provider>[\w-]+)\s+discount{_APART}{END}", _discount),
     (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
     (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
@@ -231,30 +247,23 @@ SHARES_AND_MONEY = (
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),
     (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
-    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{_MONEY}{END}", _up_to),
-    (rf"(?:(?:electricity|power)\s+(?:at|of|is|costs?|price)?\s*)?{_MONEY}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
+    (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{SUM}{END}", _up_to),
+    (rf"(?:(?:electricity|power)\s+(?:at|of|is|costs?|price)?\s*)?{SUM}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
-    (rf"(?:electricity|power)\s+(?:is|at|of|costs?)\s+{_MONEY}{END}", _electricity),
+    (rf"(?:electricity|power)(?:\s+(?:is|at|of|costs?|price))*\s+{SUM}{END}", _electricity),
     (rf"(?:(?:electricity|power)\s*(?:at|of|is|costs?|price)?\s*)?(?P<cents>{NUMBER})\s*(?:cents?|cts?|c|p|pence|rappen|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      lambda scan, found: scan.add(f"{ABOUT}electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
-    (rf"(?:{MOST}\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
+    (rf"(?:{MOST}\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),
-    (rf"(?:(?:{MOST}|for|at)\s*)?{_MONEY}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
+    (rf"(?:(?:{MOST}|for|at)\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
      asks("costs are those of a whole training, not of a piece of it; a limit is written as under $50")),
-    (rf"{LEAST}\s*{_MONEY}{END}", _NO_LIMIT),
-    (rf"{EVERY}\s+(?:budget|limit|spending|bill)\s*(?:(?:is|of|:|with|{MOST})\s*)*{_MONEY}{END}", asks(_BUDGET)),
-    (rf"(?:{EVERY}\s+(?:budget|limit|spending|bill)|{_MONEY}\s+{EVERY}){END}", asks(_BUDGET)),
-    (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{_MONEY}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
+    (rf"{LEAST}\s*{SUM}{END}", _NO_LIMIT),
+    (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{SUM}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost|(?:(?:price|cost)\s+)?cap)\s*"
-     rf"(?:is|of|:|only|with|for|~|{MOST})*\s*{_MONEY}{END}{_OF_MONEY}", _money),
-    (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{_MONEY}{END}", _money),
-    (rf"{_MONEY}\s*(?P<budget>budget){END}", _money),
-    (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{_MONEY}(?!\s*/)(?!\s+{PIECE}\b){END}", _money),
-    (rf"{N}\s*(?:runs?|times|trainings|experiments|jobs|models)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
-    (rf"{N}\s*(?:runs?|trainings|jobs)\s+(?:of|for)\s+(?=[\w./-]+\s+(?:an?|per|every|each)\s+{PERIOD}{END})", asks(OFTEN)),
-    (rf"(?:runs|trainings)\s*(?:a|an|per|every|each|/)\s*{PERIOD}{END}", asks(OFTEN)),
-    (rf"(?:once|twice|every)\s+(?:a\s+|other\s+)?(?:{PERIOD}|night|morning|evening|weekend|{WEEKDAYS}){END}", asks(OFTEN)),
-    (rf"(?:{EVERY}\s+(?:costs?|bill|spend(?:ing)?)|nightly|daily|weekly){END}", asks(OFTEN)),
-    (rf"costs?\s+(?:per|an?|each|every)\s+(?:day|week|month|quarter|year){END}", asks(OFTEN)),
+     rf"(?:is|of|:|only|with|for|~|{MOST})*\s*{SUM}{END}{_OF_MONEY}", _money),
+    (rf"(?P<budget>costs?|price|bill)\s*{MOST}\s*{SUM}{END}", _money),
+    (rf"{SUM}\s*(?P<budget>budget){END}", _money),
+    (rf"{SUM}(?P<budget>(?:\s+(?:of|in|worth\s+of))?)(?=(?:\s+[a-z]+){{0,2}}\s+credits?{END})", _money),
+    (rf"(?:(?:{MOST}|for|only|just|about|around|~)\s*)?{SUM}(?!\s*/)(?!\s+{PIECE}\b){END}", _money),
 )  # fmt: skip

@@ -35,7 +35,7 @@ PIECES = "costs are those of a whole training, not of a piece of it or of servin
 NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
 _NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
 OTHER_UNITS = (
-    r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|steps?|iterations?|params|"
+    r"(?:gi?b|tb|mb|images?|samples?|v?cpus?|cores?|kwh|watts?|w|px|pixels?|tflops|flops|gflops|params|"
     r"parameters|classes|images?/s|img/s)"
 )
 
@@ -65,6 +65,7 @@ def _accelerators(scan: Scan, found: Found) -> bool:
         return scan.ask(f"my {found[0]}", "which? Name them, as in own=2xRTX4090")
     if kind in ("gpu", "tpu"):
         scan.add("accelerator", kind.upper())
+        scan.reading.machines.append({"accelerator": [kind.upper()], "accelerators": [str(counted(found["n"]))]})
     return scan.count("accelerators", counted(found["n"]))
 
 
@@ -112,6 +113,11 @@ def _at_most(scan: Scan, found: Found) -> bool:
     """`4 GPUs or fewer`."""
     scan.at_most = True
     return (_accelerators if found["kind"] else _counts("nodes"))(scan, found)
+
+
+def _life(scan: Scan, found: Found) -> bool:
+    """So many years, of a machine of the asker's own, are its life."""
+    return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(found["n"]))
 
 
 def _owned(scan: Scan, found: Found) -> bool:
@@ -186,6 +192,7 @@ TIMES_AND_COUNTS = (
      asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
+    (rf"(?:(?:over|for|in|within|during|across)\s+)?{N}[\s-]*years?{END}", _life),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _HOURS),
     (rf"(?:{MOST}|(?:in|over|during)(?:\s+the\s+next)?|expires?\s+in|have)\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}",
      _limit(lambda found: counted(found["n"]) * LIMIT_HOURS[found["unit"].lower()])),
@@ -203,8 +210,9 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
     (rf"(?P<n>[2-9]|{COUNT_WORDS})\s+(?=\d{{1,2}}\s?[x×*]\s?[a-z])", _nodes),  # `two 8xA100`
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
+    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|thousand|m|million)?[\s-]*(?:steps?|iter(?:ation)?s?|batches){END}", _size("steps")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
-    (rf"{N}(?=\s+[a-z][\w.-]*\s+(?:runs|trainings){END})", _counts("runs")),  # of a network: `40 resnet50 runs`
+    (rf"{N}(?=\s+[a-z][\w.-]*(?:\s+(?:to\s+|at\s+)?{NUMBER}\s?%?)?\s+(?:runs|trainings){END})", _counts("runs")),
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",

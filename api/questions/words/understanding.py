@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 
@@ -12,6 +12,7 @@ from api.questions.errors import BadParameters
 from api.questions.suggestions import either
 from api.questions.words.dates import DATE_RULES
 from api.questions.words.elsewhere import elsewhere
+from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
 from api.questions.words.reading import Reading
@@ -27,7 +28,18 @@ OTHER_NETWORKS = (
     "costcalc measure your speed"
 )
 LONGEST, SHORT = 2000, 60
+MOST_TOLD = 12  # values of one parameter
 COUNTS = ("nodes", "accelerators")
+SPOKEN = frozenset(
+    [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
+)
+MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
+WHICH_NETWORK = "Which network?"
+WHAT_IF = re.compile(
+    r"[\s,;.?!]+(?:(?:(?:and|or|but)\s+)?(?:what\s+(?:about|if)|how\s+about)|(?:and|or|but)\s+if|(?:or\s+)?else|otherwise)\b",
+    re.IGNORECASE,
+)
+"""Where a sentence goes on to the same under another condition."""
 ALONE = 'Each question stands alone: write the whole of it, as in "resnet50 76%, {}"'
 FOLLOWS = re.compile(
     r"(?:and|or|same|the\s+same|what\s+(?:about|if)|how\s+about|ok|now|also|then|but|make\s+it|cheaper|faster|instead)\b",
@@ -41,8 +53,8 @@ class Understanding:
     """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
     everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.
-    `several` are the values of each side of a comparison. `chosen` are parameters that the answer chooses, as the sentence does
-    not; `choice` says which, and why."""
+    `several` are the values of each side of a comparison, `monthly` the runs and the money of a month. `chosen` are parameters
+    that the answer chooses, as the sentence does not; `choice` says which, and why."""
 
     parameters: Mapping[str, list[str]]
     told: tuple[str, ...]
@@ -53,6 +65,7 @@ class Understanding:
     shared: bool = False
     lacks_only_network: bool = False
     several: tuple[Mapping[str, list[str]], ...] = ()
+    monthly: Mapping[str, float] = field(default_factory=dict)
     chosen: Mapping[str, list[str]] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
 
@@ -77,11 +90,26 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     """The question in a sentence, asked on a day. Raises BadParameters for one that is too long."""
     if len(text) > LONGEST:
         raise BadParameters({"q": [f"that is {len(text)} characters: write at most {LONGEST}"]})
+    whole, cut = _understood(text, words, today), WHAT_IF.search(text)
+    first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
+    if first is whole or not cut or "model" not in first.parameters or first.several:
+        return whole
+    then = _understood(text[cut.end() :], words, today)
+    changed = {name: values for name, values in then.parameters.items() if first.parameters.get(name) != values}
+    if not changed or then.several:
+        return whole
+    asked = (*first.asked, *(each for each in then.asked if not each.startswith(WHICH_NETWORK)))
+    told = (*first.told, f"and then {side_in_words(changed)}")
+    return replace(first, told=told, several=({}, changed), asked=asked, ignored=_once([*first.ignored, *then.ignored]))
+
+
+def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     reading = Scan(plain_text(text), words, today, rules()).run()
     settle(reading, words)
+    monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
-    told = [f"{name}={','.join(values)}" for name, values in parameters.items()]
+    told = [f"{name}={_in_short(values)}" for name, values in parameters.items()]
     for kind, values in excluded.items():
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
@@ -92,19 +120,33 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
         lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
+        monthly=monthly,
     )  # fmt: skip
 
 
+def _in_short(values: list[str]) -> str:
+    return (
+        ",".join(values)
+        if len(values) <= MOST_TOLD
+        else f"{','.join(values[:MOST_TOLD])} and {len(values) - MOST_TOLD} more"
+    )
+
+
 def side_in_words(side: Mapping[str, list[str]]) -> str:
-    """A side of a comparison as a person says it: `8 A100`, `resnet50`, `75 %`."""
-    words = {name: " or ".join(values) for name, values in side.items()}
-    counts = [f"{words[name]} x" if name == "nodes" else words[name] for name in COUNTS if name in words]
-    names = [
-        f"{float(word) * 100:g} %" if name == "target" and float(word) <= 1 else word
-        for name, word in words.items()
-        if name not in COUNTS
-    ]
-    return " ".join([*counts, *names])
+    """A side of a comparison as a person says it: `8 A100`, `16 V100 in 2`, `resnet50`, `75 %`."""
+    nodes, accelerators = (side.get(name, []) for name in COUNTS)
+    counts = accelerators or [f"{each} x" for each in nodes]
+    within = [f"in {each}" for each in nodes if accelerators]
+    names = [_in_words(name, values) for name, values in side.items() if name not in COUNTS]
+    return " ".join([*counts, *names, *within]) or "as asked"
+
+
+def _in_words(name: str, values: list[str]) -> str:
+    if name == "target":
+        values = [f"{float(each) * 100:g} %" if float(each) <= 1 else each for each in values]
+    if name == "purchase":
+        values = [{"spot": "on spot", "on_demand": "on demand"}.get(each, each) for each in values]
+    return " or ".join(values) if name in SPOKEN else f"{name}={','.join(values)}"
 
 
 def _once(words: list[str]) -> tuple[str, ...]:
@@ -125,7 +167,7 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
         follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
         several = of_benchmark(parameters.get("recipe", [""])[0].removesuffix("-*"))
         named = f"Its tasks are {either(several)}" if several else OTHER_NETWORKS
-        missing.append(f"Which network? {ALONE.format(text.strip()) if follows else named}")
+        missing.append(f"{WHICH_NETWORK} {ALONE.format(text.strip()) if follows else named}")
     elif "model" in parameters and not reading.other_task and not _is_question(parameters, words):
         missing.append("Which accuracy? Write for example 75.7%")
     more = len(reading.asked) - MOST_ASKED
@@ -137,5 +179,5 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
 def rules() -> Rules:
     """Every rule in the order in which they are tried, compiled when the first sentence comes: the commands that read none do not
     wait a tenth of a second for it."""
-    texts = (*SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
+    texts = (*HOW_OFTEN, *SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
     return tuple((re.compile(text, re.IGNORECASE), understand) for text, understand in texts)

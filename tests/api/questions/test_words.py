@@ -158,7 +158,7 @@ def test_share(words, text, shared):
         ("resnet50 0.757 within 50", "under $50 or within 50h"),
         ("resnet50 0.757 uswest1", '"uswest1": not understood'),
         ("resnet50 0.757 zzzzzzzzzz", '"zzzzzzzzzz": not understood'),
-        ("resnet50 0.757 on 8 gpus and 16 gpus", "Which accelerators: 8 or 16?"),
+        ("resnet50 0.757 on 2 nodes and 3 nodes", "Which nodes: 2 or 3?"),
         ("resnet50 0.757 not", '"not": what it leaves out'),
         ("resnet50 0.757 not under $50", "cannot be left out"),
         ("resnet50 0.757 in 2031", "future"),

@@ -35,7 +35,6 @@ def test_what_was_understood_corrected_ignored_and_not_understood_is_told(docume
     [
         ("hello", "Which network?"),
         ("roberta on 8 h100", "a language model"),
-        ("resnet50 to 76% on 8 h100 max_hours=soon", "max_hours: must be a number"),
     ],
 )
 def test_what_is_no_question_says_what_to_type(client, sentence, says):
@@ -45,6 +44,13 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
     page = client.get("/", query_string={"q": sentence})
     assert page.status_code == 200
     assert escape(says) in page.text
+
+
+def test_a_value_that_is_refused_leaves_the_rest_to_answer(client):
+    document = client.get("/ask", query_string={"q": "resnet50 to 76% on 8 h100 max_hours=soon"}).json
+    assert document["asked"][0].startswith("max_hours: must be a number")
+    assert document["answer"]["query"]["accelerators"] == 8
+    assert document["answer"]["query"]["max_hours"] is None
 
 
 @pytest.mark.parametrize(
