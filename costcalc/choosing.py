@@ -70,9 +70,9 @@ class Choice:
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
         """The pick to act on: the one asked for, if there is one of that name. Where the question goes by time it is the fastest,
-        else the cheapest, but for two cases of the balanced: each hour that it saves costs less than CHEAP_HOUR of `hour_worth`,
-        since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone seldom takes longer
-        than the hours asked for."""
+        else the cheapest, except two cases of the balanced: it saves more than A_WAIT, each hour at less than CHEAP_HOUR of
+        `hour_worth`, since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone seldom
+        takes longer than the hours asked for."""
         if not picks or self.query.pick in picks:
             return self.query.pick if picks else None
         if self.query.sort == "time":

@@ -129,14 +129,13 @@ def with_its_month(meant: Understanding, report: CostReport) -> Understanding:
     cost = answer.lead.cost(answer.basis).cost / query.runs
     told, runs, budget = [], meant.monthly.get(RUNS_A_MONTH), meant.monthly.get(MONEY_A_MONTH)
     if runs:
-        often = max(1, round(runs))
-        command = f"costcalc commitments {query.model} {query.target:g} --runs-per-month {often}"
-        told.append(
-            f"{runs:.3g} runs a month cost {money(cost * Decimal(runs), query.currency)}: {command} says whether to commit."
-        )
+        often, spell = (round(runs), "month") if runs >= 1 else (max(1, round(12 * runs)), "year")
+        bill = money(cost * often, query.currency)
+        command = f"costcalc commitments {query.model} {query.target:g} --runs-per-month {max(1, round(runs))}"
+        told.append(f"{often} run{'s' * (often > 1)} a {spell}: {bill} a {spell}; {command} says whether to commit.")
     if budget:
         many = f"{int(Decimal(budget) / cost):,} runs" if cost else "any number of runs"
-        told.append(f"{money(Decimal(budget), query.currency)} a month pay for {many} at this cost.")
+        told.append(f"{money(Decimal(budget), query.currency)} a month pays for {many} at this cost.")
     others = tuple(each for each in meant.asked if OFTEN not in each and BUDGET not in each)
     return replace(meant, choice=(*meant.choice, *told), asked=others)
 

@@ -1,5 +1,6 @@
 """Picks: on made-up prices by hand, and on drawn questions against the plainest way to find them in the list."""
 
+import os
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -32,7 +33,8 @@ TARGETS = {
 }  # fmt: skip
 PURCHASES = [(), (), (ON_DEMAND,), (SPOT,), (ON_DEMAND, FREE), (FREE,),
              tuple(option for option in PurchaseOption if option not in (FREE, SPOT))]  # fmt: skip
-DRAWN = 200 if WHOLE else 12
+DRAWN = int(os.environ.get("DRAWN", "200" if WHOLE else "12"))
+"""`DRAWN=2000` draws as many questions."""
 
 
 def cost(query, one):
@@ -119,7 +121,8 @@ def check_listed(query, found, listed):
 
 
 def check_named_first(query, found, picked):
-    """The balanced, where an hour that it saves costs under a dollar, or it alone ends in time at most twice the cost."""
+    """The balanced, where it saves over a quarter of an hour at under a dollar an hour, or it alone ends in time at twice the
+    cost or less."""
     cheapest, balanced = picked["cheapest"], picked["balanced"]
     saved, more = cheapest.calendar_hours - balanced.calendar_hours, cost(query, balanced) - cost(query, cheapest)
     if found.named_first != "fastest":
@@ -132,11 +135,11 @@ def check_named_first(query, found, picked):
     if query.sort == "time":
         assert found.named_first == "fastest"
     elif found.named_first == "balanced":
-        assert saved > 0
-        assert float(more) < saved + 0.01 or (in_time and cost(query, balanced) <= 2 * cost(query, cheapest) + 1)
+        alone_in_time = saved > 0 and in_time and cost(query, balanced) <= 2 * cost(query, cheapest) + 1
+        assert alone_in_time or (saved > 0.24 and float(more) < saved + 0.01)
     else:
         assert found.named_first == "cheapest"
-        assert saved <= 0 or float(more) >= saved - 0.01
+        assert saved <= 0.26 or float(more) >= saved - 0.01
 
 
 def check_verdict(query, found, lead):

@@ -211,8 +211,8 @@ class CostSchema(OfferFilters):
     )
     pick = Choice(
         get_args(PickName),
-        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced where each hour that "
-        "it saves costs under a tenth of what it is worth",
+        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced where it saves "
+        "over a quarter of an hour and an hour saved costs under a tenth of what it is worth",
         example="cheapest",
     )
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)

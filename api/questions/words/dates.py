@@ -137,7 +137,7 @@ def _deadline(scan: Scan, found: Found) -> bool:
     day = (found["day"] or "").casefold()
     if day in ("tonight", "tomorrow"):
         return _within(scan, found, 12 if day == "tonight" else 24)
-    if at := [number for number, name in enumerate(names) if name[:3] == day[:3]]:
+    if at := [number for number, name in enumerate(names) if name.startswith(day.rstrip("."))]:
         return _within(scan, found, 24 * ((at[0] - scan.today.weekday() - 1) % 7 + 1))
     return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
 
@@ -195,7 +195,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
      r"(?P<unit>week|month|quarter|year)(?:'s)?", _last),
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
     (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
-    (rf"(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
+    (rf"(?!by\s+the\s+month{END})(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
      rf"tonight|weekend|(?:end\s+of\s+)?(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS}){_AT}",
      _deadline),
     (rf"(?:(?:next|this|on)\s+)?(?P<day>{WEEKDAYS}|tomorrow|tonight){_AT}", _deadline),

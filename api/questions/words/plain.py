@@ -35,6 +35,8 @@ _SPELT = tuple((re.compile(text, re.IGNORECASE), word) for text, word in (
     (r"\bw/(?=\s)", "with"),
     (r"\b([a-z]{2}-[a-z]+-\d)[a-f]\b", r"\1"),
     (r"\b((?:us|europe|asia|australia|me|africa|[a-z]+america)-[a-z]+\d+)-[a-f]\b", r"\1"),
+    (r"\ba\s+(?=(?:dollar|buck|euro|pound)\b)", "1 "),
+    (r"\s(?:[-=]>|→)\s", " to "),
     (r"\bu\.\s?s\.(?:\s?a\.)?", "US"),
     (r"\bu\.\s?k\.", "UK"),
     (r"\be\.\s?u\.", "EU"),

@@ -90,13 +90,6 @@ def _target(scan: Scan, found: Found) -> bool:
     return scan.add("target", plain(share) if share >= LEAST_SHARE else f"{found['percent']}%")
 
 
-def _two_targets(scan: Scan, found: Found) -> bool:
-    """`from 76 to 77`, declined for a network whose targets may have any size."""
-    if any(map(scan.words.has_own_target, scan.reading.values.get("model", ()))):
-        return False
-    return scan.add("target", f"{found['first']}%") and scan.add("target", f"{found['percent']}%")
-
-
 def _batch(scan: Scan, found: Found) -> bool:
     """Of so many steps, which may stand elsewhere, it makes epochs; each recipe has its own."""
     size = amounts.number(found["n"]) if not found["other"] and not found["each"] else None
@@ -241,8 +234,6 @@ SHARES_AND_MONEY = (
     (rf"(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?\s*(?:of|at|is|:|to|{MOST})?\s*{PERCENT}", _error),
     (rf"up\s+to\s+{PERCENT}", _target),
     (rf"{PERCENT}\s*(?:more|better|higher|extra|additional|of\s+accuracy|points?){END}(?!\s+than)", asks(MORE)),
-    (rf"(?:from\s+)?(?P<first>[5-9]\d(?:[.,]\d+)?)\s*%?\s*(?:to|or|vs\.?|versus|against|and|->)\s*"
-     rf"(?P<percent>[5-9]\d(?:[.,]\d+)?)\s*%?(?!\s*(?:{OF_GPUS}|{OF_NODES}|{PERIOD})\b){END}", _two_targets),
     (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),

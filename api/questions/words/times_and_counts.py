@@ -160,7 +160,7 @@ _HOURS = _limit(lambda found: amounts.hours(found["span"]))
 _I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
 _WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?|{_I_HAVE})\s*)"
 _NOT_SO = (
-    r"(?:is|are|would\s+be)(?:n't|\s+not|\s+never)\s+(?:an\s+option|allowed|permitted|possible|ok(?:ay)?|acceptable|available)|"
+    r"(?:(?:is|are|would\s+be)(?:n't|\s+not|\s+never)|not|never)\s+(?:an\s+option|allowed|permitted|possible|ok(?:ay)?|acceptable|available)|"
     r"(?:is|are)\s+(?:out(?:\s+of\s+the\s+question)?|off\s+the\s+table|forbidden|banned|excluded|prohibited|ruled\s+out|no\s+option)"
 )
 TIMES_AND_COUNTS = (
@@ -169,7 +169,7 @@ TIMES_AND_COUNTS = (
     (rf"(?:{MOST}\s*)?{_SPAN}\s+old{END}", _age),
     (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
     (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _limit(_and_a_half)),
-    (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d)\s*(?:m|min|minutes?)?{END}",
+    (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d(?=\s*m)|(?<=h)[0-5]\d)\s*(?:m|min|minutes?)?{END}",
      _limit(lambda found: int(found["hours"]) + Decimal(found["minutes"]) / 60)),
     (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
     (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
@@ -213,8 +213,9 @@ TIMES_AND_COUNTS = (
     (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|thousand|m|million)?[\s-]*(?:steps?|iter(?:ation)?s?|batches){END}", _size("steps")),
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
     (rf"{N}(?=\s+[a-z][\w.-]*(?:\s+(?:to\s+|at\s+)?{NUMBER}\s?%?)?\s+(?:runs|trainings){END})", _counts("runs")),
+    (rf"(?:{MOST}\s*{NUMBER}[\s-]*epochs?|{NUMBER}[\s-]*epochs?\s+(?:max(?:imum)?|tops|at\s+most)){END}",
+     asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
-    (rf"{MOST}\s*{NUMBER}[\s-]*epochs?{END}", asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
     (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}", _no_unit),

@@ -1,5 +1,7 @@
 """A sentence is answered on every surface as the exact question is, and how it was understood comes first."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 from support.slack import answered
@@ -98,6 +100,32 @@ def test_several_networks_and_the_highest_accuracy_are_answered(client, sentence
     assert (says in " ".join(document["asked"]), query["model"]) == (True, model)
     assert targets[0] <= query["target"] <= targets[1]
     assert document["answer"]["picks"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says"),
+    [
+        ("resnet50 76% on 8 a100, and if I need it in half an hour?", "as asked: .* max_hours=0.5: .* The answer is"),
+        ("resnet50 76% on 2x, 4x and 8x A100", "2 A100: .* 4 A100: .* 8 A100: "),
+        ("do I need 8 gpus or are 4 enough for resnet50 76%", "8 GPU: .* 4 GPU: "),
+        ("resnet50 76% on 2 nodes of 8 v100 or 1 node of 8 a100", "16 V100 in 2: .* 8 A100 in 1: "),
+        ("how much more does 76.4 cost than 75.7 for resnet50", "76.4 % top-1: .* 75.7 % top-1: "),
+        ("is spot worth it for resnet50 76%?", "on spot: .* on demand: "),
+        ("resnet50 76% 3 times a week", r"^13 runs a month: \$.*--runs-per-month 13 says"),
+        ("5000 dollars a month, how many resnet50 76% runs", r"^\$5,000.00 a month pays for 1,\d\d\d runs"),
+    ],
+)
+def test_what_is_compared_and_what_a_month_costs_is_told(client, sentence, says):
+    document = client.get("/ask", query_string={"q": sentence}).json
+    assert re.search(says, " ".join(document["asked"])), document["asked"]
+    assert document["answer"]["picks"]
+
+
+def test_how_far_one_comes_on_a_chip_is_answered_for_one_of_them(client):
+    document = client.get("/ask", query_string={"q": "resnet50 for 3 hours on h100, how far"}).json
+    query = document["answer"]["query"]
+    assert (query["accelerators"], query["max_hours"]) == (1, 3)
+    assert 0.76 < query["target"] < 0.79
 
 
 def test_the_most_that_a_machine_of_ones_own_reaches_is_answered_for_it(client):
