@@ -31,6 +31,12 @@ def _often(scan: Scan, found: Found) -> bool:
     return scan.ask(found[0], OFTEN)
 
 
+def _seldom(scan: Scan, found: Found) -> bool:
+    """`every three months`."""
+    scan.add(RUNS_A_MONTH, plain(_a_month(found["every"]) / max(1, counted(found["n"]))))
+    return scan.ask(found[0], OFTEN)
+
+
 def _budget(scan: Scan, found: Found) -> bool:
     money = amounts.money(found["money"])
     if money is None or not (money.code or money.amount >= LEAST_PRICE):
@@ -57,6 +63,7 @@ HOW_OFTEN = (
     (rf"(?:runs|trainings)\s*{_PER}\s*{PERIOD}{END}", asks(OFTEN)),
     (rf"(?P<times>once|twice|thrice|every\s+other|every|each)\s+(?:{_PER}\s+)?{_SPELL}{END}", _often),
     (rf"{_EVERY}\s+{N}\s*{_RUNS}{END}", _often),
+    (rf"every\s+{N}\s+{_SPELL}{END}", _seldom),
     (rf"{_PER}\s+(?:day|week|month|quarter|year){END}", lambda scan, _: "runs" in scan.reading.values),
     (
         rf"(?:costs?\s+{_PER}\s+(?:day|week|month|quarter|year)|{_EVERY}\s+(?:costs?|bill|spend(?:ing)?)){END}",

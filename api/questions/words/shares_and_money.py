@@ -211,7 +211,7 @@ SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*(?:of|at|[=:])?\s*(?P<target>[5-9]\d(?:[.,]\d+)?\s?%?|0?[.,]\d+){END}", _second_metric),
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
     (rf"(?:batch[\s-]*(?:sizes?)?|bs?(?=\s*[=:])|bs|(?P<other>lr|learning\s+rate|momentum|weight\s+decay|wd|dropout))\s*(?:of|=|:)?\s*"
-     rf"(?P<n>\d[\d.,e^-]*)(?P<k>k)?(?P<each>\s*(?:/|per|on\s+each)\s*{OF_GPUS})?{END}", _batch),
+     rf"(?P<n>\d(?:[\d.e^-]|,(?=\d))*)(?P<k>k)?(?P<each>\s*(?:/|per|on\s+each)\s*{OF_GPUS})?{END}", _batch),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
     (r"(?:data|data\s?sets?|imagenet|images|files|buckets?)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored)\s+)*(?:in|on|at|with)"

@@ -138,7 +138,7 @@ def side_in_words(side: Mapping[str, list[str]]) -> str:
     counts = accelerators or [f"{each} x" for each in nodes]
     within = [f"in {each}" for each in nodes if accelerators]
     names = [_in_words(name, values) for name, values in side.items() if name not in COUNTS]
-    return " ".join([*counts, *names, *within]) or "as asked"
+    return " ".join([*counts, *names, *within]) or "your question"
 
 
 def _in_words(name: str, values: list[str]) -> str:
