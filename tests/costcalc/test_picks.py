@@ -139,7 +139,7 @@ def check_named_first(query, found, picked):
         assert alone_in_time or (saved > 0.24 and float(more) < saved + 0.01)
     else:
         assert found.named_first == "cheapest"
-        assert saved <= 0.26 or float(more) >= saved - 0.01
+        assert saved <= 0.26 or query.basis == "effective" or float(more) >= saved - 0.01
 
 
 def check_verdict(query, found, lead):
