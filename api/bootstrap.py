@@ -50,7 +50,12 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
     from pricing.store.worker_catalogue import WorkerCatalogue
 
     known, memory = evidence or load_evidence(), Memory()
-    worker = WorkerCatalogue(_opener(settings, note), utc_now, settings.poll_seconds, _warmer(known, memory))
+
+    def warm(catalogue: Catalogue) -> None:  # computes what the first question about a snapshot would wait for
+        if known.find_model(WARMING.model):
+            answer(WARMING, known, catalogue, utc_now(), memory=memory)
+
+    worker = WorkerCatalogue(_opener(settings, note), utc_now, settings.poll_seconds, warm)
     worker.start()
     runs, keeper = worker.own_runs, StoredRuns(worker)
     prices, sign_ins = WatchedPrices(worker), StoredSignIns(worker)
@@ -121,13 +126,3 @@ def _opener(settings: Settings, note: Path | None = None) -> Callable[[], Store]
         return store
 
     return open_store
-
-
-def _warmer(evidence: Evidence, memory: Memory) -> Callable[[Catalogue], None]:
-    """Computes, outside any request, what the first question about a new snapshot would otherwise wait for."""
-
-    def warm(catalogue: Catalogue) -> None:
-        if evidence.find_model(WARMING.model):
-            answer(WARMING, evidence, catalogue, utc_now(), memory=memory)
-
-    return warm

@@ -69,7 +69,6 @@ class Picture:
         return self.svg
 
     def save(self, path: str | Path) -> None:
-        """Writes it to a file, as SVG."""
         Path(path).write_text(self.svg, "utf-8")
 
 
@@ -81,7 +80,6 @@ class CostAnswer:
 
     @cached_property
     def answer(self) -> Answer:
-        """All of it, with the fields of the JSON answer of `/cost`."""
         return self.report.answer
 
     @property
@@ -91,12 +89,10 @@ class CostAnswer:
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """The estimates in the order of the question, `limit` of them."""
         return self.answer.estimates
 
     @property
     def cheapest(self) -> Estimate | None:
-        """The pick that costs least; None where nothing is found."""
         return self.pick("cheapest")
 
     def pick(self, name: str) -> Estimate | None:

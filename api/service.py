@@ -134,7 +134,6 @@ class Service:
         return replace(names, recipe=tuple(recipe.name for recipe in self._tasks.of(task).recipes))
 
     def words(self, catalogue: Catalogue) -> Vocabulary:
-        """The words of sentences; made once for each snapshot."""
         return self._words.recall(catalogue.snapshot, self._vocabulary, self.names(catalogue))
 
     def _vocabulary(self, names: Known) -> Vocabulary:
@@ -195,7 +194,6 @@ class Service:
         return values
 
     def current_state(self) -> str | None:
-        """The `state` of the answers given now; None before the first snapshot."""
         try:
             return self.state(self.prices.catalogue().snapshot)
         except NotReady:
@@ -245,7 +243,6 @@ class Service:
 
     @property
     def _tasks(self) -> TaskEvidence:
-        """The evidence of tasks, made when asked for."""
         return self._of_tasks.recall("tasks", TaskEvidence, self.evidence)
 
     def evidence_for(self, query: EstimateQuery) -> Evidence:
@@ -254,7 +251,6 @@ class Service:
         return self._described.recall(described, described.evidence, beside) if described else beside
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:
-        """The answer to a checked question from one snapshot."""
         return self.answered(self.asked(query, catalogue))
 
     def answered(self, asked: Asked) -> Answer:
@@ -334,18 +330,14 @@ def exchange_rates(
     rates = {rate.currency: ExchangeRate(rate.currency, rate.per_usd, day, OWN_RATE) for rate in own}
     for code in {*quoted, wanted} - {"USD", *rates}:
         try:
-            rates[code] = _rate(code, day)
+            codes = exchange.currencies()
+            if code not in codes:
+                raise LookupError(unknown("currency", code, codes, f"known are {', '.join(codes)}"))
+            rates[code] = exchange.rate(code, day)
         except LookupError as error:
             if code == wanted:
                 raise BadParameters({"currency": [str(error)]}) from None
     return rates
-
-
-def _rate(code: str, day: date) -> ExchangeRate:
-    codes = exchange.currencies()
-    if code not in codes:
-        raise LookupError(unknown("currency", code, codes, f"known are {', '.join(codes)}"))
-    return exchange.rate(code, day)
 
 
 def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:

@@ -43,7 +43,6 @@ class Setting:
 
     @property
     def field(self) -> str:
-        """Its name in Settings."""
         return self.variable.removeprefix("COSTCALC_").lower()
 
 

@@ -68,15 +68,12 @@ class WatchedPrices:
         return f"it has not answered for {silent:.0f} s" if silent > self.worker.poll_seconds + SILENT_SECONDS else None
 
     def quarantined(self) -> tuple[str, ...]:
-        """The source of each rate that is left out because it looks odd."""
         return self.worker.state().quarantined
 
     def answered_at(self) -> tuple[tuple[str, datetime], ...]:
-        """By source, the moment at which it last answered."""
         return self.worker.state().answered_at
 
     def failing(self) -> tuple[str, ...]:
-        """The sources that failed, or broke in part, when they were last asked."""
         return self.worker.state().failing
 
 
@@ -87,12 +84,10 @@ class StoredRuns:
     worker: WorkerCatalogue
 
     def add(self, run: OwnRun, by: By) -> None:
-        """Keeps a run. Raises NotReady while the store cannot be reached."""
         with _within_reach(NOT_KEPT):
             self.worker.add_own_run(run, by)
 
     def remove(self, id: str, by: By) -> None:
-        """Forgets a run. Raises NotReady likewise."""
         with _within_reach(NOT_KEPT):
             self.worker.remove_own_run(id, by)
 
@@ -104,26 +99,21 @@ class StoredSignIns:
     worker: WorkerCatalogue
 
     def key(self) -> bytes:
-        """By which tokens are known there. Raises NotReady before the store was first reached."""
         with _within_reach(NO_SIGN_INS):
             return self.worker.key()
 
     def known(self) -> Mapping[str, SignIn]:
-        """By id, those of the last look."""
         return self.worker.sign_ins()
 
     def find(self, id: str) -> SignIn | None:
-        """The sign-in of this id, also one that another worker has just added. Raises NotReady."""
         with _within_reach(NO_SIGN_INS):
             return self.worker.sign_in_of(id)
 
     def add(self, sign_in: SignIn, now: datetime) -> None:
-        """Keeps one. Raises NotReady."""
         with _within_reach(NOT_KEPT):
             self.worker.add_sign_in(sign_in, now)
 
     def end(self, id: str) -> None:
-        """Ends one, everywhere. Raises NotReady."""
         with _within_reach(NOT_KEPT):
             self.worker.end_sign_in(id)
 
@@ -139,22 +129,18 @@ class FixedPrices:
         return self.fixed
 
     def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
-        """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
         with _within_reach():
             return self.open_store().load_at(moments) if self.open_store else self.fixed
 
     def history(self, instance_types: tuple[str, ...]) -> Catalogue:
-        """All that was ever observed of these machine types. Raises NotReady while the store cannot be reached."""
         with _within_reach():
             return self.open_store().load_history(instance_types) if self.open_store else self.fixed
 
     def public(self) -> Catalogue:
-        """The newest snapshot without what may not be passed on. Raises NotReady while the store cannot be reached."""
         with _within_reach():
             return self.open_store().load_without(NOT_PUBLIC) if self.open_store else self.fixed
 
     def trouble(self) -> str | None:
-        """None: there is no store to lose."""
         return None
 
     def quarantined(self) -> tuple[str, ...]:

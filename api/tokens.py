@@ -56,7 +56,6 @@ class Token:
         return self.until is not None and now.date() > self.until
 
     def is_text(self, text: str, now: datetime) -> bool:
-        """Whether a client sent it, and may."""
         return hmac.compare_digest(self.digest, _digest(text)) and not self.is_over(now)
 
     def id(self, key: bytes) -> str:
@@ -89,7 +88,6 @@ class Tokens:
         return matching[0] if matching else None
 
     def of_id(self, id: str, key: bytes, now: datetime) -> Token | None:
-        """The token that stands under this id in the store."""
         return next((token for token in self.all if token.id(key) == id and not token.is_over(now)), None)
 
 

@@ -33,7 +33,10 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
     yield from first
     if is_list(found.query):
         yield ""
-        yield from _listed(found, view)
+        yield from paragraph(_heading(found), view.width)
+        yield from paragraph(_how_many(found), view.width)
+        if found.estimates:
+            yield from estimate_lines(found.estimates, found.query.basis, view)
     elif found.best:
         said = (as_options(folded(found)), *_converted(found), *([] if view.explain else gaps(found.prices, False)))
         beside = [line for text in said for line in paragraph(text, view.width, 2)]
@@ -48,13 +51,6 @@ def cost_lines(report: CostReport, view: View) -> Iterator[str]:
 def is_list(query: EstimateQuery) -> bool:
     """Whether a question asks for the list of all estimates, not only for what to do."""
     return query.offset > 0 or query.limit > DEFAULT_LIMIT or "all" in (query.recipes, query.regions)
-
-
-def _listed(found: Answer, view: View) -> Iterator[str]:
-    yield from paragraph(_heading(found), view.width)
-    yield from paragraph(_how_many(found), view.width)
-    if found.estimates:
-        yield from estimate_lines(found.estimates, found.query.basis, view)
 
 
 def _heading(found: Answer) -> str:

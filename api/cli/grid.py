@@ -76,7 +76,8 @@ def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], li
         if sum(widths) <= room:
             break
     words = [
-        wide if column.figures else _longest_word(cells[column]) for column, wide in zip(shown, widths, strict=True)
+        wide if column.figures else max(len(word) for text in cells[column] for word in text.split() or [""])
+        for column, wide in zip(shown, widths, strict=True)
     ]
     signs = [wide if column.figures else min(wide, NARROWEST) for column, wide in zip(shown, words, strict=True)]
     return shown, _shrunk(_shrunk(widths, words, room), signs, room)
@@ -88,10 +89,6 @@ def _shrunk(widths: list[int], least: list[int], room: int) -> list[int]:
         spare = [wide - low for wide, low in zip(widths, least, strict=True)]
         widths[spare.index(max(spare))] -= 1
     return widths
-
-
-def _longest_word(texts: list[str]) -> int:
-    return max(len(word) for text in texts for word in text.split() or [""])
 
 
 def _row(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int]) -> Iterator[str]:

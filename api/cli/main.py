@@ -41,7 +41,6 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant, its name and its arguments."""
         if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])) or not re.search(r"\d", " ".join(args)):
             return super().resolve_command(ctx, args)
         words = list(takewhile(lambda each: not each.startswith("--"), args))
@@ -190,7 +189,7 @@ def notice(every: str, moved: str, ask: str, below: float | None, dry_run: bool)
     It posts to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron.
     """
     from api.slack import price_alert as slack_notice
-    from api.slack.webhook import NotSent, WrongUse
+    from api.slack.delivery import NotSent, WrongUse
 
     try:
         request = slack_notice.AlertRequest(every, moved, ask, None if below is None else Decimal(repr(below)))

@@ -134,27 +134,23 @@ class SchemaCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, with or without their names; an unknown option is refused with the one that is meant."""
         try:
-            return super().parse_args(ctx, self._in_place(ctx, args))
+            names = [each.name for each in self.params if isinstance(each, click.Argument)]
+            options = [each for each in self.get_params(ctx) if isinstance(each, click.Option) and not each.is_flag]
+            wants_value = {text for each in options for text in each.opts}
+            named: dict[str | None, str] = {}
+            others, left = [""], iter(args)
+            for each in left:
+                name, sign, value = each.removeprefix("--").partition("=")
+                if others[-1] in wants_value or name not in names or not (sign or each.startswith("--")):
+                    others.append(each)
+                elif (given := value if sign else next(left, None)) is not None:
+                    named[name] = given
+                else:
+                    ctx.fail(f"{each} needs a value.")
+            first = [named[name] for name in names[:1] if name in named]
+            return super().parse_args(ctx, [*first, *others[1:], *(named[name] for name in names[1:] if name in named)])
         except click.NoSuchOption as error:
             raise click.UsageError(self._no_such_option(error.option_name), ctx) from None
-
-    def _in_place(self, ctx: click.Context, args: Sequence[str]) -> list[str]:
-        """What was typed; an argument that was given by its name, `--target 0.757` or `target=0.757`, where it belongs."""
-        names = [each.name for each in self.params if isinstance(each, click.Argument)]
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option) and not each.is_flag]
-        wants_value = {text for each in options for text in each.opts}
-        named: dict[str | None, str] = {}
-        others, left = [""], iter(args)
-        for each in left:
-            name, sign, value = each.removeprefix("--").partition("=")
-            if others[-1] in wants_value or name not in names or not (sign or each.startswith("--")):
-                others.append(each)
-            elif (given := value if sign else next(left, None)) is not None:
-                named[name] = given
-            else:
-                ctx.fail(f"{each} needs a value.")
-        first = [named[name] for name in names[:1] if name in named]
-        return [*first, *others[1:], *(named[name] for name in names[1:] if name in named)]
 
     def _no_such_option(self, given: str) -> str:
         from api.questions.suggestions import either

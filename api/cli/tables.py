@@ -18,8 +18,8 @@ from api.formats.words import bought, in_one_line, in_region, machine
 from api.questions.suggestions import many
 from api.reports.accuracy import AccuracyReport
 from api.reports.commitments import CommitmentsReport
-from api.reports.compared import Compared
 from api.reports.comparison import CompareReport
+from api.reports.decision import Compared
 from api.reports.models import FitReport, ModelsReport
 from api.reports.small_networks import SmallReport
 from api.reports.trend import TrendReport
@@ -47,17 +47,12 @@ def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
     shown = f"{len(rows):,} of " if len(rows) < count else ""
     yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}", view.width)
     if rows:
-        yield from table(_columns(listed), rows, view.width)
-
-
-def _columns(listed: Table) -> list[Column]:
-    """The columns of a list as a terminal shows them: small print on a line of its own, the source last."""
-    columns = [
-        Column(each.heading.lower().replace(" ", "\n", 1), _cell(each), each.is_number, each.leave)
-        for each in listed.columns
-    ]
-    sources = [each.source for each in listed.columns if each.source is not tables.nothing]
-    return [*columns, *(Column("source", source, leave=1) for source in sources)]
+        columns = [
+            Column(each.heading.lower().replace(" ", "\n", 1), _cell(each), each.is_number, each.leave)
+            for each in listed.columns
+        ]
+        sources = [each.source for each in listed.columns if each.source is not tables.nothing]
+        yield from table([*columns, *(Column("source", source, leave=1) for source in sources)], rows, view.width)
 
 
 def _cell(column: tables.Column) -> Callable[[Any], str]:

@@ -25,8 +25,8 @@ from api.questions.fields import Text
 from api.questions.resolving import Side
 from api.reports.prices.offers import selected
 from api.service import Service
+from api.slack.delivery import NotSent, WrongUse, post, webhook
 from api.slack.message import Message, escape
-from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
 from costcalc.training import Recipe
 from own_runs.following import FollowedLog
@@ -112,7 +112,9 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
         elif place != seen:
             click.echo(f"nothing to tell yet: {place}", err=True)
         seen = place
-        if every is None or (found and _is_over(found, plan)):
+        if every is None or (
+            found and (found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0))
+        ):
             return
         time.sleep(every)
 
@@ -126,10 +128,6 @@ def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[
     except (LogRefused, CannotWatch) as error:
         stop(f"{followed.path}: {error}")
     return found, f"{found.epochs} epochs"
-
-
-def _is_over(found: Outlook, plan: Plan) -> bool:
-    return found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0)
 
 
 def hourly_rate(service: Service, machine: str) -> Decimal:

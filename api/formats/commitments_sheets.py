@@ -11,7 +11,7 @@ from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns
 from api.reports.commitments import CommitmentsDocument
-from api.reports.compared import Compared
+from api.reports.decision import Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.money import cents
 
@@ -43,7 +43,6 @@ class PaymentRow(NamedTuple):
 
     @property
     def on_demand_so_far(self) -> Any:
-        """What the same months cost on demand."""
         on_demand = self.machine.on_demand
         return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
 

@@ -16,13 +16,52 @@ import msgspec
 
 from api.formats import csv_export
 from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
-from api.formats.focus_columns import FOCUS, OWN
 from api.questions.schemas.layout import WORDS, Layout, own_words
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import ANY_REGION, Offer, PurchaseOption
 from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.packaged.names import UNSPECIFIED
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+COMMON = _names(
+    """
+    AvailabilityZone BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency BillingPeriodEnd
+    BillingPeriodStart CapacityReservationId CapacityReservationStatus ChargeCategory ChargeClass ChargeDescription
+    ChargeFrequency ChargePeriodEnd ChargePeriodStart CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName
+    CommitmentDiscountQuantity CommitmentDiscountStatus CommitmentDiscountType CommitmentDiscountUnit ConsumedQuantity
+    ConsumedUnit ContractedCost ContractedUnitPrice EffectiveCost InvoiceId InvoiceIssuerName ListCost ListUnitPrice
+    PricingCategory PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost
+    PricingCurrencyListUnitPrice PricingQuantity PricingUnit RegionId RegionName ResourceId ResourceName ResourceType
+    ServiceCategory ServiceName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId SubAccountId SubAccountName
+    SubAccountType Tags
+    """
+)
+FOCUS = {
+    "1.2": tuple(sorted((*COMMON, "ProviderName", "PublisherName"))),
+    "1.4": tuple(
+        sorted(
+            (
+                *COMMON,
+                *("AllocatedMethodDetails", "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName"),
+                *("AllocatedTags", "ContractApplied", "HostProviderName", "ServiceProviderName", "TagDetails"),
+            )
+        )
+    ),
+}
+OWN = _names(
+    """
+    x_IsEstimate x_EstimateId x_Rank x_ModelName x_DatasetName x_MetricName x_TargetAccuracy x_Recipe x_EpochsToTarget
+    x_ThroughputImagesPerSecond x_ThroughputEvidence x_Nodes x_AcceleratorName x_AcceleratorCount x_Hours x_HoursLow x_HoursHigh
+    x_SuccessProbability x_CostLow x_CostHigh x_EffectiveCost x_IntervalLevel x_SampleRuns x_UsedByOtherWork
+    x_SpotStatistic x_PriceObservedAt x_PriceSource x_CatalogVersion x_ExchangeRatePerUsd x_ExchangeRateDate x_ExchangeRateSource
+    """
+)
+
 
 INTERVAL_LEVEL = Decimal("0.8")
 SERVICES = {  # names as the three clouds write them into their own FOCUS exports
@@ -37,7 +76,10 @@ def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterato
     words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
     names = [*FOCUS[layout.focus], *OWN, *words]
     cells = csv_export.cell_writer(layout)
-    texts = ([cells(row.get(name)) for name in names] for row in rows(answer, _runs(recipes)))
+    texts = (
+        [cells(row.get(name)) for name in names]
+        for row in rows(answer, {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated})
+    )
     return csv_export.written(names, texts, layout)
 
 
@@ -48,23 +90,14 @@ def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
         common = {**shared, **_of_estimate(estimate, answer), **_of_offer(bill.offer)}
         common["x_SampleRuns"] = runs.get(estimate.recipe)
         for hours, charge in charges(bill, Decimal(repr(estimate.hours)), on_demand):
-            yield _in_currency({**common, **_period(answer, hours), **charge}, bill.terms.exchange)
-
-
-def _runs(recipes: Iterable[Recipe]) -> dict[str, int]:
-    """None for a schedule that nobody ran."""
-    return {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated}
-
-
-def _in_currency(row: Row, exchange: Decimal) -> Row:
-    """What is priced in the currency it is billed in, and a spend commitment, whose unit that is."""
-    row["PricingCurrency"] = row["PricingCurrency"] or row["BillingCurrency"]
-    same = row["PricingCurrency"] == row["BillingCurrency"]
-    cost = row["EffectiveCost"]
-    row["PricingCurrencyEffectiveCost"] = cost if same else cut(cost / exchange, PRICE_DIGITS)
-    if row.get("CommitmentDiscountCategory") == "Spend":
-        row["CommitmentDiscountUnit"] = row["BillingCurrency"]
-    return row
+            row = {**common, **_period(answer, hours), **charge}
+            row["PricingCurrency"] = row["PricingCurrency"] or row["BillingCurrency"]
+            same = row["PricingCurrency"] == row["BillingCurrency"]
+            cost = row["EffectiveCost"]
+            row["PricingCurrencyEffectiveCost"] = cost if same else cut(cost / bill.terms.exchange, PRICE_DIGITS)
+            if row.get("CommitmentDiscountCategory") == "Spend":
+                row["CommitmentDiscountUnit"] = row["BillingCurrency"]
+            yield row
 
 
 def _of_question(answer: Answer) -> Row:
@@ -86,8 +119,10 @@ def _of_question(answer: Answer) -> Row:
 
 
 def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
+    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False))
     return {
-        "x_EstimateId": _estimate_id(estimate, answer),
+        # bare, 774170e646603824 reads as a number
+        "x_EstimateId": f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}",
         "x_Rank": estimate.rank,
         "x_ModelName": estimate.model,
         "x_DatasetName": estimate.dataset,
@@ -117,20 +152,6 @@ def _of_offer(offer: Offer) -> Row:
     provider, service = SERVICES.get(offer.provider, (offer.provider, f"{offer.provider} accelerators"))
     region = None if offer.region in (ANY_REGION, UNSPECIFIED) else offer.region
     names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName", "ProviderName", "PublisherName")
-    return {
-        **dict.fromkeys(names, provider),
-        "ServiceCategory": "Compute",
-        "ServiceName": service,
-        "ServiceSubcategory": "Virtual Machines",
-        "RegionId": region,
-        "RegionName": region,
-        "PricingCurrency": offer.currency,
-        "SkuId": f"{offer.provider}/{offer.instance_type}",
-        "SkuPriceDetails": _details(offer),
-    }
-
-
-def _details(offer: Offer) -> str:
     machine = offer.machine
     known = {
         "InstanceType": offer.instance_type,
@@ -141,7 +162,19 @@ def _details(offer: Offer) -> str:
         "x_Term": offer.term,
         "x_Payment": offer.payment,
     }
-    return msgspec.json.encode({name: value for name, value in known.items() if value is not None}).decode()
+    return {
+        **dict.fromkeys(names, provider),
+        "ServiceCategory": "Compute",
+        "ServiceName": service,
+        "ServiceSubcategory": "Virtual Machines",
+        "RegionId": region,
+        "RegionName": region,
+        "PricingCurrency": offer.currency,
+        "SkuId": f"{offer.provider}/{offer.instance_type}",
+        "SkuPriceDetails": msgspec.json.encode(
+            {name: value for name, value in known.items() if value is not None}
+        ).decode(),
+    }
 
 
 def _period(answer: Answer, hours: Decimal) -> Row:
@@ -155,8 +188,3 @@ def _period(answer: Answer, hours: Decimal) -> Row:
         "BillingPeriodStart": month,
         "BillingPeriodEnd": (month + timedelta(days=31)).replace(day=1),
     }
-
-
-def _estimate_id(estimate: Estimate, answer: Answer) -> str:
-    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False))
-    return f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}"  # bare, 774170e646603824 reads as a number

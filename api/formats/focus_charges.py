@@ -158,11 +158,24 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
     costs = [cents(part * _fee_per_hour(bill)) for part in parts]
     lines = zip(bill.charges, bill.components(hours), strict=False)
     costs[costs.index(max(costs))] += sum(line.amount for charge, line in lines if charge.per_period) - sum(costs)
+    offer, terms, committed = bill.offer, bill.terms, bill.offer.purchase_option in COMMITMENTS
+    listed = _list_fee_per_hour(bill) if on_demand is None else on_demand
     kinds = (("Used", False, "used by this run"), ("Used", True, "used by other work"), ("Unused", None, "unused"))
     for part, cost, (status, by_others, words) in zip(parts, costs, kinds, strict=True):
-        row = {**_use(bill, part, on_demand), **_status(bill.offer, status)}
-        row |= {"EffectiveCost": cost, "x_UsedByOtherWork": by_others}
-        row["ChargeDescription"] = f"{bill.offer.instance_type} bought ahead, {words}, estimated"
+        row = {
+            "ChargeCategory": "Usage",
+            "ChargeFrequency": "Usage-Based",
+            "PricingCategory": "Committed" if committed else PRICING.get(offer.purchase_option, "Standard"),
+            "SkuMeter": offer.instance_type,
+            "SkuPriceId": price_id(offer, "use"),
+            "BilledCost": Decimal(0),
+            **Priced(part, "Hours", listed, terms.price_factor, terms.exchange).columns(),
+            **(_committed(bill, part) if committed else {}),
+            **_status(offer, status),
+            "EffectiveCost": cost,
+            "x_UsedByOtherWork": by_others,
+            "ChargeDescription": f"{offer.instance_type} bought ahead, {words}, estimated",
+        }
         yield hours if by_others is False else paid, {**row, **_consumed(row, status)}
 
 
@@ -171,23 +184,6 @@ def _status(offer: Offer, status: str) -> Row:
     if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
         return {"CapacityReservationStatus": status}
     return {"CommitmentDiscountStatus": status} if offer.purchase_option in COMMITMENTS else {}
-
-
-def _use(bill: Bill, machine_hours: Decimal, on_demand: Decimal | None) -> Row:
-    """Hours that are bought ahead, listed at what they cost on demand; at their own rate where that is unknown."""
-    offer, terms = bill.offer, bill.terms
-    listed = _list_fee_per_hour(bill) if on_demand is None else on_demand
-    committed = offer.purchase_option in COMMITMENTS
-    return {
-        "ChargeCategory": "Usage",
-        "ChargeFrequency": "Usage-Based",
-        "PricingCategory": "Committed" if committed else PRICING.get(offer.purchase_option, "Standard"),
-        "SkuMeter": offer.instance_type,
-        "SkuPriceId": price_id(offer, "use"),
-        "BilledCost": Decimal(0),
-        **Priced(machine_hours, "Hours", listed, terms.price_factor, terms.exchange).columns(),
-        **(_committed(bill, machine_hours) if committed else {}),
-    }
 
 
 def _list_fee_per_hour(bill: Bill) -> Decimal:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from decimal import ROUND_CEILING, Decimal
 from math import ceil, floor
+from shlex import join
 from typing import Any
 
 import yaml
 
-from api.formats.launch_following import after_the_run, follow, start_line
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
-from api.reports.launch import Launchable, LaunchReport
+from api.reports.launch import Launchable, Launcher, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
@@ -138,7 +138,9 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
 
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
     resources = [_skypilot_resources(one, report) for one in machines]
-    mounts = _mounts(report)
+    data = {DATA: report.data} if "://" in report.data else {}
+    kept = {CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}} if "://" in report.checkpoints else {}
+    mounts = {**data, **kept}
     return {
         "name": _name(report),
         "num_nodes": machines[0].estimate.nodes,
@@ -147,13 +149,6 @@ def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Setting
         "envs": _environment(machines[0].estimate, report),
         "run": _command(machines[0].estimate, report),
     }
-
-
-def _mounts(report: LaunchReport) -> Settings:
-    """Buckets of SkyPilot: the data set is copied to the machine, checkpoints are written through."""
-    data = {DATA: report.data} if "://" in report.data else {}
-    kept = {CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}} if "://" in report.checkpoints else {}
-    return {**data, **kept}
 
 
 def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
@@ -207,7 +202,11 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
 
 def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Settings:
     """A machine by its type, or by its accelerators where the provider has no names for its machines."""
-    gpu: Settings = {**_vendor(one, report), "count": one.accelerators // one.nodes}
+    vendor = report.service.evidence.vendor(one.accelerator)
+    gpu: Settings = {
+        **({"vendor": VENDORS[vendor]} if vendor in VENDORS else {}),
+        "count": one.accelerators // one.nodes,
+    }
     disk = {"disk": f"{DISK_GB}GB.."} if report.start(one.rented) else {}
     if name is None:
         return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
@@ -222,12 +221,6 @@ def _command(one: Estimate, report: LaunchReport) -> str:
     if start is None or line is None:
         return report.command or NO_COMMAND
     return launch_script(start, line, report.launcher, stops_at_target=one.metric == Metric.TOP1)
-
-
-def _vendor(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
-    """Who makes the accelerator: dstack takes NVIDIA for granted where nobody says."""
-    vendor = report.service.evidence.vendor(estimate.accelerator)
-    return {"vendor": VENDORS[vendor]} if vendor in VENDORS else {}
 
 
 def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
@@ -300,3 +293,47 @@ def _is_spot(estimate: Estimate) -> bool:
 def _name(report: LaunchReport) -> str:
     plain = "".join(sign if sign.isalnum() else "-" for sign in report.query.model.lower())
     return f"{plain}-{report.query.target:g}".replace(".", "")
+
+
+def start_line(launcher: Launcher, one: Estimate, name: str, file: str) -> str:
+    """What starts the file, under a name that its log is found by."""
+    if launcher == "dstack":
+        return f"dstack apply -f {file}"
+    return f"sky jobs launch -n {name} {file}" if _is_spot(one) else f"sky launch --down -c {name} {file}"
+
+
+def follow(report: LaunchReport, one: Estimate, name: str) -> str:
+    """What writes its log here, and what follows that."""
+    logs = {
+        "dstack": f"dstack logs {name}",
+        "skypilot": f"sky jobs logs -n {name}" if _is_spot(one) else f"sky logs {name}",
+    }
+    recipe = report.recipe(one)
+    planned = recipe.scheduled_epochs if recipe and recipe.scheduled_epochs else one.epochs
+    several = f":{one.nodes}" if one.nodes > 1 else ""
+    asked = [
+        *("--instance", f"{one.provider}:{one.instance_type}{several}{':spot' if _is_spot(one) else ''}"),
+        *("--target", f"{one.target:g}"),
+        *("--planned-epochs", f"{planned:.4g}"),
+        *_metric(one),
+        *(("--max-cost", f"{report.query.max_cost:f}") if report.query.max_cost is not None else ()),
+    ]
+    return f"{logs[report.launcher]} > {name}.log, and beside it {join(['costcalc', 'watch', f'{name}.log', *asked])}"
+
+
+def after_the_run(one: Estimate, name: str) -> str:
+    """What makes its log a recipe, and sets what was predicted beside what it took."""
+    facts = [
+        *("--name", name),
+        *("--model", one.model),
+        *("--dataset", one.dataset),
+        *_metric(one),
+        *("--instance-type", f"{one.provider}:{one.instance_type}"),
+        *(("--nodes", f"{one.nodes}") if one.nodes > 1 else ()),
+        *(("--batch-size", f"{one.global_batch_size}") if one.global_batch_size else ()),
+    ]
+    return f"{join(['costcalc', 'recipes', 'add', f'{name}.log', *facts])}, then costcalc recipes compare {name}"
+
+
+def _metric(one: Estimate) -> tuple[str, ...]:
+    return ("--metric", one.metric.value) if isinstance(one.metric, Metric) else ()

@@ -18,14 +18,10 @@ class Answered(Protocol):
     """What answers of every path have."""
 
     @property
-    def query(self) -> EstimateQuery:
-        """The question."""
-        ...
+    def query(self) -> EstimateQuery: ...
 
     @property
-    def exchange(self) -> ExchangeRate | None:
-        """The rate of the asked currency, None for dollars."""
-        ...
+    def exchange(self) -> ExchangeRate | None: ...
 
 
 _LEFT_OUT = ("components", "assumptions")

@@ -24,7 +24,7 @@ from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.tasks.goals import goal_in_words
 
 if TYPE_CHECKING:
-    from api.formats.xlsx.front import Total
+    from api.formats.xlsx.tables import Total
 
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
 COMPARED = (
@@ -61,7 +61,7 @@ def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
 def accuracy_xlsx(report: AccuracyReport, layout: Layout) -> bytes:
     """The same as a workbook."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.front import Front
+    from api.formats.xlsx.tables import Front
 
     document, (columns, rows) = report.document(), _accuracy(report)
     query, moment = document.query, document.prices.as_of
@@ -120,7 +120,7 @@ def _listed(
     table: Table, lines: Sequence[str], columns: list[Column], rows: Sequence[Any], report: Any, layout: Layout
 ) -> bytes:
     from api.formats.xlsx import tables
-    from api.formats.xlsx.front import Front
+    from api.formats.xlsx.tables import Front
 
     quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
     currency = quoted.pop() if len(quoted) == 1 else ""
@@ -165,7 +165,7 @@ def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
 def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
     """The same as a workbook."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.front import Front
+    from api.formats.xlsx.tables import Front
 
     found, (columns, rows) = report.document(), _compared(report)
     title = f"Two machines for {found.query.model} to {goal_in_words(found.query)}"
@@ -193,7 +193,7 @@ def plan_xlsx(document: PlanDocument, layout: Layout) -> bytes:
     """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
     stand the sums."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.front import Front
+    from api.formats.xlsx.tables import Front
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
     folded = _needed_by_few(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
@@ -209,7 +209,7 @@ def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:
     """The sums as formulas over the columns of the plan, which must have them."""
     from xlsxwriter.utility import xl_col_to_name
 
-    from api.formats.xlsx.front import Total
+    from api.formats.xlsx.tables import Total
 
     columns = {name: xl_col_to_name(position) for position, name in enumerate(names)}
     places = {name: f"'Plan'!${column}$2:${column}$1001" for name, column in columns.items()}

@@ -34,52 +34,36 @@ class Cluster(Protocol):
     """What estimates, speeds and comparisons say of their machines."""
 
     @property
-    def provider(self) -> str:
-        """Who rents them out."""
-        ...
+    def provider(self) -> str: ...
 
     @property
-    def instance_type(self) -> str:
-        """Their type."""
-        ...
+    def instance_type(self) -> str: ...
 
     @property
-    def nodes(self) -> int:
-        """Their number."""
-        ...
+    def nodes(self) -> int: ...
 
 
 class Accelerated(Protocol):
     """What estimates and offers say of their accelerators."""
 
     @property
-    def accelerators(self) -> int:
-        """Their number."""
-        ...
+    def accelerators(self) -> int: ...
 
     @property
-    def accelerator(self) -> str:
-        """Their kind."""
-        ...
+    def accelerator(self) -> str: ...
 
 
 class Purchase(Protocol):
     """What offers, estimates and commitments say of how they are bought."""
 
     @property
-    def purchase_option(self) -> PurchaseOption:
-        """On demand, spot, reserved, ..."""
-        ...
+    def purchase_option(self) -> PurchaseOption: ...
 
     @property
-    def term(self) -> str | None:
-        """The length of a commitment."""
-        ...
+    def term(self) -> str | None: ...
 
     @property
-    def payment(self) -> Payment | None:
-        """When a commitment is paid."""
-        ...
+    def payment(self) -> Payment | None: ...
 
 
 def hours(value: float) -> str:

@@ -42,7 +42,8 @@ def fitting(answer: Json) -> Json:
         name, parent, key = max(lists, key=lambda each: len(json.dumps(each[1][each[2]])))
         kept = len(parent[key]) // 2
         lost[name] = lost.get(name, 0) + len(parent[key]) - kept
-        parent[key] = _first(parent[key], kept)
+        some = parent[key]
+        parent[key] = some[:kept] if isinstance(some, list) else dict(list(some.items())[:kept])
         answer["left_out"] = lost
     return answer
 
@@ -63,10 +64,6 @@ def _lists(node: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
             yield called, node, key
         if isinstance(value, (list, dict)):
             yield from _lists(value, called)
-
-
-def _first(some: Any, count: int) -> Any:
-    return some[:count] if isinstance(some, list) else dict(list(some.items())[:count])
 
 
 def _short(node: Any) -> Any:

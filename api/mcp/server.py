@@ -16,8 +16,7 @@ from pydantic import ValidationError
 
 from api.mcp.actions import ACTIONS, Action
 from api.mcp.answers import Json
-from api.mcp.resources import RESOURCES
-from api.mcp.tools import TOOLS, Tool
+from api.mcp.tools import RESOURCES, TOOLS, Tool
 from api.questions.errors import NotFound, Refused
 from api.questions.suggestions import unknown
 from api.service import Service
@@ -92,7 +91,7 @@ def answered(desk: Desk, name: str, given: dict[str, Any]) -> types.CallToolResu
     try:
         found = desk.answer(name, given)
     except Refused as error:
-        return _refused(error.detail)
+        return types.CallToolResult(content=[_text(json.dumps({"error": error.detail}))], is_error=True)
     return types.CallToolResult(content=[_text(json.dumps(found, ensure_ascii=False))])
 
 
@@ -125,10 +124,6 @@ def _no_request(fault: Exception) -> types.ErrorData:
     if isinstance(fault, ValidationError) and fault.errors()[0]["type"] == "json_invalid":
         return types.ErrorData(code=types.PARSE_ERROR, message="this line is not JSON")
     return types.ErrorData(code=types.INVALID_REQUEST, message="this line is no message of JSON-RPC 2.0")
-
-
-def _refused(told: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[_text(json.dumps({"error": told}))], is_error=True)
 
 
 def _text(text: str) -> types.TextContent:

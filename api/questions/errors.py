@@ -19,7 +19,9 @@ class BadParameters(Refused):
     """400: parameters that are missing, misspelt or out of range, each with what to type instead."""
 
     def __init__(self, errors: Errors) -> None:
-        super().__init__(400, "; ".join(_lines(errors)), errors)
+        super().__init__(
+            400, "; ".join([f"{name}: {message}" for name, messages in errors.items() for message in messages]), errors
+        )
 
 
 class NotFound(Refused):
@@ -34,7 +36,3 @@ class NotReady(Refused):
 
     def __init__(self, detail: str) -> None:
         super().__init__(503, detail)
-
-
-def _lines(errors: Errors) -> list[str]:
-    return [f"{name}: {message}" for name, messages in errors.items() for message in messages]

@@ -49,7 +49,6 @@ class Parameter(fields.Field[Any]):
         return text
 
     def schema(self) -> JsonSchema:
-        """JSON Schema of one text, or of several between commas where it is listed."""
         seen = f"([^{UNSEEN}]|[{self.breaks}])" if self.breaks else f"[^{UNSEEN}]"
         text = {"type": "string", "pattern": f"^{seen}*$"}
         return text if self.listed else text | {"maxLength": self.longest}
@@ -131,7 +130,6 @@ class Choice(Parameter):
         return self.choices[found[0]]
 
     def schema(self) -> JsonSchema:
-        """The words, and that they may be spelt otherwise."""
         return {"anyOf": [{"type": "string", "enum": list(self.choices)}, {"type": "string"}]}
 
 
@@ -175,7 +173,6 @@ class Number(Parameter):
         return f"must be {noun} {low} {high}{example}; got {clip(text)}"
 
     def schema(self) -> JsonSchema:
-        """Type and bounds, and that several may stand between commas where it is listed."""
         low, high = (
             "exclusiveMinimum" if self.open_low else "minimum",
             "exclusiveMaximum" if self.open_high else "maximum",
@@ -199,7 +196,6 @@ class NumberOrWord(Number):
         return f"{super()._complaint(text)}; {either(self.words)} stand for usual ones"
 
     def schema(self) -> JsonSchema:
-        """A number in its bounds or a word."""
         return {"anyOf": [super().schema(), {"type": "string", "enum": list(self.words)}, {"type": "string"}]}
 
 
@@ -258,7 +254,6 @@ class Flag(Parameter):
         return self.words[text.lower()]
 
     def schema(self) -> JsonSchema:
-        """A boolean, or another word for one."""
         return {"anyOf": [{"type": "boolean"}, {"type": "string", "examples": ["1", "0", "yes", "no"]}]}
 
 
@@ -289,22 +284,17 @@ class Moment(Parameter):
         if day:
             return datetime.combine(day, LAST_SECOND)
         try:
-            return self._moment(text)
+            if not _TIME.fullmatch(text):
+                raise ValueError
+            moment = datetime.fromisoformat(f"{text[:10]}T{text[11:].replace(' ', '+')}")
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
         except (ValueError, OverflowError):
             raise ValidationError(
                 "must be a date such as 2018-04-26, a month such as 2018-04, a year, or a time such as 2018-04-26T12:00:00Z; "
                 f"got {clip(text)}"
             ) from None
 
-    @staticmethod
-    def _moment(text: str) -> datetime:
-        if not _TIME.fullmatch(text):
-            raise ValueError
-        moment = datetime.fromisoformat(f"{text[:10]}T{text[11:].replace(' ', '+')}")
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-
     def schema(self) -> JsonSchema:
-        """The form of a date or a time, and that others are read too."""
         return {"anyOf": [{"type": "string", "pattern": f"^{_TIME.pattern}$"}, {"type": "string"}]}
 
 

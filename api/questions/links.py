@@ -87,18 +87,13 @@ def text_of(value: object) -> str:
     if isinstance(value, (Discount, OwnRate)):
         return _term(value)
     if isinstance(value, datetime):
-        return _moment(value)
+        last = value.timetz() == LAST_SECOND
+        return f"{value.date()}" if last else value.isoformat().replace("+00:00", "Z")
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, (bool, float)):
         return str(value).lower().removesuffix(".0")
     return value.value if isinstance(value, StrEnum) else str(value)
-
-
-def _moment(value: datetime) -> str:
-    """The last second of a day is written as the day, which is read as that second."""
-    last = value.timetz() == LAST_SECOND
-    return f"{value.date()}" if last else value.isoformat().replace("+00:00", "Z")
 
 
 def _term(value: Discount | OwnRate) -> str:

@@ -119,7 +119,6 @@ class Known:
         return ALONE.get(names[0], names[0]) if len(names) == 1 else None
 
     def find(self, kind: str, text: str) -> list[str]:
-        """The names that are spelt like the text."""
         return self._spellings[kind].find(self._bare(text) if kind == "accelerator" else text)
 
     def _bare(self, text: str) -> str:

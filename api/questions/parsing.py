@@ -26,7 +26,7 @@ def parse(
     errors: Errors = {}
     for name in given:
         if name not in schema.fields and not name.startswith("_"):
-            errors[_shown(name)] = [
+            errors[name if len(name) <= 60 else f"{name[:60]}..."] = [
                 guesses.unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")
             ]
     known = {name: values for name, values in given.items() if name in schema.fields and values}
@@ -59,10 +59,6 @@ def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
         example = schema.fields[name].example  # type: ignore[attr-defined]
         return [f"missing: add {name}={example}"]
     return messages
-
-
-def _shown(name: str) -> str:
-    return name if len(name) <= 60 else f"{name[:60]}..."
 
 
 def _unknown_currency(values: dict[str, Any]) -> Errors:

@@ -87,7 +87,6 @@ class Question:
 
     @cached_property
     def asked_in_terminal(self) -> Schema:
-        """The schema of its command's parameters."""
         parameters = self.command.parameters if self.command else ""
         return cast("Schema", resolve_name(parameters)()) if parameters else self.schema
 
@@ -98,7 +97,6 @@ class Question:
 
     @cached_property
     def answers_with(self) -> type:
-        """The type of its JSON answer."""
         module, _, function = self.report.partition(":")
         named = "".join(map(str.capitalize, function.removesuffix("_report").split("_")))
         return cast(type, resolve_name(self.document or f"{module}:{named}Document"))
@@ -120,7 +118,6 @@ class Question:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Those of files and of pictures."""
         return (*self.files, *(PICTURES if self.chart else ()))
 
     @property

@@ -29,8 +29,9 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
     if not wanted:
         return Located(query)
     providers = query.provider or tuple(dict.fromkeys(one.provider for one in wanted))
-    having = _with_rates(catalogue, as_of, query.max_price_age, providers)
-    everywhere = {one.provider for one in wanted} & _everywhere(catalogue, as_of, query.max_price_age, providers)
+    priced = _priced(catalogue, as_of, query.max_price_age, providers)
+    everywhere = {one.provider for one in wanted} & {name for name, code in priced if code == ANY_REGION}
+    having = [one for one in places().regions if (one.provider, one.code) in priced]
     there = everywhere | {one.provider for one in having if one.code in query.region}
     lacking = tuple(name for name in providers if name not in there and any(one.provider == name for one in wanted))
     asked = query.region.asked if isinstance(query.region, Meant) else query.region
@@ -40,7 +41,9 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
     if everywhere:
         alike = (f"{name}:{ANY_REGION}" for name in sorted(everywhere))
         query = replace(query, region=Meant([*query.region, *alike], asked))
-    missing = f"No rate of {_named(lacking or providers)} in {place} is stored{reads}."
+    missing = (
+        f"No rate of {either(provider(code).name for code in (lacking or providers))} in {place} is stored{reads}."
+    )
     if there or _has_others(catalogue, query, as_of):
         return Located(query, (missing,) if lacking and query.provider else ())
     near = nearest(wanted, [one for one in having if one.kind == "region"])  # zones of one hold few machines
@@ -48,21 +51,6 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
         return Located(query, (missing,))
     told = f"{missing} The nearest with rates is {near}."
     return Located(replace(query, region=Meant([near.code], asked)), (told,))
-
-
-def _named(codes: Collection[str]) -> str:
-    return either(provider(code).name for code in codes)
-
-
-def _with_rates(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> tuple[Region, ...]:
-    """The regions of these providers that have current rates."""
-    pairs = _priced(catalogue, as_of, days, providers)
-    return tuple(one for one in places().regions if (one.provider, one.code) in pairs)
-
-
-def _everywhere(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> set[str]:
-    """Those of these providers whose current rates are the same in all regions."""
-    return {name for name, code in _priced(catalogue, as_of, days, providers) if code == ANY_REGION}
 
 
 def _priced(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> set[tuple[str, str]]:

@@ -118,7 +118,7 @@ QUESTIONS = (
         "What a training cost at past dates, and whether waiting paid",
         "api.questions.schemas.trainings:TrendSchema",
         "api.reports.trend:trend_report",
-        {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.trend:trend_page"},
+        {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.choices:trend_page"},
         Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "

@@ -94,7 +94,10 @@ def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple
     for part in between_commas(*texts):
         count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
         try:
-            found[OwnMachine(_count(count or "1", part), _own_name(name, names, guesses))] = None
+            text = count or "1"
+            if not 0 < int(text) <= MOST_OWN:
+                raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
+            found[OwnMachine(int(text), _own_name(name, names, guesses))] = None
         except LookupError as error:
             errors.append(str(error))
     return tuple(found), errors
@@ -116,12 +119,6 @@ def _own_speeds(speeds: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> t
         except LookupError as error:
             errors.append(str(error))
     return tuple(found), errors
-
-
-def _count(text: str, part: str) -> int:
-    if not 0 < int(text) <= MOST_OWN:
-        raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
-    return int(text)
 
 
 def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:

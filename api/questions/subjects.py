@@ -44,7 +44,6 @@ class OwnRunSubject:
 
     @property
     def metric(self) -> str:
-        """The only one that can be asked about."""
         return self.own.run.metric
 
     def common(self, schema: Schema, arguments: Arguments) -> Arguments:
@@ -96,11 +95,9 @@ class TaskSubject:
 
     @property
     def metric(self) -> str:
-        """The only one that can be asked about."""
         return self.task.metric
 
     def common(self, _: Schema, arguments: Arguments) -> Arguments:
-        """The arguments that mean the same whatever the model."""
         return _without_goal(arguments)
 
     def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
@@ -196,7 +193,6 @@ class ImageNetSubject:
 
     @staticmethod
     def of(evidence: Evidence, schema: Schema, arguments: Arguments) -> ImageNetSubject:
-        """The subject of a question that is about none of the others."""
         about_one = {"target", "recipe"} <= schema.fields.keys() and not getattr(
             schema.fields["target"], "listed", False
         )

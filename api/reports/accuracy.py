@@ -79,13 +79,10 @@ class AccuracyDocument:
         rows.sort(key=lambda each: (not _is_sure(each), _below_best(each), each.cost(self.query.basis).cost))
         kept: dict[tuple[object, ...], Estimate] = {}
         for each in rows:
-            kept.setdefault(_training(each), each)
+            machine = each.provider, each.region, each.instance_type, each.nodes
+            training = *machine, each.recipe, each.hours, each.purchase_option, each.term, each.payment
+            kept.setdefault(training, each)
         return list(kept.values())
-
-
-def _training(each: Estimate) -> tuple[object, ...]:
-    bought = each.purchase_option, each.term, each.payment
-    return each.provider, each.region, each.instance_type, each.nodes, each.recipe, each.hours, *bought
 
 
 def _is_sure(each: Estimate) -> bool:

@@ -56,7 +56,6 @@ class AskReport:
 
     @property
     def cost(self) -> CostReport | None:
-        """The answer to what is understood; None where that is no question."""
         return self._checked[1]
 
     @property

@@ -14,8 +14,7 @@ import numpy as np
 
 from api.questions.errors import BadParameters
 from api.questions.values import Values
-from api.reports.compared import Compared, MachineBills, OnDemand
-from api.reports.decision import decision
+from api.reports.decision import Compared, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis

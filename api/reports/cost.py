@@ -34,7 +34,7 @@ from costcalc.units import Indices
 
 if TYPE_CHECKING:
     from api.reports.commitments import CommitmentsDocument
-    from api.reports.compared import MachineBills
+    from api.reports.decision import MachineBills
 
 Counted = Literal["provider", "accelerator", "purchase"]
 
@@ -254,7 +254,6 @@ class CostReport:
 
     @cached_property
     def glance(self) -> Glance:
-        """All estimates as points, and how many there are by filter."""
         return Glance(self.service, self.catalogue, self._asked)
 
 

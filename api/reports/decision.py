@@ -3,16 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
-from api.reports.compared import Compared
 from costcalc.answers import Estimate
+from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
-from costcalc.money import money
+from costcalc.money import ExchangeRate, money
+from costcalc.offers import PriceSource
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.providers import provider
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """The on-demand offer that commitments are compared with. `hourly_rate` is for all machines, discounts included;
+    `same_machine` is false if it is another machine with the same accelerators."""
+
+    provider: str
+    region: str
+    instance_type: str
+    hourly_rate: Decimal
+    same_machine: bool
+    price: PriceSource
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One set of machines in one region, the run on them, and every way to commit to them. `owned` are as many machines of
+    your own with the same accelerators, None where their price is not known."""
+
+    provider: str
+    region: str
+    instance_type: str
+    nodes: int
+    accelerator: str
+    accelerators: int
+    recipe: str
+    hours_per_run: float
+    hours_low: float
+    hours_high: float
+    currency: str
+    on_demand: OnDemand | None
+    ways: tuple[PurchaseChoice, ...]
+    owned: PurchaseChoice | None
+    quoted_exchange: tuple[ExchangeRate, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def choices(self) -> tuple[PurchaseChoice, ...]:
+        """Everything that on demand is compared with: all ways to commit, and owning."""
+        return (*self.ways, self.owned) if self.owned else self.ways
+
+
+@dataclass(frozen=True, slots=True)
+class MachineBills:
+    """The bills that the figures of one set of machines follow from: one for each of its ways, and that of on demand."""
+
+    ways: tuple[Bill, ...]
+    on_demand: Bill | None
+
 
 DEFAULT_SHARE = Decimal(1)
 WORTH_COMMITTING = Decimal("0.1")
@@ -81,7 +133,11 @@ def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decima
         yield "How many runs a month you need decides it: runs_per_month= says so."
         return
     yield f"{_advice(best, rental, runs)} {_pays(best, rental)}"
-    yield from _on_its_own_machine(best, runs)
+    saving = best.usage.saving_per_month
+    if saving is not None and best.machine.on_demand and best.machine.on_demand.same_machine:
+        less = "saves" if saving > 0 else "costs"
+        more = "" if saving > 0 else " more"
+        yield f"Against that same machine on demand it {less} {_money(abs(saving), best)} a month{more} at {runs:.12g} runs."
     half = runs / 2
     rented, committed = rental.billed_cost * half, best.cost(half)
     yield (
@@ -120,15 +176,6 @@ def _pays(best: Commitment, rental: Estimate) -> str:
     if best.pays_from(rental):
         return f"It pays from {least:,} runs a month."
     return f"It never pays: it can do {int(best.runs_from):,} runs a month, and would have to do {least:,}."
-
-
-def _on_its_own_machine(best: Commitment, runs: Decimal) -> Iterator[str]:
-    """What it saves against the same machine on demand, which is no reason to commit where another rents for less."""
-    saving = best.usage.saving_per_month
-    if saving is not None and best.machine.on_demand and best.machine.on_demand.same_machine:
-        less = "saves" if saving > 0 else "costs"
-        more = "" if saving > 0 else " more"
-        yield f"Against that same machine on demand it {less} {_money(abs(saving), best)} a month{more} at {runs:.12g} runs."
 
 
 def _named(best: Commitment) -> str:

@@ -18,7 +18,7 @@ from costcalc.money import money
 from costcalc.offers import PurchaseOption
 from costcalc.query import NARROWS, EstimateQuery
 from costcalc.tasks.goals import metric_name, value_in_words
-from costcalc.training import Metric, Recipe
+from costcalc.training import Metric
 from costcalc.units import in_words
 
 FEW = 3
@@ -188,7 +188,11 @@ class Hints:
         Asks at most twelve questions, and none where enough was found. Where a few were found, only changes that bring back what
         was left out are tried. Where none were and no one change helps, several are tried together.
         """
-        without_accelerators = _is_without_accelerators(found)
+        without_accelerators = (
+            bool(found.estimates)
+            and not found.query.accelerator
+            and not any(one.accelerators for one in found.estimates)
+        )
         if not without_accelerators and (found.count >= FEW or (found.count and found.query.frontier)):
             return found
         changes = list(self._alike(found.query, "measured speed") if without_accelerators else self._changes(found))
@@ -217,7 +221,10 @@ class Hints:
     def _changes(self, found: Answer) -> Iterator[Change]:
         query = found.query
         if found.best_reached is None:
-            yield from self._other_network(query)
+            if self.evidence.recipes_of(query.model):
+                yield Change({"metric": Metric.TOP5 if query.metric == Metric.TOP1 else Metric.TOP1})
+            else:
+                yield from self._alike(query, "recipe")
         elif _is_other_target(found):
             yield Change({"target": found.best_reached.accuracy})
         elif isinstance(query.metric, Metric) and query.target > found.best_reached.accuracy:
@@ -248,17 +255,13 @@ class Hints:
         if query.training != "record":
             yield Change({"training": "record"})
 
-    def _other_network(self, query: EstimateQuery) -> Iterator[Change]:
-        """A model that has recipes, for one that has none, and the metric that its recipes logged, for one that they did not."""
-        if self.evidence.recipes_of(query.model):
-            yield Change({"metric": Metric.TOP5 if query.metric == Metric.TOP1 else Metric.TOP1})
-        else:
-            yield from self._alike(query, "recipe")
-
     def _alike(self, query: EstimateQuery, lacking: str) -> Iterator[Change]:
         for other, likeness in self.evidence.alike(query.model):
             because = f": {query.model} has no {lacking} yet, and {other} is {likeness}"
-            reached = _highest(self.evidence.recipes_of(other), query.metric)
+            reached = _shortened(
+                max((recipe.best(query.metric) or 0.0 for recipe in self.evidence.recipes_of(other)), default=0.0)
+                - 0.005
+            )
             target = {} if query.target <= reached else {"target": reached}
             yield Change({"model": other, **target}, because)
 
@@ -273,19 +276,8 @@ class Hints:
             yield Change({"as_of": datetime.combine(seen, LAST_SECOND)})
 
 
-def _is_without_accelerators(found: Answer) -> bool:
-    """Whether nobody asked for processors, and all estimates are of them: of a network whose speed nobody measured."""
-    return (
-        bool(found.estimates) and not found.query.accelerator and not any(one.accelerators for one in found.estimates)
-    )
-
-
 def _shortened(accuracy: float) -> float:
     return floor(accuracy * 1000) / 1000
-
-
-def _highest(recipes: Iterable[Recipe], metric: str) -> float:
-    return _shortened(max((recipe.best(metric) or 0.0 for recipe in recipes), default=0.0) - 0.005)
 
 
 def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:

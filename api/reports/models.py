@@ -105,7 +105,6 @@ class ModelsReport:
         return models_document(self.evidence) if self.model is None else model_document(self.evidence, self.model)
 
     def rows(self) -> tuple[ModelSummary, ...]:
-        """What is known about each model, in short."""
         document = self.document()
         return document.models if isinstance(document, ModelsDocument) else (document.model,)
 

@@ -122,15 +122,11 @@ class Planner:
         pairs = []
         for number, given in enumerate(rows, 1):
             with turn():
-                pairs.append(self._row(number, self._worded(given)))
+                common = {name: self.shared[name][0] for name in WORDS if name in self.shared and not given.get(name)}
+                pairs.append(self._row(number, {**given, **common}))
         prices = next((prices for _, prices in pairs if prices), None)
         answered = tuple(row for row, _ in pairs)
         return PlanDocument(answered, sum(row.estimate is not None for row in answered), prices)
-
-    def _worded(self, given: Given) -> Given:
-        """The row with the label and the cost centre of all rows, where it has none of its own."""
-        common = {name: self.shared[name][0] for name in WORDS if name in self.shared and not given.get(name)}
-        return {**given, **common}
 
     def _row(self, number: int, given: Given) -> tuple[Answered, PriceBasis | None]:
         if NAMELESS in given:

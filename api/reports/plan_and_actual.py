@@ -59,7 +59,6 @@ class Comparison:
 
     @property
     def is_within(self) -> bool | None:
-        """Whether it took as long as the interval says."""
         if self.hours_low is None or self.hours_high is None or self.hours.took is None:
             return None
         return self.hours_low <= self.hours.took <= self.hours_high
@@ -171,7 +170,7 @@ def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
     )
     if earlier is None:
         return _of_network(service, run, query)
-    target = _within(earlier, run.reached)
+    target = max(run.reached, earlier.reached) if earlier.lower_is_better else min(run.reached, earlier.reached)
     return replace(query, model=earlier.name, target=target, metric=run.metric, dataset=run.dataset, recipes="all")
 
 
@@ -197,8 +196,3 @@ def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQue
     target = min(reached, max(known)) if metric else sorted(known)[len(known) // 2]
     names = tuple(one.name for one in recipes)
     return replace(query, target=target, metric=metric or Metric.TOP1, crossing=Crossing.FIRST, recipe=names)
-
-
-def _within(earlier: Run, value: float) -> float:
-    """The value, or the best of the earlier run where that is worse."""
-    return max(value, earlier.reached) if earlier.lower_is_better else min(value, earlier.reached)

@@ -142,7 +142,6 @@ class RoundsReport:
             yield self._round(held)
 
     def _round(self, held: str) -> tuple[RoundRow, Point | None]:
-        """A round, and the cheapest pick on its day."""
         day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
         target = quality_on(self.task, day.date())
         asked = replace(self.query, as_of=day, target=target)

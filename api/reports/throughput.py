@@ -97,7 +97,22 @@ class ThroughputReport:
         confirmed = self.confirmed.of(np.array([pair.row for pair in self.page], dtype=np.int64)).tolist()
         offers: Few[int, Offer] = Few(OFFERS_KEPT, OFFER_BYTES)  # most stand beside several speeds
         for pair, is_confirmed in zip(self.page, confirmed, strict=True):
-            yield throughput_row(pair, offers.recall(pair.row, self.catalogue.offer, pair.row), is_confirmed)
+            offer = offers.recall(pair.row, self.catalogue.offer, pair.row)
+            measured = pair.throughput
+            yield filled(
+                ThroughputRow,
+                offer,
+                measured,
+                synthetic_data=measured.is_synthetic,
+                hourly_rate=offer.hourly_rate * measured.nodes,
+                images_per_second_per_dollar_hour=pair.value,
+                throughput_source=measured.source,
+                throughput_year=measured.year,
+                price_source=offer.source,
+                price_observed_at=offer.observed_at,
+                measured_on=measured.data,
+                confirmed=is_confirmed,
+            )
 
     def document(self) -> ThroughputDocument:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
@@ -163,25 +178,6 @@ def _of_row(catalogue: Catalogue, row: int, by_shape: dict[tuple[str, int], list
     hourly = float(catalogue.columns.hourly[row]) / NANOS_PER_UNIT
     for throughput in by_shape.get((machine.accelerator, machine.accelerators), ()) if hourly else ():
         yield _Pair(throughput, row, throughput.images_per_second / throughput.nodes / hourly)
-
-
-def throughput_row(pair: _Pair, offer: Offer, confirmed: bool) -> ThroughputRow:
-    """The pair with everything that stands behind it."""
-    measured = pair.throughput
-    return filled(
-        ThroughputRow,
-        offer,
-        measured,
-        synthetic_data=measured.is_synthetic,
-        hourly_rate=offer.hourly_rate * measured.nodes,
-        images_per_second_per_dollar_hour=pair.value,
-        throughput_source=measured.source,
-        throughput_year=measured.year,
-        price_source=offer.source,
-        price_observed_at=offer.observed_at,
-        measured_on=measured.data,
-        confirmed=confirmed,
-    )
 
 
 def _in_dollars(catalogue: Catalogue, rows: list[int]) -> list[int]:

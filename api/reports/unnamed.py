@@ -121,5 +121,4 @@ class _Unnamed:
 
     @staticmethod
     def most(fits: Callable[[float], bool]) -> float | None:
-        """The highest target that fits."""
         return last_that(fits, TARGETS)

@@ -47,7 +47,21 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     blocks += [section(text) for text in texts if text]
     notes = "\n".join(_notes(answer, best))
     blocks += [*([small_print(notes)] if notes else []), section(_addresses(links))]
-    return Message(_in_words(answer, best, links), tuple(blocks), shared)
+    rows = (
+        f"{words.names_of(each, answer) or each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best
+    )
+    told = (
+        _title(answer),
+        _verdict(answer),
+        _addresses(links),
+        *rows,
+        escape(words.folded(answer)),
+        *_hints(answer),
+        _owned(answer),
+        _free(answer),
+        *_marks(answer, best),
+    )
+    return Message("\n".join(filter(None, told)), tuple(blocks), shared)
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
@@ -145,24 +159,6 @@ def _addresses(links: Links) -> str:
         (links.picture, "Picture"),
     )
     return " · ".join(link(url, words) for url, words in named if url)
-
-
-def _in_words(answer: Answer, best: tuple[Estimate, ...], links: Links) -> str:
-    rows = (
-        f"{words.names_of(each, answer) or each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best
-    )
-    told = (
-        _title(answer),
-        _verdict(answer),
-        _addresses(links),
-        *rows,
-        escape(words.folded(answer)),
-        *_hints(answer),
-        _owned(answer),
-        _free(answer),
-        *_marks(answer, best),
-    )
-    return "\n".join(filter(None, told))
 
 
 def _hints(answer: Answer) -> Iterator[str]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from prometheus_client import Counter
 
+from api.settings import Settings
 from api.slack.message import Message
 from pricing.sources.common.http import HttpError, Reply, post_once
 
@@ -136,7 +137,6 @@ class Delivery:
         return judge(reply, parcel.message, wait)
 
     def close(self) -> None:
-        """Ends the threads; what is waiting is not sent."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -148,17 +148,54 @@ def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
         log.warning("Slack refused the blocks of a message, so only its text is sent: %s %s", reply.status, told)
         return Outcome.WITHOUT_BLOCKS, 0
     if reply.status == 429 or reply.status >= 500:
-        return Outcome.RETRIED, _asked_to_wait(reply.retry_after, wait)
+        text = reply.retry_after.strip()
+        return Outcome.RETRIED, (
+            float(text) if text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS else wait
+        )
     if 200 <= reply.status < 300 and not refused:
         return Outcome.DELIVERED, 0
     log.error("a message to Slack was dropped: %s %s", reply.status, told)
     return (Outcome.GONE if reply.status in (404, 410) else Outcome.REJECTED), 0
 
 
-def _asked_to_wait(retry_after: str, otherwise: float) -> float:
-    text = retry_after.strip()
-    return float(text) if text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS else otherwise
-
-
 def _count(outcome: Outcome) -> None:
     POSTS.labels(outcome.value).inc()
+
+
+WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
+
+
+class WrongUse(Exception):
+    """The request is wrong; the message says what to write."""
+
+
+class NotSent(Exception):
+    """The message did not reach Slack."""
+
+
+def webhook(settings: Settings, otherwise: str) -> str:
+    """Where to post. Raises WrongUse where no address of Slack's is set, saying what one may do `otherwise`."""
+    url = settings.slack_webhook_url
+    if not (url and is_slack(url, settings.slack_response_hosts)):
+        raise WrongUse(
+            f"set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... {otherwise}"
+        )
+    return url
+
+
+def post(url: str, message: Message) -> None:
+    """Post to the webhook: wait while Slack is busy, and send the text alone if Slack refuses the blocks. Raises NotSent."""
+    for wait in WAITS_SECONDS:
+        try:
+            reply = post_once(url, message.content(), TIMEOUT_SECONDS)
+        except HttpError as error:
+            raise NotSent(f"Slack cannot be reached: {error}") from error
+        outcome, seconds = judge(reply, message, wait)
+        if outcome is Outcome.DELIVERED:
+            return
+        if outcome is Outcome.WITHOUT_BLOCKS:
+            message = message.without_blocks()
+        elif outcome is not Outcome.RETRIED:
+            break
+        time.sleep(seconds)
+    raise NotSent(f"Slack answered {reply.status} {reply.text[:200]}")

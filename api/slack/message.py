@@ -27,11 +27,9 @@ class Message:
     shared: bool = False
 
     def payload(self) -> dict[str, Any]:
-        """The JSON document for an HTTP answer or a response_url."""
         return {"response_type": "in_channel" if self.shared else "ephemeral", **self.content()}
 
     def content(self) -> dict[str, Any]:
-        """The JSON document for an incoming webhook, which posts to its channel always."""
         blocks = {"blocks": list(self.blocks)} if self.blocks else {}
         return {"text": clipped(self.text, LONGEST_FALLBACK), **blocks}
 

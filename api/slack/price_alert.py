@@ -18,8 +18,8 @@ from api.reports.prices.offers import selected
 from api.service import Service
 from api.settings import Settings
 from api.slack.blocks import BEST
+from api.slack.delivery import NotSent, WrongUse, post, webhook
 from api.slack.message import Message, escape, section, table
-from api.slack.webhook import NotSent, WrongUse, post, webhook
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery

@@ -67,7 +67,6 @@ class Replays:
     _rests_until: int = 0
 
     def is_new(self, signature: str, now: float) -> bool:
-        """Whether this signature was never used before."""
         moment = int(now)
         expires = moment + 2 * WINDOW_SECONDS + 1
         return self._new_here(signature, moment, expires) and self._new_anywhere(signature, moment, expires)

@@ -91,7 +91,6 @@ class Below:
         self._app = app
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """One request."""
         path = environ.get("PATH_INFO", "")
         within = path == self._path or path.startswith(f"{self._path}/")
         environ["PATH_INFO"] = path.removeprefix(self._path) if within else path

@@ -50,7 +50,6 @@ class Access:
         return self._signed_in(cookie, look) if cookie and self.tokens.all else None
 
     def is_metrics(self, request: Request) -> bool:
-        """Whether the request's header has Prometheus's token."""
         scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
         token = self.tokens.metrics
         return token is not None and scheme.lower() == "bearer" and token.is_text(sent.strip(), self.clock())
@@ -62,7 +61,6 @@ class Access:
         return self._signer.dumps(text)
 
     def sign_out(self, cookie: str) -> None:
-        """Ends a sign-in, wherever its cookie lies. Raises NotReady."""
         id = self._id_in(cookie)
         if id:
             self.sign_ins.end(id)
@@ -77,7 +75,6 @@ class Access:
         return self.tokens.of_id(sign_in.token, self.sign_ins.key(), now) if sign_in and now < sign_in.until else None
 
     def _id_in(self, cookie: str) -> str | None:
-        """The id of the sign-in, if the cookie is one of ours."""
         try:
             return _digest(self._signer.loads(cookie))
         except (BadSignature, AttributeError):  # or signed, and no text
@@ -96,23 +93,18 @@ class KeptSignIns:
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def key(self) -> bytes:
-        """Drawn at random."""
         return self._key
 
     def known(self) -> Mapping[str, SignIn]:
-        """All of them."""
         return self._kept
 
     def find(self, id: str) -> SignIn | None:
-        """The sign-in of this id."""
         return self._kept.get(id)
 
     def add(self, sign_in: SignIn, _: datetime) -> None:
-        """Keeps one."""
         self._kept[sign_in.id] = sign_in
 
     def end(self, id: str) -> None:
-        """Forgets one."""
         self._kept.pop(id, None)
 
 

@@ -178,7 +178,6 @@ class Measured:
         self._app = app
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """One request."""
         status = "500"
 
         def started(line: str, *rest: Any) -> Any:

@@ -39,7 +39,6 @@ class Hosts:
 
     @classmethod
     def of(cls, settings: Settings) -> Hosts:
-        """Those that the settings name."""
         bound = "" if settings.bind.startswith("unix:") else name_of(settings.bind)
         public = urlsplit(settings.public_url or "")
         names = {*settings.hosts, bound, public.hostname or ""} - {""}

@@ -60,7 +60,11 @@ def _may_remove() -> bool:
 def add() -> Response:
     """A log becomes a recipe: its file is the body, or a form's field `file`; what it does not tell stands in the parameters or
     in the form's other fields. With `keep=false` it is read alone, and answered with its curve and what it costs elsewhere."""
-    given = {**_fields(), **arguments()}
+    fields = request.form.to_dict(flat=False) if _is_form() else {}
+    given = {
+        **({name or "": values for name, values in fields.items() if name != "log" and (not name or any(values))}),
+        **arguments(),
+    }
     accept = request.accept_mimetypes
     if _is_form() and accept["text/html"] > accept[JSON_TYPE]:
         return _tried_page(given)
@@ -121,12 +125,6 @@ def _read(service: Service, values: RunValues) -> Run:
         path = Path(folder, name)
         path.write_bytes(content)
         return new_run(service, service.catalogue(), values, path)
-
-
-def _fields() -> dict[str, list[str]]:
-    """The fields of a form, among which one may have no name."""
-    fields = request.form.to_dict(flat=False) if _is_form() else {}
-    return {name or "": values for name, values in fields.items() if name != "log" and (not name or any(values))}
 
 
 def _is_form() -> bool:

@@ -82,7 +82,6 @@ class Shelf:
         self.bytes += len(keep.body)
 
     def take(self, key: Key) -> None:
-        """Forgets an answer, if it is here."""
         if key in self.kept:
             self.bytes -= len(self.kept.pop(key)[0].body)
 
@@ -104,7 +103,6 @@ class Replay:
         self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        """One request."""
         if environ["REQUEST_METHOD"] != "GET":
             return self._app(environ, start_response)
         key = tuple(environ.get(name, "") for name in KEY)

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from flask import Response, current_app, g, request
 
 from api.formats import sheets
-from api.formats.charts.drawing import picture
+from api.formats.charts.figure import picture
 from api.formats.csv_export import has_rows
 from api.formats.json import to_json
 from api.questions.errors import BadParameters
@@ -55,9 +55,7 @@ class Report(Protocol):
         """The rows that a list leaves out; None for one that is whole, and for what is no list."""
         ...
 
-    def document(self) -> object:
-        """The JSON document."""
-        ...
+    def document(self) -> object: ...
 
 
 def current_service() -> Service:

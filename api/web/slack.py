@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from flask import Blueprint, Request, Response, current_app, request
+from flask import Blueprint, Response, current_app, request
 
 from api.formats.json import to_json
 from api.slack.command import Command, SlashCommand
@@ -18,20 +18,15 @@ EXTENSION = "costcalc.slack"
 @blueprint.post(PATH)
 def command() -> Response:
     """What a person typed in Slack, answered there."""
+    secure = request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
     given = Command(
         body=request.get_data(cache=False),
         media_type=request.mimetype,
         signature=request.headers.get("X-Slack-Signature", ""),
         timestamp=request.headers.get("X-Slack-Request-Timestamp", ""),
-        address=_own_address(request),
+        address=(request.root_url.replace("http://", "https://", 1) if secure else request.root_url),
     )
     message = cast(SlashCommand, current_app.extensions[EXTENSION]).handle(given)
     if message is None:
         return Response(content_type="text/plain; charset=utf-8")
     return Response(to_json(message.payload()), content_type=JSON_TYPE, headers={"Cache-Control": "no-store"})
-
-
-def _own_address(given: Request) -> str:
-    """Where Slack reached us; a proxy in front says whether by https."""
-    secure = given.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
-    return given.root_url.replace("http://", "https://", 1) if secure else given.root_url

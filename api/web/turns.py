@@ -28,7 +28,6 @@ class Turns:
 
     @contextmanager
     def plan(self, visitor: str) -> Iterator[Turn]:
-        """What takes turns for a plan of this visitor. Raises Refused (429) where the visitor has too many."""
         with self._lock:
             if self._plans[visitor] >= MOST_OF_ONE:
                 raise Refused(429, f"you have {MOST_OF_ONE} plans in work: wait for one of them")

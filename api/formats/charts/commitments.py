@@ -5,8 +5,7 @@ from __future__ import annotations
 from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, line, nothing, sign, told_apart
 from api.reports.commitments import CommitmentsReport
-from api.reports.compared import Compared
-from api.reports.decision import cheapest_first
+from api.reports.decision import Compared, cheapest_first
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH

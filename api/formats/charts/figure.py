@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from itertools import pairwise
 from math import ceil, floor, log10
 from textwrap import wrap
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from markupsafe import escape
+
+from api.questions.errors import Refused
 
 PALETTE = ("#934205", "#12427a", "#0a9f7a", "#d560c5", "#7f3bb4", "#a98520", "#5f6c7a")
 """Distinguishable with every kind of colour blindness; the last is for all that have no colour of their own."""
@@ -41,7 +45,6 @@ class Dress(NamedTuple):
     palette: tuple[str, ...]
 
     def rules(self) -> str:
-        """As CSS."""
         marks = "".join(f".p{number}{{color:{colour}}}" for number, colour in enumerate(self.palette))
         return (
             f".paper{{fill:{self.paper}}}.shade{{fill:{self.shade}}}text{{fill:{self.soft}}}.ink text,text.ink{{fill:{self.ink}}}"
@@ -110,7 +113,6 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, across: float, up: float) -> Place:
-        """That of two shares of the axes."""
         return cls(f"{across * 100:.2f}%", f"{(1 - up) * 100:.2f}%")
 
 
@@ -271,3 +273,36 @@ def told_apart(names: Iterable[str]) -> dict[str, Entry]:
 def nothing(words: str = "No estimate answers this question.") -> Figure:
     """Words in the place of a picture."""
     return Figure(words, "")
+
+
+NO_PNG = (
+    "this server draws no PNG: it needs the package resvg-py, run: pip install 'costcalc[server]'; ask for .svg instead"
+)
+ZOOM = 1.5
+
+
+class Drawn(Protocol):
+    """What is drawn as SVG."""
+
+    def svg(self, width: int = ...) -> str: ...
+
+
+def picture(figure: Drawn, kind: str, is_narrow: bool = False) -> bytes:
+    """The figure in this form. Raises Refused for PNG where the library that draws it is not installed."""
+    svg = figure.svg(NARROW) if is_narrow else figure.svg()
+    if kind == "svg":
+        return svg.encode()
+    if find_spec("resvg_py") is None:
+        raise Refused(501, NO_PNG)
+    from resvg_py import svg_to_bytes
+
+    return bytes(
+        svg_to_bytes(svg_string=svg, zoom=ZOOM, skip_system_fonts=True, font_files=_fonts(), font_family="Roboto")
+    )
+
+
+@cache
+def _fonts() -> list[str]:
+    from font_roboto import font_files
+
+    return [font_files["Roboto"], font_files["RobotoBold"]]

@@ -68,7 +68,6 @@ class Axis:
         return float(self.places(np.array([value]))[0])
 
     def places(self, values: Floats) -> Floats:
-        """The places of many values."""
         low, high = np.log10((self.low, self.high))
         return np.asarray((np.log10(np.clip(values, self.low, self.high)) - low) / (high - low))
 
@@ -110,11 +109,9 @@ class Frame:
         return cls(Axis.around(hours), Axis.around([*points.figures.cost[shown].tolist(), *costs]), coloured(providers))
 
     def colour(self, provider: str) -> int:
-        """The number of a provider's colour."""
         return self.providers.index(provider) if provider in self.providers else MOST_COLOURS
 
     def name(self, provider: str) -> str:
-        """What stands in the legend."""
         return provider if provider in self.providers else REST
 
 

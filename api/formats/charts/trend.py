@@ -32,8 +32,7 @@ class Drawable(Protocol):
     query: EstimateQuery
 
     @property
-    def points(self) -> Sequence[Point]:
-        """The points, oldest first."""
+    def points(self) -> Sequence[Point]: ...
 
 
 def figure(report: Drawable) -> Figure:

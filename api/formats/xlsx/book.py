@@ -177,7 +177,11 @@ class Sheet:
         self.plain = book.plain.add_worksheet(name, QuickSheet)
         self._book = book
         self._formats = formats
-        self._print_one_page_wide()
+        self.plain.set_landscape()
+        self.plain.set_paper(A4)
+        self.plain.fit_to_pages(1, 0)
+        self.plain.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
+        self.plain.set_footer("&L&F, &A&R&P/&N")
 
     def put(self, row: int, column: int, value: Any, form: str | None = None) -> None:
         """Writes a value as what it is. Text is never read as a formula, a number or a link; moments lose their UTC."""
@@ -251,13 +255,6 @@ class Sheet:
             span = f"${places[name]}$2:${places[name]}${max(last, 1) + 1}"
             self._book.plain.define_name(f"{self.name.lower()}_{name}", f"='{self.name}'!{span}")
 
-    def _print_one_page_wide(self) -> None:
-        self.plain.set_landscape()
-        self.plain.set_paper(A4)
-        self.plain.fit_to_pages(1, 0)
-        self.plain.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
-        self.plain.set_footer("&L&F, &A&R&P/&N")
-
 
 class Book:
     """A workbook in memory."""
@@ -270,11 +267,9 @@ class Book:
         self._formats = {name: self.plain.add_format(look) for name, look in looks(currency).items()}
 
     def sheet(self, name: str) -> Sheet:
-        """A further sheet at the end."""
         return Sheet(self, name, self._formats)
 
     def finish(self) -> bytes:
-        """The whole file."""
         self.plain.close()
         return self._buffer.getvalue()
 

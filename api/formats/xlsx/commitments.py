@@ -14,8 +14,7 @@ from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_row
 from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
 from api.reports.commitments import CommitmentsDocument
-from api.reports.compared import Compared, MachineBills
-from api.reports.decision import cheapest_first
+from api.reports.decision import Compared, MachineBills, cheapest_first
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import payment_schedule
 from costcalc.offers import Payment, PurchaseOption
@@ -110,7 +109,6 @@ class CommitmentSheets:
     rates: Rates
 
     def add(self, book: Book, hours_of: HoursOf) -> None:
-        """Adds the sheets at the end."""
         self._add_machines(book.sheet("Machines"), hours_of)
         for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
             columns, rows = columns_and_rows(self.document, table)
@@ -190,17 +188,14 @@ class CommitmentSheets:
         machine, way = row.place
         bill = self.bills[machine].ways[way]
         formulas = _formulas(bill, row)
-        known = {name: read(row) for name, read in columns} | self._terms(machine, bill)
-        return [
-            own.formula(formulas[name], number, value) if name in formulas else value for name, value in known.items()
-        ]
-
-    def _terms(self, machine: int, bill: Bill) -> dict[str, Any]:
         schedule, tariff = payment_schedule(bill), bill.tariff
         upfront = None if schedule is None else schedule.upfront
         fees = max(tariff.minimum_periods, 1)
         values = (machine + 1, self.rates.number(bill), bill.committed_cost, upfront, tariff.committed_hours, fees)
-        return dict(zip(TERMS, values, strict=True))
+        known = {name: read(row) for name, read in columns} | dict(zip(TERMS, values, strict=True))
+        return [
+            own.formula(formulas[name], number, value) if name in formulas else value for name, value in known.items()
+        ]
 
     def _column(self, name: str, is_term: object) -> Column:
         currency = self.document.query.currency

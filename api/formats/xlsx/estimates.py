@@ -146,7 +146,6 @@ class _Row:
     on_demand: Offer | None
 
     def cells(self) -> list[Any]:
-        """The cells in the order of NAMES."""
         keys = [self._key(name, read(self.estimate)) for name, read in estimate_columns()]
         return [*keys, *self._numbers(), *self._amounts(), *self._limits(), *self._factors()]
 

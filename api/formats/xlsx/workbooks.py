@@ -5,14 +5,14 @@ from __future__ import annotations
 from api.formats.xlsx.book import Book
 from api.formats.xlsx.commitments import CommitmentSheets
 from api.formats.xlsx.estimates import write_estimates
-from api.formats.xlsx.front import Front, write_front
 from api.formats.xlsx.rates import Rates
 from api.formats.xlsx.summary import write_assumptions, write_summary
+from api.formats.xlsx.tables import Front, write_front
 from api.questions.links import to_url
 from api.questions.schemas.layout import Layout
 from api.reports.commitments import CommitmentsDocument
-from api.reports.compared import Compared, MachineBills
-from costcalc.answers import Answer, Estimate
+from api.reports.decision import Compared, MachineBills
+from costcalc.answers import Answer
 from costcalc.offers import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 
@@ -64,13 +64,9 @@ def commitments(document: CommitmentsDocument, bills: tuple[MachineBills, ...], 
 def _hours_of(machine: Compared, answer: Answer) -> str | None:
     """The hours of the first estimate of the same training on the same machines, or the share of them that one run takes."""
     for estimate in answer.estimates:
-        if _is_same(machine, estimate):
+        wanted = (machine.provider, machine.instance_type, machine.nodes, machine.recipe)
+        found = (estimate.provider, estimate.instance_type, estimate.nodes, estimate.recipe)
+        if wanted == found and estimate.purchase_option not in OTHER_HOURS:
             hours = f"INDEX(estimates_hours,MATCH({estimate.rank},estimates_rank,0))"
             return hours if answer.query.runs == 1 else f"{hours}*{machine.hours_per_run / estimate.hours!r}"
     return None
-
-
-def _is_same(machine: Compared, estimate: Estimate) -> bool:
-    wanted = (machine.provider, machine.instance_type, machine.nodes, machine.recipe)
-    found = (estimate.provider, estimate.instance_type, estimate.nodes, estimate.recipe)
-    return wanted == found and estimate.purchase_option not in OTHER_HOURS

@@ -89,7 +89,6 @@ class Converter:
     rates: Mapping[str, ExchangeRate]
 
     def converted(self, offer: Offer) -> Offer:
-        """The offer with its rates in the currency."""
         factor = self.factor(offer)
         if factor is None or self.currency is None:
             return offer

@@ -69,9 +69,10 @@ def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
         Axis.around([float(cost) for each in both for cost in each.cost(BASIS)]),
         tuple(dict.fromkeys(each.provider for each in both)),
     )
+    said = document.verdict
     return {
         "document": document,
-        "notes": _notes(document),
+        "notes": (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :]),
         "in_words": in_words,
         "sides": [
             (name, each, each.cost(BASIS), card(frame, each, BASIS), explained(query, each))
@@ -80,12 +81,6 @@ def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
         "turn": _turn(document),
         "chance_of_a": document.probability if document.cheaper == "a" else 1 - document.probability,
     }
-
-
-def _notes(document: CompareDocument) -> tuple[str, ...]:
-    """Of the verdict what nothing else shows: both ratios, whether errors are shared, from when on one's own machine pays."""
-    said = document.verdict
-    return (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :])
 
 
 def _turn(document: CompareDocument) -> Turn | None:

@@ -41,12 +41,10 @@ class Sent(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Its curve."""
         return _line(self.tried.curve) if self.tried else ""
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the largest value of its curve."""
         values = [point.value for point in self.tried.curve] if self.tried else [0.0]
         return min(values), max(values)
 

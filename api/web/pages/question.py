@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from flask import Blueprint, Response, render_template, request, url_for
 
 from api.formats import words
-from api.formats.charts import marks
+from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
@@ -173,7 +173,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "tray": _tray(query),
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
-        "drawn": marks,
+        "drawn": cost_and_time,
         "at_estimate": lambda mark: at("/estimate", offset=mark.rank - 1),
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),

@@ -120,7 +120,6 @@ class Front:
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         request = Request(scope, send)
         try:
             await self._answer(request, receive)

@@ -30,13 +30,11 @@ class Refreshing:
         self._process: subprocess.Popen[str] | None = None
 
     def run(self) -> None:
-        """Goes on until it is stopped."""
         pause = timedelta(0)
         while not self._stopped.wait(pause.total_seconds()):
             pause = self._refreshed() * uniform(1, 1 + JITTER)
 
     def stop(self) -> None:
-        """Ends it, and a refresh that is under way."""
         self._stopped.set()
         if self._process and self._process.poll() is None:
             self._process.terminate()
@@ -44,7 +42,6 @@ class Refreshing:
                 self._process.wait(STOP_SECONDS)
 
     def _refreshed(self) -> timedelta:
-        """How long to wait for the next one."""
         if not self._note.exists():
             return STORE_AWAY
         arguments = f"{self._every.total_seconds():g}", self._note.read_text(), str(os.getpid())

@@ -52,11 +52,9 @@ class Request:
 
     @property
     def client(self) -> str:
-        """The address from which it came; empty through a Unix socket."""
         return str((self.scope.get("client") or ("",))[0])
 
     def parsed(self) -> ParsedRequest:
-        """Its parameters and cookies as Flask reads them."""
         scope = self.scope
         headers = Headers((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
         scheme, path, query = scope.get("scheme", "http"), scope["path"], scope["query_string"]
@@ -72,7 +70,6 @@ class Request:
 
     @property
     def has_body(self) -> bool:
-        """Whether a body follows, of whatever framing."""
         return b"content-length" in self.headers or b"transfer-encoding" in self.headers
 
     @property
@@ -86,7 +83,6 @@ class Request:
         return ALL_RECIPES.search(self.scope["query_string"]) is not None
 
     def header(self, name: bytes) -> str:
-        """The value of a header; empty where it is missing."""
         return self.headers.get(name, b"").decode("latin-1")
 
     async def send(self, message: Message) -> None:

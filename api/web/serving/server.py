@@ -115,7 +115,8 @@ def serve(settings: Settings) -> None:
     """
     evidence = load_evidence()
     packaged_catalogue()  # read only to be checked: a corrupt table shall stop the server, not its workers one by one
-    _allow_many_files()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with tempfile.TemporaryDirectory(prefix="costcalc-workers-") as folder:
         os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", folder)
         server = _Server(
@@ -216,12 +217,6 @@ def _free_port(host: str, port: int, bind: str) -> int:
             raise CannotListen(f"cannot listen on {bind}: {error.strerror}; choose another with --bind") from None
         chosen: int = trial.getsockname()[1]
         return chosen
-
-
-def _allow_many_files() -> None:
-    """Each connection is a file to the system, which at first allows a process 1,024."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _announce(server: Any, refreshing: Refreshing | None) -> None:

@@ -15,9 +15,8 @@ from support.prices import offer
 
 from api.mcp.actions import ACTIONS
 from api.mcp.answers import KEPT, MOST, fitting
-from api.mcp.resources import RESOURCES
 from api.mcp.server import Desk, answered, server_of
-from api.mcp.tools import TOOLS
+from api.mcp.tools import RESOURCES, TOOLS
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from own_runs.runs import CurvePoint

@@ -13,8 +13,8 @@ from support.slack import table_of
 from api.cli.main import main
 from api.settings import Settings
 from api.slack import price_alert as slack_notice
+from api.slack.delivery import NotSent, WrongUse
 from api.slack.price_alert import AlertRequest, notice, notify
-from api.slack.webhook import NotSent, WrongUse
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 
@@ -118,7 +118,7 @@ class TestPosting:
         assert len(slack.posts) == 2
 
     def test_it_gives_up_when_slack_stays_busy(self, slack, settings, monkeypatch):
-        monkeypatch.setattr("api.slack.webhook.WAITS_SECONDS", (0.0, 0.0))
+        monkeypatch.setattr("api.slack.delivery.WAITS_SECONDS", (0.0, 0.0))
         for _ in range(2):
             slack.will(503, "later")
         with pytest.raises(NotSent, match="503 later"):
