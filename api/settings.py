@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -63,6 +64,15 @@ def _whole(least: int) -> Callable[[str], int]:
     return parse
 
 
+def _like(form: re.Pattern[str], told: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if not form.fullmatch(text):
+            raise ValueError(told)
+        return text
+
+    return parse
+
+
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -82,20 +92,10 @@ def _interval(text: str) -> timedelta | None:
     return timedelta(**{_UNITS[match[2]]: int(match[1])})
 
 
-def _edition_key(text: str) -> str:
-    if not _KEY.fullmatch(text):
-        raise ValueError("write 64 hexadecimal digits, such as `openssl rand -hex 32` prints")
-    return text
-
-
 def _store(text: str) -> str:
     if not _STORE.match(text):
         raise ValueError("write sqlite:////path/to/prices.sqlite3 or postgresql://user:password@host/database")
     return text if text.startswith("sqlite") else _with("psycopg", text)
-
-
-def _redis(text: str) -> str:
-    return _with("redis", text)
 
 
 def _with(package: str, text: str) -> str:
@@ -110,12 +110,6 @@ def address(text: str) -> str:
     _, colon, port = text.rpartition(":")
     if not text.startswith("unix:") and not (colon and port.isdigit() and int(port) <= MOST_PORT):
         raise ValueError(f"write an address and a port from 0 to {MOST_PORT}, such as 127.0.0.1:8000")
-    return text
-
-
-def _address_of_service(text: str) -> str:
-    if not _WEB_ADDRESS.fullmatch(text):
-        raise ValueError("write a whole address, such as https://costcalc.example.org")
     return text
 
 
@@ -185,7 +179,7 @@ class Settings:
     public_url: str | None = _setting(
         None,
         "The address at which people reach the service; links start with it, and its path is where the service is served.",
-        _address_of_service,
+        _like(_WEB_ADDRESS, "write a whole address, such as https://costcalc.example.org"),
     )
     hosts: tuple[str, ...] = _setting(
         None,
@@ -219,13 +213,13 @@ class Settings:
         _list,
     )
     slack_webhook_url: str | None = _setting(
-        None, "The Slack webhook to which `costcalc slack notice` posts; if unset, it cannot post.", secret=True
+        None, "The Slack webhook to which `costcalc watch --slack` posts; if unset, it cannot post.", secret=True
     )
     redis_url: str | None = _setting(
         None,
         "The Redis in which servers count requests and remember used Slack signatures; if unset, each worker counts its "
         "own, and the store remembers.",
-        _redis,
+        partial(_with, "redis"),
         secret=True,
     )
     poll_seconds: float = _setting("2", "Seconds after which a worker looks for newer prices.", _seconds)
@@ -237,7 +231,7 @@ class Settings:
     edition_key: str | None = _setting(
         None,
         "The private key, of 64 hexadecimal digits, that signs editions.",
-        _edition_key,
+        _like(_KEY, "write 64 hexadecimal digits, such as `openssl rand -hex 32` prints"),
         secret=True,
     )
     cache_answers: int = _setting("512", "Encoded answers that a worker keeps in memory.", _whole(0))

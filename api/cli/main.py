@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from decimal import Decimal
 from itertools import takewhile
 from pathlib import Path
 from pkgutil import resolve_name
@@ -163,38 +162,4 @@ def validate(form: str, into: str | None, of_tasks: bool) -> None:
     except WrongPage as error:
         stop(error)
     except TableError as error:
-        stop(error, FAILED)
-
-
-@main.group()
-def slack() -> None:
-    """Post price alerts to a Slack channel."""
-
-
-@slack.command()
-@click.option(
-    "--every",
-    type=click.Choice(["day", "week"], case_sensitive=False),
-    default="week",
-    show_default=True,
-    help="Period to compare with.",
-)
-@click.option("--moved", default="10%", show_default=True, help="Smallest move to report, such as 10% or 0.1.")
-@click.option("--ask", default="resnet50 0.757", show_default=True, help="Question to answer, as typed after /cost.")
-@click.option("--below", type=click.FloatRange(0, min_open=True), help="Post only that the answer fell below this sum.")
-@click.option("--dry-run", is_flag=True, help="Print the message without sending it.")
-def notice(every: str, moved: str, ask: str, below: float | None, dry_run: bool) -> None:
-    """Post which prices moved, and how an answer changed.
-
-    It posts to COSTCALC_SLACK_WEBHOOK_URL. Run it from cron.
-    """
-    from api.slack import price_alert as slack_notice
-    from api.slack.delivery import NotSent, WrongUse
-
-    try:
-        request = slack_notice.AlertRequest(every, moved, ask, None if below is None else Decimal(repr(below)))
-        click.echo(slack_notice.notify(settings_of_environment(), request, dry_run))
-    except WrongUse as error:
-        stop(error)
-    except NotSent as error:
         stop(error, FAILED)

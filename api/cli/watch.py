@@ -25,7 +25,7 @@ from api.questions.fields import Text
 from api.questions.resolving import Side
 from api.reports.prices.offers import selected
 from api.service import Service
-from api.slack.delivery import NotSent, WrongUse, post, webhook
+from api.slack.delivery import NotSent, is_slack, post
 from api.slack.message import Message, escape
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
 from costcalc.training import Recipe
@@ -38,7 +38,7 @@ Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
 ALARM = 3  # exit status where the range leaves the budget
 MACHINE = Schema.from_dict({"a": Text("the machine", example="aws:p3.8xlarge")})
 POSTED = "costcalc-posted.txt"
-LEFT_TO_SAY = "or leave --slack out"
+NO_WEBHOOK = "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... or leave --slack out"
 
 
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
@@ -81,10 +81,9 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
     slack, like, started = options.pop("slack"), options.pop("like"), options.pop("started")
     del options["every"]
     settings = settings_of_environment()
-    try:
-        url = webhook(settings, LEFT_TO_SAY) if slack else None
-    except WrongUse as error:
-        stop(error)
+    url = settings.slack_webhook_url if slack else None
+    if slack and not (url and is_slack(url, settings.slack_response_hosts)):
+        stop(NO_WEBHOOK)
     with told():
         service = build_once(settings)
         paid = rate if instance is None else hourly_rate(service, instance)

@@ -21,7 +21,7 @@ from api.questions.own_runs import RunSchema
 from api.questions.parsing import as_texts
 from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import launch_report
-from api.reports.own_runs import check_room, new_run, own_recipe, sent_before
+from api.reports.own_runs import kept_run, new_run
 from api.service import Service
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
@@ -110,12 +110,8 @@ def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     values = service.check(AddSchema(), _texts(given))
     path = Path(values.pop("log"))
     run = new_run(service, service.catalogue(), values, path)
-    row = run.stored(None)
-    before = sent_before(service.runs(), run, None)
-    if before is None:
-        check_room(service.runs(), run, None)
-        service.keeper.add(row, By(ASSISTANT, service.clock()))
-    return short_answer(own_recipe(before or row), "costcalc recipes list")
+    kept = kept_run(service, service.keeper, run, None, By(ASSISTANT, service.clock()))
+    return short_answer(kept, "costcalc recipes list")
 
 
 def refreshed(service: Service, given: Mapping[str, Any], database: str | None) -> Json:

@@ -18,6 +18,7 @@ from api.questions.suggestions import Guesses, clip, unknown
 from api.questions.values import RunValues
 from api.reports.cost import cost_report
 from api.service import Service
+from api.stored import StoredRuns
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from own_runs.adding import Facts, RunRefused, name_of, read_run
@@ -25,6 +26,7 @@ from own_runs.logs.log import LogRefused
 from own_runs.plausible import implausible
 from own_runs.runs import RUN, CurvePoint, Run, stored_run
 from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
+from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 
 MOST_RUNS = 500
@@ -239,10 +241,15 @@ def _rented(text: str, names: Known, catalogue: Catalogue, nodes: int) -> dict[s
     }
 
 
-def sent_before(rows: Iterable[OwnRun], run: Run, owner: str | None) -> OwnRun | None:
-    """This very run, stored for this owner: whoever got no answer sends it again."""
-    own = (row for row in rows if row.kind == RUN and row.owner == owner)
-    return next((row for row in own if replace(stored_run(row), added_at=run.added_at) == run), None)
+def kept_run(service: Service, keeper: StoredRuns, run: Run, owner: str | None, by: By) -> OwnRecipe:
+    """The run as it is kept; whoever got no answer sends the very same again. Raises Refused where there is no room."""
+    own = (row for row in service.runs() if row.kind == RUN and row.owner == owner)
+    row = next((row for row in own if replace(stored_run(row), added_at=run.added_at) == run), None)
+    if row is None:
+        check_room(service.runs(), run, owner)
+        row = run.stored(owner)
+        keeper.add(row, by)
+    return own_recipe(row)
 
 
 def check_room(rows: Iterable[OwnRun], run: Run, owner: str | None) -> None:

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from prometheus_client import Counter
 
-from api.settings import Settings
 from api.slack.message import Message
 from pricing.sources.common.http import HttpError, Reply, post_once
 
@@ -165,26 +164,12 @@ def _count(outcome: Outcome) -> None:
 WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
 
 
-class WrongUse(Exception):
-    """The request is wrong; the message says what to write."""
-
-
 class NotSent(Exception):
     """The message did not reach Slack."""
 
 
-def webhook(settings: Settings, otherwise: str) -> str:
-    """Where to post. Raises WrongUse where no address of Slack's is set, saying what one may do `otherwise`."""
-    url = settings.slack_webhook_url
-    if not (url and is_slack(url, settings.slack_response_hosts)):
-        raise WrongUse(
-            f"set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... {otherwise}"
-        )
-    return url
-
-
 def post(url: str, message: Message) -> None:
-    """Post to the webhook: wait while Slack is busy, and send the text alone if Slack refuses the blocks. Raises NotSent."""
+    """Posts to a channel's webhook, and waits while Slack is busy. Raises NotSent."""
     for wait in WAITS_SECONDS:
         try:
             reply = post_once(url, message.content(), TIMEOUT_SECONDS)
@@ -193,9 +178,7 @@ def post(url: str, message: Message) -> None:
         outcome, seconds = judge(reply, message, wait)
         if outcome is Outcome.DELIVERED:
             return
-        if outcome is Outcome.WITHOUT_BLOCKS:
-            message = message.without_blocks()
-        elif outcome is not Outcome.RETRIED:
+        if outcome is not Outcome.RETRIED:
             break
         time.sleep(seconds)
     raise NotSent(f"Slack answered {reply.status} {reply.text[:200]}")

@@ -11,6 +11,7 @@ from collections import Counter as Counted
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from time import perf_counter, thread_time
 from typing import Any
 
@@ -28,7 +29,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
-from api.service import Service
 from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
 from costcalc.catalogue.freshness import Freshness, current_freshness
@@ -40,46 +40,23 @@ UNKEPT = {"Cache-Control": "no-store"}
 DEAR_SECONDS = 0.25
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30)
 
+_gauge = partial(Gauge, multiprocess_mode="mostrecent")
 REQUESTS = Counter("costcalc_http_requests_total", "Requests by path and status", ["path", "status"])
-QUARANTINED = Gauge(
-    "costcalc_prices_quarantined",
-    "Rates that look odd and are left out, by source",
-    ["source"],
-    multiprocess_mode="mostrecent",
+QUARANTINED = _gauge("costcalc_prices_quarantined", "Rates that look odd and are left out, by source", ["source"])
+FAILING = _gauge(
+    "costcalc_prices_failing", "1 if a source failed, completely or in part, when it was last asked", ["source"]
 )
-FAILING = Gauge(
-    "costcalc_prices_failing",
-    "1 if a source failed, completely or in part, when it was last asked",
-    ["source"],
-    multiprocess_mode="mostrecent",
-)
-GAPS = Gauge("costcalc_prices_gaps", "Open gaps by source", ["source"], multiprocess_mode="mostrecent")
-REACHABLE = Gauge(
-    "costcalc_store_reachable",
-    "1 while the price store can be reached, as /readyz says",
-    multiprocess_mode="mostrecent",
-)
-MEMORY = Gauge(
-    "costcalc_memory_bytes",
-    "About how much the engine of the worker that answered last keeps of earlier answers",
-    multiprocess_mode="mostrecent",
+GAPS = _gauge("costcalc_prices_gaps", "Open gaps by source", ["source"])
+REACHABLE = _gauge("costcalc_store_reachable", "1 while the price store can be reached, as /readyz says")
+MEMORY = _gauge(
+    "costcalc_memory_bytes", "About how much the engine of the worker that answered last keeps of earlier answers"
 )
 ESTIMATES = Counter("costcalc_estimates_total", "Estimates found by answers, including those beyond the limit")
 PROCESSOR = Counter(
     "costcalc_http_processor_seconds_total", "Seconds of processor that answers took, by path", ["path"]
 )
-AGE = Gauge(
-    "costcalc_prices_age_seconds",
-    "Seconds since a source last answered a refresh",
-    ["source"],
-    multiprocess_mode="mostrecent",
-)
-MEDIAN_AGE = Gauge(
-    "costcalc_prices_median_age_days",
-    "Median age in days of the rates of a provider",
-    ["provider"],
-    multiprocess_mode="mostrecent",
-)
+AGE = _gauge("costcalc_prices_age_seconds", "Seconds since a source last answered a refresh", ["source"])
+MEDIAN_AGE = _gauge("costcalc_prices_median_age_days", "Median age in days of the rates of a provider", ["provider"])
 REPLAYS = Counter("costcalc_http_replays_total", "Requests answered from memory, by path", ["path"])
 REFUSED = Counter("costcalc_http_refused_total", "Requests refused before they were read as questions", ["status"])
 SECONDS = Histogram("costcalc_http_request_seconds", "Seconds until an answer was ready", ["path"], buckets=BUCKETS)
@@ -139,33 +116,24 @@ def prometheus() -> Response:
     """Prometheus metrics of all workers."""
     service = current_service()
     odd = Counted(service.prices.quarantined())
-    gaps = Counted(gap.source for gap in _gaps(service))
+    try:
+        catalogue = service.catalogue()
+        gaps, fresh = catalogue.gaps, current_freshness(catalogue, service.clock())
+    except NotReady:
+        gaps, fresh = (), Freshness()
+    open_gaps = Counted(gap.source for gap in gaps)
     failing = service.prices.failing()
     for name in service.sources:
         QUARANTINED.labels(name).set(odd[name])
-        GAPS.labels(name).set(gaps[name])
+        GAPS.labels(name).set(open_gaps[name])
         FAILING.labels(name).set(name in failing)
     REACHABLE.set(service.prices.trouble() is None)
     MEMORY.set(service.memory.size_bytes)
     for name, answered_at in service.prices.answered_at():
         AGE.labels(name).set((service.clock() - answered_at).total_seconds())
-    for provider, days in _freshness(service).by_provider.items():
+    for provider, days in fresh.by_provider.items():
         MEDIAN_AGE.labels(provider).set(days)
     return Response(exposition(), content_type=CONTENT_TYPE_LATEST, headers=UNKEPT)
-
-
-def _gaps(service: Service) -> tuple[Gap, ...]:
-    try:
-        return service.catalogue().gaps
-    except NotReady:
-        return ()
-
-
-def _freshness(service: Service) -> Freshness:
-    try:
-        return current_freshness(service.catalogue(), service.clock())
-    except NotReady:
-        return Freshness()
 
 
 class Measured:

@@ -17,14 +17,12 @@ from api.reports.own_runs import (
     OwnRecipe,
     OwnRecipesReport,
     TriedRun,
-    check_room,
+    kept_run,
     new_run,
-    own_recipe,
     own_recipes_report,
     removable,
-    sent_before,
     tried_run,
-)  # fmt: skip
+)
 from api.service import Service
 from api.stored import StoredRuns
 from api.web.asker import current_author, current_owner, current_token
@@ -97,12 +95,7 @@ def _added(given: dict[str, list[str]]) -> tuple[OwnRecipe | TriedRun, int]:
         return tried_run(_service(), _read(service, values), target, owner), 200
     keeper = _keeper()
     run = _read(service, values)
-    row = run.stored(None if shared else owner)
-    before = sent_before(service.runs(), run, row.owner)
-    if before is None:
-        check_room(service.runs(), run, row.owner)
-        keeper.add(row, current_author())
-    return own_recipe(before or row), 201
+    return kept_run(service, keeper, run, None if shared else owner, current_author()), 201
 
 
 @blueprint.delete("/recipes/<id>")

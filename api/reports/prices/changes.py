@@ -20,7 +20,6 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.offers import Offer, Payment, PurchaseOption
-from costcalc.units import Indices
 
 USUAL = timedelta(days=30)
 COMPARED = ("hourly_rate", "upfront", "currency", "observed_at", "source")
@@ -81,7 +80,10 @@ class ChangesReport:
 
     def rows(self) -> Iterator[ChangeRow]:
         for previous, row in self.page.tolist():
-            yield change_row(self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row))
+            before, offer = self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row)
+            known = {f"previous_{name}": getattr(before, name, None) for name in COMPARED}
+            kind = "changed" if before else "new"
+            yield filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(before, offer), **known)
 
     def document(self) -> ChangesDocument:
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
@@ -96,29 +98,16 @@ def changes_report(service: Service, catalogue: Catalogue, values: Values) -> Ch
         raise BadParameters({"since": [told]})
     catalogue = service.at(catalogue, since, as_of)
     before, after = (selected(catalogue, moment, values) for moment in (since, as_of))
-    found = np.stack(changed_rows(catalogue, before, after), axis=1)
-    page, words = page_of(values), own_words(values)
-    return ChangesReport(catalogue, since, as_of, len(found), rest_of(len(found), page), found[page], words)
-
-
-def changed_rows(catalogue: Catalogue, before: Indices, after: Indices) -> tuple[Indices, Indices]:
-    """Of the rows current after, those that are new or have other rates, each with its row before, -1 where there was none."""
     columns = catalogue.columns
     current = np.full(int(columns.key.max(initial=-1)) + 1, -1)
     current[columns.key[before]] = before
     previous = current[columns.key[after]]
     differs = previous < 0
-    for name in RATES:
-        rates = getattr(columns, name)
+    for rates in (getattr(columns, name) for name in RATES):
         differs |= rates[previous] != rates[after]
-    return previous[differs], after[differs]
-
-
-def change_row(previous: Offer | None, offer: Offer) -> ChangeRow:
-    """An offer beside what it was before."""
-    before = {f"previous_{name}": getattr(previous, name, None) for name in COMPARED}
-    kind = "changed" if previous else "new"
-    return filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(previous, offer), **before)
+    found = np.stack((previous[differs], after[differs]), axis=1)
+    page, words = page_of(values), own_words(values)
+    return ChangesReport(catalogue, since, as_of, len(found), rest_of(len(found), page), found[page], words)
 
 
 def _change(previous: Offer | None, offer: Offer) -> float | None:
