@@ -28,7 +28,6 @@ from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_stock
-from costcalc.offers import Offer
 from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
@@ -305,7 +304,12 @@ def withdraw(source: str, yes: bool, **filters: object) -> None:
     wrong = [catalogue.offer(row) for row in rows.tolist()]
     if not wrong:
         stop(f"{name} has no current rate that matches these filters: nothing to withdraw", FAILED)
-    _say_which(name, wrong)
+    for offer in wrong[:SHOWN]:
+        terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
+        rate = f"{offer.currency} {offer.hourly_rate:.4f} an hour"
+        click.echo(f"{name}: {offer.provider} {offer.instance_type} in {offer.region}, {terms}, {rate}")
+    if len(wrong) > SHOWN:
+        click.echo(f"and {len(wrong) - SHOWN} more")
     _agreed("Withdraw", len(wrong), yes)
     published = store.withdraw(name, frozenset(offer.key for offer in wrong), this_user())
     click.echo(f"snapshot {published.snapshot}: {len(published.ended)} withdrawn")
@@ -347,16 +351,6 @@ def _passes(odd: Quarantined, filters: Mapping[str, Sequence[str]]) -> bool:
 
 def _in_quarantine(odd: Quarantined) -> str:
     return f"{odd.origin}: left out since {_moment(odd.since)}: {odd.reason}"
-
-
-def _say_which(name: str, offers: Sequence[Offer]) -> None:
-    """The offers that shall go, with their rates; the first of many."""
-    for offer in offers[:SHOWN]:
-        terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
-        rate = f"{offer.currency} {offer.hourly_rate:.4f} an hour"
-        click.echo(f"{name}: {offer.provider} {offer.instance_type} in {offer.region}, {terms}, {rate}")
-    if len(offers) > SHOWN:
-        click.echo(f"and {len(offers) - SHOWN} more")
 
 
 def _states_at(now: datetime) -> tuple[Column, ...]:

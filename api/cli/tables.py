@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -114,7 +114,12 @@ def fit_lines(report: FitReport, view: View) -> Iterator[str]:
         yield from list_lines(tables.FITS, report, view)
     else:
         yield from paragraph(f"Largest batches that fit, as known on {day(report.as_of)}:", view.width)
-        yield from table([Column("accelerator", _memory), *map(_of_network, models)], _by_accelerator(fits), view.width)
+        grid: dict[tuple[float, str], dict[str, Fit]] = {}
+        for each in fits:
+            grid.setdefault((each.memory_gib, each.accelerator), {})[each.model] = each
+        yield from table(
+            [Column("accelerator", _memory), *map(_of_network, models)], [grid[key] for key in sorted(grid)], view.width
+        )
         yield from paragraph(SIGNS_OF_FITS, view.width)
     if report.nearest:
         none = [each.accelerator for each in fits if each.model == report.nearest.model and not each.fits]
@@ -122,14 +127,6 @@ def fit_lines(report: FitReport, view: View) -> Iterator[str]:
         yield from paragraph(
             f"{report.nearest.model} does not fit {', '.join(none)}; the smallest that holds it is {held}.", view.width
         )
-
-
-def _by_accelerator(rows: Sequence[Fit]) -> list[dict[str, Fit]]:
-    """By accelerator, in order of memory, what fits it by network."""
-    grid: dict[tuple[float, str], dict[str, Fit]] = {}
-    for each in rows:
-        grid.setdefault((each.memory_gib, each.accelerator), {})[each.model] = each
-    return [grid[key] for key in sorted(grid)]
 
 
 def _of_network(model: str) -> Column:

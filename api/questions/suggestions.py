@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
@@ -32,30 +31,13 @@ CALLED = {
     "label": "tag tags team project",
 }
 """Other words that people use for our parameters."""
-ASKED_BACK = re.compile(r'((?:unknown|there is no) ([a-z ]+) "(.*)": did you mean )(.+)\?', re.DOTALL)
 _NUMBERED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)
-
-
-class AskedBack(NamedTuple):
-    """A message that asks which known name is meant: its words before the names, what is named, the unknown name, and the
-    known ones. The text may have been clipped, and a name with a comma is in pieces."""
-
-    before: str
-    what: str
-    text: str
-    names: list[str]
 
 
 def called(name: str) -> list[str]:
     """The parameters that people call so."""
     form = squeeze(name)
     return [field for field, words in CALLED.items() if form in words.split()]
-
-
-def asked_back(message: str) -> AskedBack | None:
-    """The parts of a message such as `unknown model "resnet5": did you mean resnet50 or resnet56?`; None of any other."""
-    found = ASKED_BACK.fullmatch(message)
-    return found and AskedBack(found[1], found[2], found[3], re.split(", | or ", found[4]))
 
 
 def clip(text: str) -> str:

@@ -134,7 +134,12 @@ class Planner:
             return Answered(number, given, f"more cells than columns: {cells} has no column", 0, None, None), None
         own = {name: [self._plain(name, text)] for name, text in given.items() if text and not name.startswith("_")}
         try:
-            best, prices = self._best({**self.shared, **own})
+            values, _ = self.service.parse(ROW, {**self.shared, **own}, self.catalogue, self.guesses)
+            query = replace(query_of(values, limit=1), label=None, cost_center=None)
+            if query not in self.best:
+                self._check_time()
+                self.best[query] = best_of(self.service.answer(query, self.catalogue))
+            best, prices = self.best[query]
         except Refused as refused:
             return Answered(number, given, refused.detail, 0, None, None), None
         return replace(best, row=number, given=given), prices
@@ -143,15 +148,6 @@ class Planner:
         if self.decimal != "," or not isinstance(ROW.fields.get(name), (Number, Discounts, OwnRates)):
             return text
         return text.replace(",", ".") if text.count(",") == 1 else DECIMAL_COMMA.sub(".", text)
-
-    def _best(self, arguments: Arguments) -> tuple[Answered, PriceBasis]:
-        """The answer to one row; equal questions are answered once. Raises Refused, also where the plan has taken its time."""
-        values, _ = self.service.parse(ROW, arguments, self.catalogue, self.guesses)
-        query = replace(query_of(values, limit=1), label=None, cost_center=None)
-        if query not in self.best:
-            self._check_time()
-            self.best[query] = best_of(self.service.answer(query, self.catalogue))
-        return self.best[query]
 
     def _check_time(self) -> None:
         worked, began = self.started

@@ -153,7 +153,10 @@ def _metric(run: Run) -> Metric | None:
 def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
     """The question on the day of the run: about an earlier run of the same network, data set and metric, else about the network
     itself where it is known; None where neither is."""
-    run, earlier = own.run, _earlier(service, own.run)
+    same = (own.run.model, own.run.dataset, own.run.metric)
+    before = (one.run for one in service.own.values() if one.run.added_at < own.run.added_at)
+    alike = [one for one in before if (one.model, one.dataset, one.metric) == same]
+    run, earlier = own.run, max(alike, key=lambda one: one.added_at, default=None)
     query = EstimateQuery(
         model=run.model,
         target=0.0,
@@ -172,14 +175,6 @@ def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
         return _of_network(service, run, query)
     target = max(run.reached, earlier.reached) if earlier.lower_is_better else min(run.reached, earlier.reached)
     return replace(query, model=earlier.name, target=target, metric=run.metric, dataset=run.dataset, recipes="all")
-
-
-def _earlier(service: Service, run: Run) -> Run | None:
-    """The newest run before this one that trained the same network on the same data set and logged the same metric."""
-    same = (run.model, run.dataset, run.metric)
-    before = (one.run for one in service.own.values() if one.run.added_at < run.added_at)
-    alike = [one for one in before if (one.model, one.dataset, one.metric) == same]
-    return max(alike, key=lambda one: one.added_at, default=None)
 
 
 def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQuery | None:

@@ -41,7 +41,8 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     """The reply: the verdict, then the picks with a few others, or the list where so `many` estimates are asked for."""
     best = answer.best[:BEST] if many is None else answer.estimates[:many]
     if not best:
-        return _nothing(answer, links, shared)
+        text = "\n".join([_title(answer), _verdict(answer), *_left_out(answer), _addresses(links)])
+        return Message(text, (section(text),), shared)
     blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
     texts = "\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer)
     blocks += [section(text) for text in texts if text]
@@ -163,8 +164,3 @@ def _addresses(links: Links) -> str:
 
 def _hints(answer: Answer) -> Iterator[str]:
     yield from (f"Instead: {escape(hint.sentence)}" for hint in answer.hints)
-
-
-def _nothing(answer: Answer, links: Links, shared: bool) -> Message:
-    text = "\n".join([_title(answer), _verdict(answer), *_left_out(answer), _addresses(links)])
-    return Message(text, (section(text),), shared)

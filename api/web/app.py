@@ -27,7 +27,7 @@ from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents
 from api.web.pages import question
-from api.web.pages.known_names import asked_again, known_names
+from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
@@ -116,7 +116,6 @@ def _everywhere() -> dict[str, object]:
         "version": version,
         "signed_in": asker.COOKIE in request.cookies,
         "known_names": known_names,
-        "asked_again": asked_again,
     }
 
 

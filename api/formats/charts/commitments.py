@@ -5,7 +5,7 @@ from __future__ import annotations
 from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, line, nothing, sign, told_apart
 from api.reports.commitments import CommitmentsReport
-from api.reports.decision import Compared, cheapest_first
+from api.reports.decision import cheapest_first
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
@@ -35,19 +35,6 @@ def figure(report: CommitmentsReport) -> Figure:
         )
         for way, (flat, rate) in ways.items()
     )
-    return Figure(
-        f"{words.machine(machine)}, {machine.region}: what a month costs",
-        "rings: above this it costs less than on demand",
-        [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in x.ticks()],
-        [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.ticks()],
-        f"hours of use in a month of {HOURS_PER_MONTH}",
-        f"{machine.currency} per month",
-        "".join(lines) + "".join(_rings(machine, x, y)),
-        list(entries.values()),
-    )
-
-
-def _rings(machine: Compared, x: Scale, y: Scale) -> list[str]:
     rings = []
     for way in machine.choices:
         if way.break_even_hours_per_month is not None:
@@ -55,7 +42,16 @@ def _rings(machine: Compared, x: Scale, y: Scale) -> list[str]:
             cost = flat + rate * hours
             told = f"{words.bought(way)}: {hours:,.0f} h a month, {cost:,.2f} {machine.currency}"
             rings.append(sign(Place.of(x.at(hours), y.at(cost)), "ring", "ink", told))
-    return rings
+    return Figure(
+        f"{words.machine(machine)}, {machine.region}: what a month costs",
+        "rings: above this it costs less than on demand",
+        [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in x.ticks()],
+        [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.ticks()],
+        f"hours of use in a month of {HOURS_PER_MONTH}",
+        f"{machine.currency} per month",
+        "".join(lines) + "".join(rings),
+        list(entries.values()),
+    )
 
 
 def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:

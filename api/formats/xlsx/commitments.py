@@ -140,7 +140,8 @@ class CommitmentSheets:
         chart = book.plain.add_chart({"type": "scatter", "subtype": "straight"})
         if machine.on_demand:
             chart.add_series(series("on demand", "on_demand_per_month", ways[0]))
-        for way in _cheapest_of_each_kind(machine):
+        by_rate = sorted(enumerate(machine.ways), key=lambda each: each[1].hourly_rate)
+        for way in list({(way.purchase_option, way.term): at for at, way in reversed(by_rate)}.values()):
             choice = machine.ways[way]
             name = " ".join(filter(None, [choice.purchase_option.replace("_", " "), choice.term]))
             chart.add_series(series(name, "cost_per_month", ways[way]))
@@ -203,12 +204,6 @@ class CommitmentSheets:
         form = "money" if name in MONEY else "rate" if name in RATES else FORMS.get(name)
         unit = "UTC" if name == "price_observed_at" else unit
         return Column(name, form, WIDTHS.get(name, 10.5), unit, bool(is_term) or name in FOLDED)
-
-
-def _cheapest_of_each_kind(machine: Compared) -> list[int]:
-    """The positions of the ways to commit to a machine with the least rate, one of each kind and term."""
-    by_rate = sorted(enumerate(machine.ways), key=lambda each: each[1].hourly_rate)
-    return list({(way.purchase_option, way.term): at for at, way in reversed(by_rate)}.values())
 
 
 def _of_usage(name: str) -> csv_export.Column:

@@ -94,21 +94,16 @@ def trend_page(report: TrendReport, _: Layout) -> bytes:
         report.document(),
         Address(request.path, asked_of(question_of("trend"))),
     )
+    moments = [days(point.date) for point in report.document().points]
     return render_template(
         "trend.html",
         at=at,
         document=document,
         headline=Headline.of(document.verdict),
         fields=FIELDS,
-        places=_places(report),
+        places=[(moment - moments[0]) / (moments[-1] + 1 - moments[0]) for moment in moments],
         explained=lambda point: explained(replace(report.query, as_of=point.date), point.estimate),
         query=report.query,
         words=words,
         in_words=in_words,
     ).encode()
-
-
-def _places(report: TrendReport) -> list[float]:
-    """Where each point stands on the axis of the chart, from 0 to 1."""
-    moments = [days(point.date) for point in report.document().points]
-    return [(moment - moments[0]) / (moments[-1] + 1 - moments[0]) for moment in moments]

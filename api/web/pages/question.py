@@ -152,6 +152,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     answer = replace(
         answer, best_shown=tuple, first_that=lambda _: None
     )  # all that was worked out hangs on it, and templates live on until a full collection
+    pairs = parse_qsl(to_url(query, "").removeprefix("?"))
     return {
         "answer": answer,
         "is_list": is_list,
@@ -170,7 +171,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
         | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
         "compared": compared,
-        "tray": _tray(query),
+        "tray": [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")],
         "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
         "drawn": cost_and_time,
@@ -245,12 +246,6 @@ def compared(each: Estimate) -> str:
     is_usual = each.purchase_option in (PurchaseOption.ON_DEMAND, PurchaseOption.OWNED)
     bought = "" if is_usual else f":{each.purchase_option.value}"
     return f"{each.provider}:{each.instance_type}{nodes}{bought}"
-
-
-def _tray(query: EstimateQuery) -> list[tuple[str, str]]:
-    """What `/compare` is asked beside two machines: the question, without what the machines themselves say."""
-    pairs = parse_qsl(to_url(query, "").removeprefix("?"))
-    return [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")]
 
 
 def explained(query: EstimateQuery, estimate: Estimate) -> str:
