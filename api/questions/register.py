@@ -6,6 +6,7 @@ from api.questions.question import Chart, Command, Question, Tool
 
 EXAMPLE = {"model": "resnet50", "target": "0.757"}
 _SHEETS, _LINES, _TABLES = "api.formats.sheets:", "api.cli.tables:", "api.formats.tables:"
+_PICTURES = "api.formats.charts.pictures:"
 
 QUESTIONS = (
     Question(
@@ -53,7 +54,7 @@ QUESTIONS = (
         "api.questions.schemas.cost:CostSchema",
         "api.reports.cost:estimate_report",
         {"html": "api.web.pages.estimate:estimate_page"},
-        Chart("The accuracy curve behind the first estimate of a question", "api.formats.charts.curve:figure"),
+        Chart("The accuracy curve behind the first estimate of a question", f"{_PICTURES}curve_figure"),
         errors=(404,),
         topic="One estimate explained",
     ),
@@ -69,7 +70,7 @@ QUESTIONS = (
             "csv": f"{_SHEETS}accuracy_csv",
             "xlsx": f"{_SHEETS}accuracy_xlsx",
         },
-        Chart("The least cost of each accuracy", "api.formats.charts.accuracy:figure", (720, 474)),
+        Chart("The least cost of each accuracy", f"{_PICTURES}accuracy_figure", (720, 474)),
         Command(
             "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
@@ -95,7 +96,7 @@ QUESTIONS = (
         },
         Chart(
             "What a month costs by hours of use, on the machine with the cheapest commitment",
-            "api.formats.charts.commitments:figure",
+            f"{_PICTURES}commitments_figure",
         ),
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
@@ -217,7 +218,7 @@ QUESTIONS = (
         "Every rate ever observed for a machine",
         "api.questions.schemas.lists:HistorySchema",
         "api.reports.prices.history:history_report",
-        chart=Chart("The rates of machines over time", "api.formats.charts.history:figure"),
+        chart=Chart("The rates of machines over time", f"{_PICTURES}history_figure"),
         command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
         view="api.web.pages.lists:history_view",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 
 from markupsafe import Markup, escape
 
 from api.formats import words
-from api.formats.charts.figure import Band, Entry, Figure, grid, nothing
+from api.formats.charts.figure import Band, Entry, Figure, Place, grid, nothing
 from api.formats.charts.frame import MOST_COLOURS
-from api.formats.charts.plot import Chosen, Label, Mark, Plot, Segment, plot
+from api.formats.charts.plot import Chosen, Label, Mark, Plot, plot
 from api.reports.cost import CostReport
 
 
@@ -46,7 +47,7 @@ def area(plot: Plot, link: Link | None = None) -> Markup:
     return Markup(
         f"{grid((x for x, _ in plot.across), (y for y, _ in plot.up))}"
         f'<g class="behind" aria-hidden="true">{"".join((_signs if link is None else _dots)(plot.behind))}</g>'
-        f'{_lines("steps ink", plot.steps)}{_lines("front-ranges ink thin", plot.ranges)}'
+        f'{_lines("steps ink", pairwise(plot.steps))}{_lines("front-ranges ink thin", plot.ranges)}'
         f'<text class="end" x="100%" dx="-8" y="15">{escape(dearer)}</text>'
         f'{"".join(_front(each, link) for each in plot.chosen)}'
         f'<g class="names ink" aria-hidden="true">{"".join(map(_label, plot.labels))}</g>'
@@ -96,8 +97,8 @@ def _label(label: Label) -> str:
     return _beside(mark, 15 if label.left else -6, inside, "" if label.names else " more")
 
 
-def _lines(css: str, segments: Iterable[Segment]) -> str:
-    lines = (f'<line x1="{each.x1}" y1="{each.y1}" x2="{each.x2}" y2="{each.y2}"/>' for each in segments)
+def _lines(css: str, ends: Iterable[tuple[Place, Place]]) -> str:
+    lines = (f'<line x1="{a.x}" y1="{a.y}" x2="{b.x}" y2="{b.y}"/>' for a, b in ends)
     return f'<g class="{css}" aria-hidden="true">{"".join(lines)}</g>'
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -114,6 +114,16 @@ class Place(NamedTuple):
     @classmethod
     def of(cls, across: float, up: float) -> Place:
         return cls(f"{across * 100:.2f}%", f"{(1 - up) * 100:.2f}%")
+
+
+def across(at: Callable[[float], float], ticks: Iterable[Tick]) -> list[tuple[str, str]]:
+    """Ticks as places from the left, with their labels."""
+    return [(Place.of(at(tick.value), 0).x, tick.label) for tick in ticks]
+
+
+def up(at: Callable[[float], float], ticks: Iterable[Tick]) -> list[tuple[str, str]]:
+    """The same from below."""
+    return [(Place.of(0, at(tick.value)).y, tick.label) for tick in ticks]
 
 
 class Entry(NamedTuple):

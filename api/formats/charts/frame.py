@@ -1,15 +1,16 @@
-"""What pictures of cost against time share: logarithmic axes with their ticks, colours of providers and shapes of purchases."""
+"""What pictures share: logarithmic axes and those of dates with their ticks, colours of providers and shapes of purchases."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from math import ceil, floor, log10
 
 import numpy as np
 
-from api.formats.charts.figure import Tick
+from api.formats.charts.figure import Scale, Tick
 from api.reports.cost import Point, Points
 from costcalc.answers import Answer
 from costcalc.money import SIGNS
@@ -30,6 +31,7 @@ FEW_DECADES = 3
 FAR_ABOVE = 20
 """How many times the balanced pick costs what the chart still shows."""
 MARGIN = 0.03
+MONTHS, MOST_TICKS = (1, 2, 3, 6, 12, 24), 8
 
 COLOURED = ("aws", "gcp", "azure")
 MOST_COLOURS = 6
@@ -125,3 +127,21 @@ def coloured(counted: Mapping[str, int]) -> tuple[str, ...]:
     """The providers with a colour: always the same for the three largest, and those of most estimates beside them."""
     others = [name for name, _ in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])) if name not in COLOURED]
     return (*COLOURED, *others[: MOST_COLOURS - len(COLOURED)])
+
+
+def days(moment: datetime | date) -> float:
+    """A moment as a number of days, for an axis."""
+    return float(moment.toordinal())
+
+
+def months(scale: Scale) -> Sequence[Tick]:
+    """First days of months, as far apart as needed."""
+    return next((ticks for step in MONTHS if len(ticks := list(_months(scale, step))) <= MOST_TICKS), [])
+
+
+def _months(scale: Scale, step: int) -> Iterator[Tick]:
+    first, last = (date.fromordinal(int(end)) for end in (scale.low, scale.high))
+    for number in range(first.year * 12, last.year * 12 + 12, step):
+        day = date(number // 12, number % 12 + 1, 1)
+        if scale.low <= day.toordinal() <= scale.high:
+            yield Tick(float(day.toordinal()), f"{day:%Y-%m}")

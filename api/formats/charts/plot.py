@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from api.formats import words
-from api.formats.charts.figure import Tick
+from api.formats.charts.figure import Place, Tick, across, stepped, up
 from api.formats.charts.frame import SHAPES, Axis, Frame, most_shown, short
 from api.reports.cost import Point, Points
 from costcalc.answers import Answer, Estimate
@@ -57,15 +56,6 @@ class Label(NamedTuple):
     left: bool = False
 
 
-class Segment(NamedTuple):
-    """A line between two places."""
-
-    x1: str
-    y1: str
-    x2: str
-    y2: str
-
-
 class Track(NamedTuple):
     """Where one figure and its range lie between the least and the most of the picture."""
 
@@ -98,8 +88,8 @@ class Plot:
     cost: Axis
     one_in: int
     behind: list[Mark]
-    steps: list[Segment]
-    ranges: list[Segment]
+    steps: list[Place]
+    ranges: list[tuple[Place, Place]]
     chosen: list[Chosen]
     labels: list[Label]
     dearer: int
@@ -123,13 +113,13 @@ def plot(answer: Answer, points: Points) -> Plot:
     drawn = np.flatnonzero(shown & ~choosable)[::one_in]
     front = [point for point in chosen if point.frontier]
     return Plot(
-        across=[(_percent(frame.hours.at(tick.value)), tick.label) for tick in _spaced(frame.hours)],
-        up=[(_down(frame.cost, tick.value), tick.label) for tick in frame.cost.amounts(currency)],
+        across=across(frame.hours.at, _spaced(frame.hours)),
+        up=up(frame.cost.at, frame.cost.amounts(currency)),
         hours=frame.hours,
         cost=frame.cost,
         one_in=one_in,
         behind=list(_marks(frame, points, drawn)),
-        steps=list(_steps(frame, front)),
+        steps=stepped([_place(frame, point.hours, point.cost) for point in front]),
         ranges=[line for point in chosen if point.rank in picked for line in _ends(frame, point)],
         chosen=[Chosen(_told(frame, point, currency), point.hours, point.cost) for point in chosen],
         labels=_labels(frame, answer, chosen),
@@ -172,10 +162,6 @@ def _percent(share: float) -> str:
     return f"{share * 100:.2f}%"
 
 
-def _down(axis: Axis, value: float) -> str:
-    return _percent(1 - axis.at(value))
-
-
 def _spaced(axis: Axis) -> Iterator[Tick]:
     last = -1.0
     for tick in axis.times():
@@ -186,8 +172,9 @@ def _spaced(axis: Axis) -> Iterator[Tick]:
 
 
 def _mark(frame: Frame, point: Point) -> Mark:
-    x, y = _percent(frame.hours.at(point.hours)), _down(frame.cost, point.cost)
-    return Mark(x, y, SHAPES[point.purchase_option], frame.colour(point.provider), point.rank)
+    return Mark(
+        *_place(frame, point.hours, point.cost), SHAPES[point.purchase_option], frame.colour(point.provider), point.rank
+    )
 
 
 def _told(frame: Frame, point: Point, currency: str) -> Mark:
@@ -219,20 +206,13 @@ def _marks(frame: Frame, points: Points, positions: Indices) -> Iterator[Mark]:
         yield Mark(x, y, SHAPES[option], frame.colour(provider), rank)
 
 
-def _ends(frame: Frame, point: Point) -> Iterator[Segment]:
-    x, y = _percent(frame.hours.at(point.hours)), _down(frame.cost, point.cost)
-    yield Segment(_percent(frame.hours.at(point.hours_low)), y, _percent(frame.hours.at(point.hours_high)), y)
-    yield Segment(x, _down(frame.cost, point.cost_low), x, _down(frame.cost, point.cost_high))
+def _place(frame: Frame, hours: float, cost: float) -> Place:
+    return Place.of(frame.hours.at(hours), frame.cost.at(cost))
 
 
-def _steps(frame: Frame, front: list[Point]) -> Iterator[Segment]:
-    """A cost holds until a faster one is dearer."""
-    for point, following in pairwise(front):
-        here, there = (
-            (_percent(frame.hours.at(each.hours)), _down(frame.cost, each.cost)) for each in (point, following)
-        )
-        yield Segment(*here, there[0], here[1])
-        yield Segment(there[0], here[1], *there)
+def _ends(frame: Frame, point: Point) -> Iterator[tuple[Place, Place]]:
+    yield _place(frame, point.hours_low, point.cost), _place(frame, point.hours_high, point.cost)
+    yield _place(frame, point.hours, point.cost_low), _place(frame, point.hours, point.cost_high)
 
 
 def _free(frame: Frame, answer: Answer, points: Iterable[Point]) -> Iterator[Mark]:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from markupsafe import escape
 
 from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
-from api.formats.charts.history import days, months
+from api.formats.charts.frame import days, months
 from api.reports.every_round import EveryRoundReport
 from api.reports.rounds import RoundRow
 from costcalc.money import money

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Protocol
 
 from api.formats import words
-from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, line, nothing, sign, stepped, text
-from api.formats.charts.frame import Axis
-from api.formats.charts.history import days, months
+from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, across, line, nothing, sign, stepped, text, up
+from api.formats.charts.frame import Axis, days, months
 from api.reports.trend import Point
 from costcalc.money import money
 from costcalc.query import EstimateQuery
@@ -46,8 +45,8 @@ def figure(report: Drawable) -> Figure:
     return Figure(
         f"{query.model} to {words.goal(query)}: {report.drawn[0]}",
         report.drawn[1],
-        [(Place.of(x.at(tick.value), 0).x, tick.label) for tick in months(x)],
-        [(Place.of(0, y.at(tick.value)).y, tick.label) for tick in y.amounts(query.currency)],
+        across(x.at, months(x)),
+        up(y.at, y.amounts(query.currency)),
         "",
         query.currency,
         "".join(_ranges(report, x, y)) + line(stepped(places), "ink") + "".join(_signs(points, places))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from flask import render_template, request
 
 from api.formats import words
-from api.formats.charts.history import days
+from api.formats.charts.frame import days
 from api.questions.links import text_of
 from api.questions.register import question_of
 from api.questions.schemas.layout import Layout
