@@ -36,7 +36,7 @@ QUESTIONS = (
         "A question in a sentence: how it is understood, and its answer",
         "api.questions.schemas.lists:AskSchema",
         "api.reports.ask:ask_report",
-        {"terminal": "api.cli.cost:ask_lines", "html": "api.web.pages.asking:ask_view"},
+        {"terminal": "api.cli.cost:ask_lines", "html": "api.web.pages.question:ask_view"},
         command=Command(
             'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
             "it was understood, and which words were not.",
@@ -45,7 +45,7 @@ QUESTIONS = (
         ),
         tool=Tool("A question in a sentence, such as: resnet50 to 76% on aws, no spot."),
         topic="A question in a sentence",
-        view="api.web.pages.asking:ask_view",
+        view="api.web.pages.question:ask_view",
     ),
     Question(
         "estimate",

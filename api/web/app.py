@@ -15,12 +15,13 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
+from api.formats import words
 from api.formats.charts.figure import SYMBOLS
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.tokens import Tokens
-from api.web import access, asker, editions, feed, health, hosts, launch, own_runs, plan, questions, slack
+from api.web import access, asker, files, health, hosts, own_runs, plan, questions, slack
 from api.web.access import check_access
 from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
@@ -32,6 +33,7 @@ from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import remember
 from api.web.turns import Turns
+from costcalc.units import in_words
 
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
@@ -68,11 +70,11 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions[plan.EXTENSION] = Turns()
     app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, questions, feed, launch, editions, plan, own_runs, question, documents, health, slack):
+    for module in (access, questions, files, plan, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
-    app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME))
+    app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME), words=words, in_words=in_words)
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs

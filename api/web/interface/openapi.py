@@ -20,9 +20,8 @@ from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.service import COST
 from api.web.asker import COOKIE
-from api.web.feed import FEED
+from api.web.files import FEED, LAUNCH
 from api.web.health import Alive, Ready
-from api.web.launch import LAUNCH
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem

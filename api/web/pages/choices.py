@@ -22,7 +22,6 @@ from api.reports.trend import TrendReport
 from api.web.pages.address import Address
 from api.web.pages.question import Headline, explained
 from api.web.responses import asked_of
-from costcalc.units import in_words
 
 MOST_LINES = 24
 
@@ -39,8 +38,6 @@ def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
         marks=words.marks_explained(rows),
         document=document,
         headline=Headline.of((document.message,)),
-        words=words,
-        in_words=in_words,
     ).encode()
 
 
@@ -78,7 +75,6 @@ def commitments_page(report: CommitmentsReport, _: Layout) -> bytes:
         document=document,
         lines=list(islice(_lines(report, document.machines), MOST_LINES)),
         machines=cheapest_first(document.machines, document.runs_per_month),
-        words=words,
         chart_of=chart_of,
         headline=Headline.of(document.verdict),
     ).encode()
@@ -104,6 +100,4 @@ def trend_page(report: TrendReport, _: Layout) -> bytes:
         places=[(moment - moments[0]) / (moments[-1] + 1 - moments[0]) for moment in moments],
         explained=lambda point: explained(replace(report.query, as_of=point.date), point.estimate),
         query=report.query,
-        words=words,
-        in_words=in_words,
     ).encode()

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from flask import Response, render_template, request
 
-from api.formats import words
 from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
 from api.questions.errors import Refused
@@ -16,7 +15,6 @@ from api.web.pages.address import Address
 from api.web.pages.question import explained
 from api.web.responses import answered, arguments, current_service, wants_page, with_example
 from costcalc.query import Basis
-from costcalc.units import in_words
 
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"], "a": ["aws:p5.4xlarge"], "b": ["aws:p4d.24xlarge"]}
 EXAMPLES = (
@@ -42,7 +40,7 @@ def compare_view(question: Question) -> Response:
     if not wants_page():
         return answered(question)
     given = with_example(_ticked(arguments()), EXAMPLE)
-    shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES, "words": words}
+    shown: dict[str, Any] = {"at": Address(request.path, given), "given": given, "examples": EXAMPLES}
     try:
         service = current_service()
         catalogue = service.catalogue()
@@ -73,7 +71,6 @@ def _compared(document: CompareDocument, asked: list[Any]) -> dict[str, Any]:
     return {
         "document": document,
         "notes": (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :]),
-        "in_words": in_words,
         "sides": [
             (name, each, each.cost(BASIS), card(frame, each, BASIS), explained(query, each))
             for name, each, query in zip("ab", both, asked, strict=True)

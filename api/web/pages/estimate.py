@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from flask import render_template, request
 
-from api.formats import words
 from api.formats.source_links import parts
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
@@ -17,7 +16,6 @@ from api.web.pages.taking import taking
 from api.web.responses import arguments
 from costcalc.answers import Estimate
 from costcalc.training import Metric
-from costcalc.units import in_words
 
 OF_OVERHEAD = ("Overhead", "Staging", "Spot: ")
 
@@ -33,8 +31,6 @@ def estimate_page(report: EstimateReport, _: Layout) -> bytes:
         recipe=report.recipe,
         measured=tuple(Metric) if isinstance(query.metric, Metric) else (query.metric,),
         images=report.images_per_epoch,
-        words=words,
-        in_words=in_words,
         sources=parts,
         overhead=[line for line in estimate.assumptions if line.startswith(OF_OVERHEAD)] if estimate else [],
         back=Address("/", arguments())(limit=None),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from api.questions.fields import Choice, Parameter
+from api.questions.fields import Choice
 from api.questions.links import text_of
 from api.questions.spellings import ALONE
 from api.reports.cost import Glance
@@ -132,11 +132,11 @@ def limits(at: Address) -> list[Entry]:
 
 def further(at: Address) -> list[Entry]:
     """The other parameters that change figures."""
-    return [_entry(name, COST.fields[name], at) for name in FURTHER]
+    return [entry(name, COST.fields[name], at) for name in FURTHER]
 
 
-def _entry(name: str, field: Any, at: Address) -> Entry:
-    assert isinstance(field, Parameter)
+def entry(name: str, field: Any, at: Address) -> Entry:
+    """The field of a parameter, with its meaning and its choices."""
     choices = tuple(field.choices) if isinstance(field, Choice) else ()
     example = "" if field.example is None else str(field.example)
     return Entry(name, name.replace("_", " ").capitalize(), _value(at, name), example, choices, field.meaning)

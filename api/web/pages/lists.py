@@ -11,14 +11,13 @@ from flask import Response, render_template, request, url_for
 from api.formats.source_links import brief
 from api.formats.tables import Link, batch
 from api.questions.errors import BadParameters
-from api.questions.fields import Choice
 from api.questions.question import Question
 from api.questions.register import question_of
 from api.questions.schemas.layout import Layout, layout
 from api.questions.suggestions import squeeze
 from api.reports.models import FitReport, ModelsReport
 from api.web.pages.address import Address
-from api.web.pages.filters import Entry
+from api.web.pages.filters import entry
 from api.web.responses import (
     ROWS_ON_PAGE,
     answered,
@@ -98,17 +97,10 @@ def list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
 
 def _drawn(question: Question, **shown: Any) -> bytes:
     at = Address(request.path, asked_of(question))
-    fields = [_entry(question, name, at) for name in question.listed.filters]
+    fields = [entry(name, question.schema.fields[name], at) for name in question.listed.filters]
     return render_template(
         "list.html", question=question, table=question.listed, at=at, fields=fields, **shown
     ).encode()
-
-
-def _entry(question: Question, name: str, at: Address) -> Entry:
-    field: Any = question.schema.fields[name]
-    choices = tuple(field.choices) if isinstance(field, Choice) else ()
-    value = ", ".join(at.given.get(name, []))
-    return Entry(name, name.replace("_", " ").capitalize(), value, str(field.example or ""), choices, field.meaning)
 
 
 def _address(link: Link) -> str:

@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from flask import render_template
 
-from api.formats import words
 from api.reports.own_runs import OwnRecipe, OwnRecipesReport, TriedRun, own_recipe
-from costcalc.units import in_words
 from own_runs.runs import RUN, CurvePoint, stored_run
 from pricing.store.local_file import OwnRun
 
@@ -59,8 +57,6 @@ def own_runs_page(report: OwnRecipesReport, owner: str | None, may_remove: bool,
         speeds=report.document().speeds,
         may_remove=may_remove,
         size=(WIDE, HIGH),
-        words=words,
-        in_words=in_words,
     )
 
 

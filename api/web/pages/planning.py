@@ -14,7 +14,6 @@ from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
 from api.reports.plan import PlanDocument, sums_of
 from api.web.pages.address import Address, Given
-from costcalc.units import in_words
 
 HEAD = "model,target"
 EXAMPLE = b"""model,target,provider,max_hours,_project
@@ -39,8 +38,6 @@ def plan_page(sheet: bytes | None, shared: Given, planned: Planned) -> Response:
         "sheet": (sheet or EXAMPLE).decode(errors="replace"),
         "rest": urlencode(shared, doseq=True),
         "alone": lambda given: at(**{name: text for name, text in given.items() if name[:1] not in ("_", "")}),
-        "words": words,
-        "in_words": in_words,
     }
     status = 200
     if sheet is not None:

@@ -15,6 +15,7 @@ from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
 from api.questions.errors import Refused
 from api.questions.links import narrowed, text_of, to_url
+from api.questions.question import Question
 from api.questions.schemas.trainings import CompareSchema
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
@@ -22,18 +23,17 @@ from api.reports.ask import AskReport
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST, Service, with_moment
-from api.web.feed import feed_of
+from api.web.files import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import taking
-from api.web.responses import arguments, cached, current_service, with_example
+from api.web.responses import answered, arguments, cached, current_service, wants_page, with_example
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.reasons import against
 from costcalc.tasks.tables import MLPERF, benchmark_of
-from costcalc.units import in_words
 
 blueprint = Blueprint("pages", __name__)
 EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
@@ -157,9 +157,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "answer": answer,
         "is_list": is_list,
         "rows": rows,
-        "words": words,
         "many": many,
-        "in_words": in_words,
         "waiting": waiting,
         "taking": partial(taking, query, answer=answer),
         "explained": lambda estimate: explained(query, estimate),
@@ -264,3 +262,8 @@ def _pages(answer: Answer) -> Pages:
         after=last if last < answer.count else None,
         ending=ending if last < answer.count else None,
     )
+
+
+def ask_view(question: Question) -> Response:
+    """The page for browsers, else the answer."""
+    return page() if wants_page() else answered(question)

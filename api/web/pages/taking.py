@@ -11,7 +11,7 @@ from flask import request, url_for
 from api.questions.links import narrowed, to_command, to_url
 from api.questions.schemas.trainings import LaunchSchema
 from api.reports.launch import TITLES, launchers
-from api.web.feed import feed_of
+from api.web.files import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
@@ -61,7 +61,7 @@ def taking(query: EstimateQuery, estimate: Estimate | None = None, answer: Answe
             *([] if estimate else [("Feed", feed_of(own))]),
         ],
         launch=[
-            (TITLES[name], to_url(own, url_for("launch.launch"), NOT_LAUNCHED, to=name))
+            (TITLES[name], to_url(own, url_for("files.launch"), NOT_LAUNCHED, to=name))
             for name in (launchers(estimate) if estimate else ())
         ],
         note=NOTE if locked else "",

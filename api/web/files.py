@@ -1,4 +1,4 @@
-"""`/cost.atom`: a question to subscribe to, which tells when its answer changes or falls below a sum."""
+"""The paths that answer with a file of their own: `/cost.atom`, a question to subscribe to; `/prices/latest`; `/launch`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from dataclasses import dataclass, fields
 from hashlib import blake2b
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, current_app, request, url_for
 
 from api.formats import words
+from api.formats.launch_files import file_name, launch_file
 from api.questions.links import to_url
-from api.questions.schemas.trainings import FeedSchema
+from api.questions.schemas.trainings import FeedSchema, LaunchSchema
 from api.reports.cost import cost_report
+from api.reports.launch import launch_report
 from api.service import with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
 from costcalc.query import EstimateQuery
+from pricing import editions
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 
@@ -55,14 +58,14 @@ def _add(element: Element, **texts: str) -> None:
         SubElement(element, name).text = text
 
 
-blueprint = Blueprint("feed", __name__)
+blueprint = Blueprint("files", __name__)
 FEED = FeedSchema()
 NOT_FED = frozenset(field.name for field in fields(EstimateQuery)) - FEED.fields.keys()
 
 
 def feed_of(query: EstimateQuery) -> str:
     """The address of a question's feed on this service."""
-    return to_url(query, url_for("feed.feed"), NOT_FED)
+    return to_url(query, url_for("files.feed"), NOT_FED)
 
 
 @blueprint.get("/cost.atom")
@@ -79,8 +82,33 @@ def feed() -> Response:
         answer, root = report.answer, request.host_url.rstrip("/")
         is_told = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
         asked = {} if below is None else {"below": f"{below:f}"}
-        page, itself = to_url(report.query, url_for("pages.page")), to_url(report.query, url_for("feed.feed"), **asked)
+        page, itself = to_url(report.query, url_for("pages.page")), to_url(report.query, url_for("files.feed"), **asked)
         kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
         return written(Feed(answer, root + page, root + kept, root + itself, is_told))
 
     return cached(parts, "atom", body)
+
+
+@blueprint.get("/prices/latest")
+def latest() -> Response:
+    """The packaged rates and those of public sources, signed where a key is set. Never those read with an account."""
+    service, key = current_service(), current_app.config["COSTCALC_EDITION_KEY"]
+    now = service.clock().replace(microsecond=0)
+    parts = (service.catalogue().snapshot, now.date(), bool(key))
+    return cached(parts, "edition", lambda: editions.make(service.prices.public(), now, key))
+
+
+LAUNCH = LaunchSchema()
+
+
+@blueprint.get("/launch")
+def launch() -> Response:
+    """A file that SkyPilot or dstack starts the training with."""
+    service = current_service()
+    catalogue = service.catalogue()
+    values, _ = service.parse(LAUNCH, arguments(), catalogue)
+    parts = (catalogue.snapshot, sorted(values.items()), values.get("as_of") or service.clock().date())
+    report = launch_report(service, catalogue, values)
+    response = cached(parts, "yaml", lambda: launch_file(report))
+    response.headers["Content-Disposition"] = f'inline; filename="{file_name(report)}"'
+    return response
