@@ -6,10 +6,11 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from api.questions.values import Values
 from api.reports.left_out import left_out
+from api.reports.paging import OfQuery
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -93,14 +94,10 @@ def _below_best(each: Estimate) -> float:
     return each.target if each.better == "lower" else -each.target
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracyReport:
+@dataclass(frozen=True)
+class AccuracyReport(OfQuery):
     """Looks for the highest accuracy within the cost and time limits of one question; the question's own target is ignored."""
 
-    rest: ClassVar = None
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     own: tuple[float, ...] = ()
     """The values that a run of the asker's own passed, the worst first: they stand for accuracies."""
 

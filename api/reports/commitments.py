@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from api.questions.errors import BadParameters
 from api.questions.values import Values
 from api.reports.decision import Compared, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
+from api.reports.paging import OfQuery
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -72,13 +73,9 @@ def question_beside(query: EstimateQuery) -> EstimateQuery:
 
 
 @dataclass(frozen=True)
-class CommitmentsReport:
-    """One question to one service about one snapshot; `table` is the one that CSV has."""
+class CommitmentsReport(OfQuery):
+    """The ways to commit to machines; `table` is the one that CSV has."""
 
-    rest: ClassVar = None
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     runs_per_month: Decimal | None = None
     table: Literal["break_even", "cash"] = "break_even"
 

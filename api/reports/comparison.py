@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 from api.questions.errors import BadParameters
 from api.questions.resolving import Side
 from api.questions.values import Values
 from api.reports.left_out import left_out
+from api.reports.paging import OfQuery
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -51,13 +51,9 @@ class CompareDocument:
 
 
 @dataclass(frozen=True)
-class CompareReport:
+class CompareReport(OfQuery):
     """The same question asked of two machines, and the answers compared."""
 
-    rest: ClassVar = None
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     sides: tuple[Side, Side]
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from api.questions.subjects import whose_target
 from api.questions.values import Values
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
-from api.reports.paging import Rest, rest_of
+from api.reports.paging import OfQuery, Rest, rest_of
 from api.reports.verdict import verdict
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, Overview, OwnedMachine, Pick, PriceBasis
@@ -70,46 +70,35 @@ class Points:
     rows: Indices
     catalogue: Catalogue
 
-    def at(self, positions: Indices) -> tuple[Point, ...]:
-        """The estimates at these positions of the columns."""
-        return tuple(self._at(positions))
-
     def counted(self, name: Counted) -> Counter[str]:
         """How many estimates have each provider, accelerator or way to buy."""
-        return self._counted(name, self.rows)
-
-    def drawn(self, name: Counted) -> Counter[str]:
-        """The same of the estimates that pictures show: those that picks may come from."""
-        return self._counted(name, self.figures.row)
-
-    def _counted(self, name: Counted, row: Indices) -> Counter[str]:
-        columns = self.catalogue.columns
+        columns, instances = self.catalogue.columns, self.catalogue.vocabulary.instances
         codes = columns.option if name == "purchase" else columns.instance
         counted: Counter[str] = Counter()
-        for code, number in enumerate(np.bincount(codes[row]).tolist()):
-            if number:
-                counted[self._name(name, code)] += number
+        for code, number in enumerate(np.bincount(codes[self.rows]).tolist()):
+            if not number:
+                continue
+            if name == "purchase":
+                counted[OPTIONS[code].value] += number
+            else:
+                counted[instances[code][0] if name == "provider" else instances[code][2].accelerator] += number
         return counted
 
-    def _name(self, name: Counted, code: int) -> str:
-        if name == "purchase":
-            return OPTIONS[code].value
-        provider, _, machine = self.catalogue.vocabulary.instances[code]
-        return provider if name == "provider" else machine.accelerator
+    def drawn(self) -> Counter[str]:
+        """The ways to buy of the estimates that pictures show: those that picks may come from."""
+        return replace(self, rows=self.figures.row).counted("purchase")
 
     def sold(self, positions: Indices) -> Iterator[tuple[int, str, str]]:
         """The rank, the provider and the way to buy of each of these estimates."""
-        columns, machines, row = (
-            self.catalogue.columns,
-            self.catalogue.vocabulary.instances,
-            self.figures.row[positions],
-        )
+        columns, machines = self.catalogue.columns, self.catalogue.vocabulary.instances
+        row = self.figures.row[positions]
         codes = (each.tolist() for each in (self.figures.rank[positions], columns.instance[row], columns.option[row]))
         return (
             (rank, machines[instance][0], OPTIONS[option].value) for rank, instance, option in zip(*codes, strict=True)
         )
 
-    def _at(self, positions: Indices) -> Iterator[Point]:
+    def at(self, positions: Indices) -> Iterator[Point]:
+        """The estimates at these positions of the columns."""
         columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
         row = found.row[positions]
         codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
@@ -179,13 +168,8 @@ class CostDocument:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class CostReport:
-    """One question to one service about one snapshot; nothing is computed before it is asked for."""
-
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
+class CostReport(OfQuery):
+    """Every estimate that answers a question."""
 
     @property
     def name(self) -> str:
@@ -279,14 +263,8 @@ class EstimateDocument:
     hints: tuple[Hint, ...]
 
 
-@dataclass(frozen=True)
-class EstimateReport:
+class EstimateReport(OfQuery):
     """One estimate of a question; `offset` says which."""
-
-    rest: ClassVar = None
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
 
     @property
     def name(self) -> str:

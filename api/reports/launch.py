@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
@@ -150,7 +150,12 @@ class LaunchReport:
 
     def start(self, machine: Rented) -> Start | None:
         """How the recipe's code starts on these machines; None where that is not known, or where a command was given."""
-        return None if self.command else start_on(self.launcher, machine, self.service.evidence.accelerators)
+        return start_on(self.launcher, machine, self._accelerators)
+
+    @property
+    def _accelerators(self) -> Mapping[str, Accelerator]:
+        """Those on which code may start: none where a command was given."""
+        return {} if self.command else self.service.evidence.accelerators
 
     def recipe(self, estimate: Estimate) -> Recipe | None:
         """The recipe of an estimate, None where it is a task's or one's own word."""
@@ -171,7 +176,7 @@ class LaunchReport:
     def _first(self) -> Launchable:
         """As the verdict has it; where the launcher rents none of these, the first that it rents. Raises NotFound."""
         question = self.question
-        found = first_launched(self.launcher, self._answer, self.start) if self._answer.picks else None
+        found = first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
         found = found or next(iter(self._others), None)
         if found is None:
             raise NotFound(self._nothing(self.service.answer(question, self.catalogue)), "to")
@@ -200,11 +205,12 @@ class LaunchReport:
         return f"no estimate remains: {left_out(answer)}"
 
 
-def first_launched(launcher: Launcher, answer: Answer, start: Callable[[Rented], Start | None]) -> Launchable | None:
+def first_launched(launcher: Launcher, answer: Answer, accelerators: Mapping[str, Accelerator]) -> Launchable | None:
     """What the launcher rents: what the verdict begins with, if its code starts there; else the best whose code does; else what
     the verdict begins with, or the best. None where it rents none of them."""
     lead = answer.lead if name_of(launcher, answer.lead.rented) else None
-    found = lead if lead and start(lead.rented) else answer.first_that(lambda each: bool(start(each)))
+    starts = lead and start_on(launcher, lead.rented, accelerators)
+    found = lead if starts else answer.first_that(lambda each: bool(start_on(launcher, each, accelerators)))
     found = found or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
     name = name_of(launcher, found.rented) if found else None
     return Launchable(found, name) if found and name else None
@@ -212,11 +218,11 @@ def first_launched(launcher: Launcher, answer: Answer, start: Callable[[Rented],
 
 def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
     """How the recipe's code starts on these machines, in images that the launcher starts there; None where that is not known."""
-    chip, name = accelerators.get(machine.accelerator), name_of(launcher, machine)
-    if chip is None or name is None or not name.starts_images:
+    start, chip = start_of(machine.recipe), accelerators.get(machine.accelerator)
+    if start is None or chip is None or not start.runs_on(chip, machine.nodes):
         return None
-    start = start_of(machine.recipe)
-    return start if start and start.runs_on(chip, machine.nodes) else None
+    name = name_of(launcher, machine)
+    return start if name and name.starts_images else None
 
 
 def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:

@@ -77,7 +77,7 @@ def _launch(answer: Answer, lead: Estimate, known: list[Launcher], accelerators:
     if by := next((each for each in known if start_on(each, lead.rented, accelerators)), None):
         return _command(answer.query, lead, by)
     for launcher in known:
-        found = first_launched(launcher, answer, lambda each, by=launcher: start_on(by, each, accelerators))  # type: ignore[misc]
+        found = first_launched(launcher, answer, accelerators)
         if found and found.estimate != lead:
             return _instead(answer, found.estimate, launcher)
     return f"{_command(answer.query, lead, known[0])} rents it; --run takes the command that trains"

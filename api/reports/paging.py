@@ -1,8 +1,28 @@
-"""The part of a long list that an answer shows, and what it leaves out."""
+"""What reports share: the question that they answer, and the part of a long list that is shown, with what that leaves out."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+if TYPE_CHECKING:
+    from api.service import Service
+    from costcalc.catalogue.catalogue import Catalogue
+    from costcalc.query import EstimateQuery
+
+
+@dataclass(frozen=True)
+class OfQuery:
+    """One question to one service about one snapshot; nothing is computed before it is asked for."""
+
+    service: Service
+    catalogue: Catalogue
+    query: EstimateQuery
+
+    @property
+    def rest(self) -> Rest | None:
+        """The rows that a list leaves out; None for what is no list."""
+        return None
 
 
 class Page(TypedDict, total=False):

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from api.questions.fields import LAST_SECOND
 from api.questions.values import Values
+from api.reports.paging import OfQuery
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -95,17 +96,13 @@ class TrendDocument:
 
 
 @dataclass(frozen=True)
-class TrendReport:
+class TrendReport(OfQuery):
     """One question at many dates."""
 
-    rest: ClassVar = None
     drawn: ClassVar = (
         "the price of this training",
         "the cheapest machine that one could rent on each date, with its 80 % range; prices seen by then and confirmed",
     )
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     every: str = "year"
 
     @property

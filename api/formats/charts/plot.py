@@ -232,7 +232,7 @@ def _beside(frame: Frame, each: Estimate) -> Mark:
 
 def _shapes(points: Points) -> list[tuple[str, str]]:
     """The shapes that occur with the ways to buy that they stand for."""
-    used = points.drawn("purchase")
+    used = points.drawn()
     by_shape: dict[str, list[str]] = {}
     for option, shape in SHAPES.items():
         if option in used:
