@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from marshmallow import ValidationError
 
@@ -16,7 +15,6 @@ from api.formats.csv_export import has_rows
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.questions.question import Question
-from api.questions.schemas.layout import Layout
 from api.settings import Settings
 
 FORMAT = Choice(FORMATS, "format of the answer")
@@ -44,26 +42,22 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         from api.formats.json import to_json
 
         return Printed(to_json(report.document()).decode() + "\n")
-    sheet = b"".join(_sheet(question, report, layout)) if form == "csv" else b""
+    sheet = b""
+    if form == "csv":
+        from api.formats.sheets import list_csv  # a table does not wait for what writes sheets
+
+        write = question.writer("csv") if "csv" in question.forms else partial(list_csv, question.listed)
+        sheet = b"".join(write(report, layout))
     if has_rows(sheet):
         return Printed(sheet.decode())
-    table = "".join(f"{line.rstrip()}\n" for line in _lines(question, report, view))
-    return Printed(sheet.decode(), table) if form == "csv" else Printed(table)
-
-
-def _sheet(question: Question, report: Any, layout: Layout) -> Iterable[bytes]:
-    from api.formats.sheets import list_csv  # a table does not wait for what writes sheets
-
-    write = question.writer("csv") if "csv" in question.forms else partial(list_csv, question.listed)
-    return cast(Iterable[bytes], write(report, layout))
-
-
-def _lines(question: Question, report: Any, view: View) -> Iterable[str]:
     if "terminal" in question.forms:
-        return cast(Iterable[str], question.writer("terminal")(report, view))
-    from api.cli.tables import list_lines  # with the columns of every list
+        lines = question.writer("terminal")(report, view)
+    else:
+        from api.cli.tables import list_lines  # with the columns of every list
 
-    return list_lines(question.listed, report, view)
+        lines = list_lines(question.listed, report, view)
+    table = "".join(f"{line.rstrip()}\n" for line in lines)
+    return Printed(sheet.decode(), table) if form == "csv" else Printed(table)
 
 
 def launch(settings: Settings, given: dict[str, list[str]]) -> str:

@@ -39,6 +39,18 @@ def told() -> Iterator[None]:
         stop(error, FAILED)
 
 
+@contextmanager
+def store_told() -> Iterator[None]:
+    """Ends the command with a message where the store or the packaged prices cannot be used."""
+    from pricing.packaged.tables import PackagedTableError
+    from pricing.store.connection import StoreError
+
+    try:
+        yield
+    except (StoreError, PackagedTableError) as error:
+        stop(error, FAILED)
+
+
 def stop(message: object, status: int = WRONG_USE) -> NoReturn:
     """Ends the command with a message on standard error, in which names of files and of other people may stand."""
     shown = "\n".join(map(line, str(message).split("\n")))

@@ -8,10 +8,9 @@ import os
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, settings_of_environment, stop
+from api.cli.failing import settings_of_environment, store_told
 from api.cli.grid import Column, echo_table
 from pricing.store.changes import By
-from pricing.store.connection import StoreError
 from pricing.store.store import Store
 
 COLUMNS = (
@@ -38,8 +37,5 @@ def log(limit: int) -> None:
 
     The newest stands last. Servers also write a line of each to their log.
     """
-    try:
-        changes = Store(settings_of_environment().database_url).changes(limit)
-    except StoreError as error:
-        stop(error, FAILED)
-    echo_table(COLUMNS, changes)
+    with store_told():
+        echo_table(COLUMNS, Store(settings_of_environment().database_url).changes(limit))

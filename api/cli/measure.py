@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, settings_of_environment, stop
+from api.cli.failing import FAILED, settings_of_environment, stop, store_told
 from api.cli.log import this_user
 from api.settings import Settings
 from costcalc.evidence import load_evidence
@@ -15,7 +15,6 @@ from costcalc.hardware import Cluster
 from costcalc.training import Model
 from own_runs import this_machine
 from own_runs.speeds import MeasuredSpeed, stored_device
-from pricing.store.connection import StoreError
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
 
@@ -139,19 +138,15 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
 
 def keep(settings: Settings, run: OwnRun, used: str) -> None:
     """Stores a run or a speed, and says what uses it."""
-    try:
+    with store_told():
         Store(settings.database_url).add_own_run(run, this_user())
-    except StoreError as error:
-        stop(error, FAILED)
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 
 def stored_runs(settings: Settings, *kinds: str) -> list[OwnRun]:
     """What is stored of these kinds, the oldest first."""
-    try:
+    with store_told():
         return [run for run in Store(settings.database_url).own_runs() if run.kind in kinds]
-    except StoreError as error:
-        stop(error, FAILED)
 
 
 def _tell(text: str) -> None:

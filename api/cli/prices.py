@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from api.bootstrap import build_once, utc_now
 from api.cli.completion import completer
-from api.cli.failing import FAILED, settings_of_environment, stop, told
+from api.cli.failing import FAILED, settings_of_environment, stop, store_told, told
 from api.cli.grid import Column, echo_table, paragraph, terminal_width
 from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
@@ -32,11 +32,9 @@ from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
 from pricing import refresh as refreshing
-from pricing.packaged.tables import PackagedTableError
 from pricing.recording import Recording
 from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.store import backups
-from pricing.store.connection import StoreError
 from pricing.store.quarantine import Quarantined
 from pricing.store.store import Store
 
@@ -61,13 +59,12 @@ def source_settings() -> Iterator[Setting]:
 
 @contextmanager
 def _faults_told() -> Iterator[None]:
-    """Ends the command with a message where no source has a name, or where the store or the packaged prices cannot be used."""
+    """The same, and where no source has a name."""
     try:
-        yield
+        with store_told():
+            yield
     except refreshing.UnknownSource as error:
         stop(error)
-    except (StoreError, PackagedTableError) as error:
-        stop(error, FAILED)
 
 
 def _store() -> Store:

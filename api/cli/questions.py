@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
+from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -70,19 +72,16 @@ def _argument(written: str, before: Sequence[str] = ()) -> click.Argument:
     return click.Argument([name], required=required, metavar=metavar, shell_complete=completer(name))
 
 
-def plan_defaults() -> Schema:
-    """The parameters that hold for all rows of a plan."""
-    from api.reports.plan import DEFAULTS
-
-    return DEFAULTS
-
-
 SENTENCE = "q"
 """The argument that takes all words, quoted or not."""
 COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUESTIONS if question.command)
 
 
-@click.command(cls=SchemaCommand, schema=plan_defaults, params=[click.Argument(["file"], type=click.File("rb"))])
+@click.command(
+    cls=SchemaCommand,
+    schema=partial(resolve_name, "api.reports.plan:DEFAULTS"),
+    params=[click.Argument(["file"], type=click.File("rb"))],
+)
 def plan(file: BinaryIO, **given: object) -> None:
     """Find the best estimate for every row of FILE.
 

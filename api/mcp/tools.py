@@ -20,7 +20,7 @@ from api.questions.register import QUESTIONS
 from api.questions.schemas.cost import LayoutSchema
 from api.questions.schemas.lists import ModelQuestionSchema
 from api.questions.values import Values
-from api.reports.models import models_document
+from api.reports.models import ModelsReport
 from api.reports.own_runs import own_recipes_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -45,7 +45,7 @@ def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocume
     recipes_of = service.evidence.recipes_of
     every = (
         one
-        for one in models_document(service.evidence).models
+        for one in ModelsReport(service.evidence, None).rows()
         if one.best_top1
         and (one.model == asked if asked else not all(each.epochs_width for each in recipes_of(one.model)))
     )

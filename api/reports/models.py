@@ -77,18 +77,6 @@ def _best(recipes: Iterable[Recipe], metric: Metric) -> float | None:
     return max((value for value in values if value is not None), default=None)
 
 
-def models_document(evidence: Evidence) -> ModelsDocument:
-    """Every model, by name."""
-    models = sorted(evidence.models.values(), key=lambda model: model.name)
-    return ModelsDocument(evidence.version, tuple(summary(evidence, model) for model in models))
-
-
-def model_document(evidence: Evidence, model: Model) -> ModelDocument:
-    """Everything about one model."""
-    measured = tuple(each for each in evidence.throughputs if each.model == model.name)
-    return ModelDocument(evidence.version, summary(evidence, model), evidence.recipes_of(model.name), measured)
-
-
 @dataclass(frozen=True, slots=True)
 class ModelsReport:
     """Every model, or the one that is asked about."""
@@ -102,11 +90,15 @@ class ModelsReport:
         return self.model.name if self.model else "models"
 
     def document(self) -> ModelsDocument | ModelDocument:
-        return models_document(self.evidence) if self.model is None else model_document(self.evidence, self.model)
+        evidence, model = self.evidence, self.model
+        if model is None:
+            return ModelsDocument(evidence.version, self.rows())
+        measured = tuple(each for each in evidence.throughputs if each.model == model.name)
+        return ModelDocument(evidence.version, summary(evidence, model), evidence.recipes_of(model.name), measured)
 
     def rows(self) -> tuple[ModelSummary, ...]:
-        document = self.document()
-        return document.models if isinstance(document, ModelsDocument) else (document.model,)
+        models = [self.model] if self.model else sorted(self.evidence.models.values(), key=lambda each: each.name)
+        return tuple(summary(self.evidence, model) for model in models)
 
 
 MOST_FITS = 1000

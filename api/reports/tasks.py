@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -123,7 +122,7 @@ class TasksReport:
 
 def _row(task: Task) -> TaskRow:
     known = results()[task.name]
-    rounds = list(_rounds(task))
+    rounds = sorted({one.round for one in known})
     spreads = sorted((one.minutes_sd or 0.0) / one.minutes for one in known if one.minutes_sd)
     return filled(
         TaskRow,
@@ -150,11 +149,6 @@ def _at_its_cost(row: TaskRow, least: Estimate) -> TaskRow:
         accelerator=least.accelerator,
         accelerators=least.accelerators,
     )
-
-
-def _rounds(task: Task) -> Iterator[str]:
-    """The rounds that have results of the task, the first one first."""
-    yield from sorted({one.round for one in results()[task.name]})
 
 
 def tasks_report(service: Service, catalogue: Catalogue, _: Values) -> TasksReport:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
@@ -122,20 +122,11 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
         return picture(question.chart.figure(report), kind, NARROW in request.args)
     if kind in question.forms:
         return cast(Body, question.writer(kind)(report, layout))
-    return LISTS[kind](question, report, layout)
+    if kind == "html":
+        from api.web.pages.lists import list_page  # which answers with what stands here
 
-
-def _list_page(question: Question, report: Any, _: Layout) -> bytes:
-    from api.web.pages.lists import list_page  # which answers with what stands here
-
-    return list_page(question, report)
-
-
-LISTS: dict[str, Callable[[Question, Any, Layout], Body]] = {
-    "html": _list_page,
-    "csv": lambda question, report, layout: sheets.list_csv(question.listed, report, layout),
-    "xlsx": lambda question, report, layout: sheets.list_xlsx(question.listed, report, layout),
-}
+        return list_page(question, report)
+    return (sheets.list_csv if kind == "csv" else sheets.list_xlsx)(question.listed, report, layout)
 
 
 def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
