@@ -21,6 +21,7 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
+from api.questions.question import Question
 from api.questions.register import QUESTIONS
 
 ROOT = Path(__file__).parents[1]
@@ -39,16 +40,15 @@ PARTS = "report csv xlsx lines page spec tool view schema"
 TYPES = "Report Schema Parameters Document Row Rows Fields"
 
 
-def files_naming(question: str) -> list[str]:
-    """The files of `api` that name a question: its path, its command, or a function or type that is called after it."""
-    snake = re.sub(r"\W+", "_", question.strip("/"))
-    camel, last = "".join(map(str.capitalize, snake.split("_"))), snake.rpartition("_")[2]
+def files_naming(question: Question) -> list[str]:
+    """The files of `api` that name a question: its path, its name, or a function or type that is called after it."""
+    path, name = question.path.strip("/"), question.name
+    camel = "".join(map(str.capitalize, name.split("_")))
     names = re.compile(
-        rf"[\"'`]/{question.strip('/')}(?![\w/-])|[\"']{last}[\"']|\b{last}_({'|'.join(PARTS.split())})\b"
-        rf"|\b({camel}|{last.capitalize()})({'|'.join(TYPES.split())})\b"
+        rf"[\"'`]/{path}(?![\w/-])|[\"']{name}[\"']|\b{name}_({'|'.join(PARTS.split())})\b|\b{camel}({'|'.join(TYPES.split())})\b"
     )
-    files = (path for path in (ROOT / "api").rglob("*") if path.suffix in (".py", ".html"))
-    return sorted(str(path.relative_to(ROOT)) for path in files if names.search(path.read_text("utf-8")))
+    files = (file for file in (ROOT / "api").rglob("*") if file.suffix in (".py", ".html"))
+    return sorted(str(file.relative_to(ROOT)) for file in files if names.search(file.read_text("utf-8")))
 
 
 @cache
@@ -120,9 +120,9 @@ def main(names: list[str]) -> None:
     """Prints the figures beside their aims."""
     sys.path.insert(0, str(ROOT))
     print(f"files of api that name a question (aim: {AIMS['files']})")
-    for question in names or [each.path for each in QUESTIONS if "{" not in each.path]:
+    for question in (each for each in QUESTIONS if each.path in names or not (names or "{" in each.path)):
         files = files_naming(question)
-        print(f"{len(files):4} {question}", *(files if names else ()))
+        print(f"{len(files):4} {question.path}", *(files if names else ()))
     print(f"{changes_of_module():4} changes of module of a warm question (aim: {AIMS['changes']})")
     print(f"by package (aims: {AIMS['lines']}; {AIMS['functions']}; Any: {AIMS['Any']})")
     for package in (*PRODUCT, *OFFLINE):

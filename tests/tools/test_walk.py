@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from api.questions.register import QUESTIONS
+from api.questions.register import QUESTIONS, question_of
 from costcalc.money import cents
 from tools import walk
 
@@ -17,12 +17,12 @@ def test_a_question_is_named_by_the_files_that_hold_its_path_its_report_or_its_s
     silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2"]
     for number, text in enumerate([*naming, *silent]):
         (tmp_path / "api" / f"{number}.py").write_text(text)
-    assert walk.files_naming("/fit") == [f"api/{number}.py" for number in range(len(naming))]
+    assert walk.files_naming(question_of("fit")) == [f"api/{number}.py" for number in range(len(naming))]
 
 
 def test_every_question_is_named_by_its_row_of_the_register():
     for question in (each for each in QUESTIONS if "{" not in each.path):
-        assert "api/questions/register.py" in walk.files_naming(question.path)
+        assert "api/questions/register.py" in walk.files_naming(question)
 
 
 def test_a_module_is_entered_once_however_often_it_is_called_in_a_row():

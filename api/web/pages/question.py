@@ -152,31 +152,21 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     answer = replace(
         answer, best_shown=tuple, first_that=lambda _: None
     )  # all that was worked out hangs on it, and templates live on until a full collection
-    pairs = parse_qsl(to_url(query, "").removeprefix("?"))
     return {
+        **_addresses(answer, query, at),
         "answer": answer,
         "is_list": is_list,
         "rows": rows,
         "many": many,
         "waiting": waiting,
         "taking": partial(taking, query, answer=answer),
-        "explained": lambda estimate: explained(query, estimate),
         "headline": _headline(answer, query),
         "picks": list(_named(answer)),
         "today": _today(report),
-        "kept": at(as_of=text_of(with_moment(query, answer.prices.as_of).as_of)),
-        "preview": _preview(query, answer),
-        "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
-        | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
-        "compared": compared,
-        "tray": [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")],
-        "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
         "plot": plot(answer, report.glance.points),
         "drawn": cost_and_time,
-        "at_estimate": lambda mark: at("/estimate", offset=mark.rank - 1),
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
-        "cleared": filters.cleared(at),
         "columns": columns.chosen(given.get(columns.PARAMETER, [])),
         "all_columns": columns.COLUMNS,
         "pages": _pages(answer),
@@ -185,6 +175,25 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
             words.marks_explained((*(estimate for estimate, _ in rows), *(pick.estimate for pick in answer.picks)))
         ),
         "left_out": left_out(answer),
+    }
+
+
+def _addresses(answer: Answer, query: EstimateQuery, at: Address) -> dict[str, Any]:
+    """Where the page leads. Other sites show the answer as it is now; a feed follows it."""
+    kept, root = with_moment(query, answer.prices.as_of), request.host_url.rstrip("/")
+    here, picture = (to_url(kept, path) for path in (url_for("pages.page"), f"{url_for('questions.cost')}.png"))
+    pairs = parse_qsl(to_url(query, "").removeprefix("?"))
+    return {
+        "explained": lambda estimate: explained(query, estimate),
+        "at_estimate": lambda mark: at("/estimate", offset=mark.rank - 1),
+        "compared": compared,
+        "kept": at(as_of=text_of(kept.as_of)),
+        "preview": Preview(root + here, root + picture, feed_of(query)),
+        "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
+        | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
+        "tray": [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")],
+        "whole": to_url(replace(query, limit=DEFAULT_LIMIT, offset=0), ""),
+        "cleared": filters.cleared(at),
     }
 
 
@@ -218,13 +227,6 @@ def _today(report: CostReport) -> Estimate | None:
         return None
     today = report.service.answer(replace(report.query, as_of=None, limit=1, offset=0), report.catalogue)
     return today.lead if today.picks else None
-
-
-def _preview(query: EstimateQuery, answer: Answer) -> Preview:
-    """Other sites show the answer as it is now; a feed follows it."""
-    root, kept = request.host_url.rstrip("/"), with_moment(query, answer.prices.as_of)
-    page, picture = url_for("pages.page"), f"{url_for('questions.cost')}.png"
-    return Preview(f"{root}{to_url(kept, page)}", f"{root}{to_url(kept, picture)}", feed_of(query))
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
