@@ -29,7 +29,12 @@ class Printed(NamedTuple):
 
 def answer(question: Question, settings: Settings, given: dict[str, list[str]], view: View) -> Printed:
     """The answer in the form asked for. Raises Refused, and what opening the store and reading the tables raise."""
-    form = _format(given.pop("format", ["table"]))
+    asked = given.pop("format", ["table"])
+    try:
+        form = FORMAT.deserialize(asked)
+    except ValidationError:
+        told = f"must be table, json or csv, given once; got {' '.join(asked)}"
+        raise BadParameters({"format": [told]}) from None
     service = build_once(settings)
     catalogue = service.catalogue()
     values, layout = service.parse(question.asked_in_terminal, given, catalogue)
@@ -98,11 +103,3 @@ def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAn
     else:
         text = plan_xlsx(document, layout) if wanted == "xlsx" else b"".join(plan_csv(document, layout))
     return PlanAnswer(text, len(document.rows), len(document.rows) - document.answered)
-
-
-def _format(given: list[str]) -> str:
-    try:
-        return str(FORMAT.deserialize(given))
-    except ValidationError:
-        told = f"must be table, json or csv, given once; got {' '.join(given)}"
-        raise BadParameters({"format": [told]}) from None

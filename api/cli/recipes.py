@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -51,7 +52,9 @@ def add(log: Path, only_try: bool, **given: object) -> None:
         try:
             run = new_run(service, service.catalogue(), service.check(RunSchema(), texts(given)), log)
         except BadParameters as refused:
-            stop("\n".join([*_as_options(refused.errors, log), *_how_read(log)]))
+            with suppress(LogRefused):  # of a log that can't be read this is said already
+                stop("\n".join([*_as_options(refused.errors, log), *as_read(log)]))
+            stop("\n".join(_as_options(refused.errors, log)))
         check_room(service.runs(), run, None)
     for note in run.notes:
         click.echo(note, err=True)
@@ -63,14 +66,6 @@ def add(log: Path, only_try: bool, **given: object) -> None:
         click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
     else:
         keep(settings, run.stored(), f"answers about {run.name}")
-
-
-def _how_read(log: Path) -> tuple[str, ...]:
-    """How the log is understood so far; nothing of one that can't be read, which is said already."""
-    try:
-        return as_read(log)
-    except LogRefused:
-        return ()
 
 
 def _curve(run: Run) -> Iterator[str]:

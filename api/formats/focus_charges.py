@@ -84,9 +84,10 @@ def charges(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[t
 def _paid(charge: Charge, line: Component, bill: Bill) -> Row:
     """One line of the bill."""
     offer, terms = bill.offer, bill.terms
+    once = offer.payment is Payment.ALL_UPFRONT or charge.unit in ("units", "days", "machines")
     row: Row = {
         "ChargeCategory": "Purchase" if charge.per_period else "Usage",
-        "ChargeFrequency": _frequency(offer, charge) if charge.per_period else "Usage-Based",
+        "ChargeFrequency": ("One-Time" if once else "Recurring") if charge.per_period else "Usage-Based",
         "PricingCategory": PRICING.get(offer.purchase_option, "Standard"),
         "ChargeDescription": f"{charge.name}, estimated",
         "SkuMeter": charge.name,
@@ -119,11 +120,6 @@ def _beside(line: Component, offer: Offer) -> Row:
         **Priced(line.quantity, UNITS[line.unit], line.rate).columns(),
     }
     return {**row, **_consumed(row)}
-
-
-def _frequency(offer: Offer, charge: Charge) -> str:
-    once = offer.payment is Payment.ALL_UPFRONT or charge.unit in ("units", "days", "machines")
-    return "One-Time" if once else "Recurring"
 
 
 def _bought_ahead(bill: Bill, hours: Decimal) -> Row:
@@ -160,6 +156,8 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
     costs[costs.index(max(costs))] += sum(line.amount for charge, line in lines if charge.per_period) - sum(costs)
     offer, terms, committed = bill.offer, bill.terms, bill.offer.purchase_option in COMMITMENTS
     listed = _list_fee_per_hour(bill) if on_demand is None else on_demand
+    column = "CommitmentDiscountStatus" if committed else ""  # a month or an owned machine has none
+    column = "CapacityReservationStatus" if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK else column
     kinds = (("Used", False, "used by this run"), ("Used", True, "used by other work"), ("Unused", None, "unused"))
     for part, cost, (status, by_others, words) in zip(parts, costs, kinds, strict=True):
         row = {
@@ -171,19 +169,12 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
             "BilledCost": Decimal(0),
             **Priced(part, "Hours", listed, terms.price_factor, terms.exchange).columns(),
             **(_committed(bill, part) if committed else {}),
-            **_status(offer, status),
+            **({column: status} if column else {}),
             "EffectiveCost": cost,
             "x_UsedByOtherWork": by_others,
             "ChargeDescription": f"{offer.instance_type} bought ahead, {words}, estimated",
         }
         yield hours if by_others is False else paid, {**row, **_consumed(row, status)}
-
-
-def _status(offer: Offer, status: str) -> Row:
-    """Whether a commitment or a capacity block is used; a month or an owned machine has no column for it."""
-    if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
-        return {"CapacityReservationStatus": status}
-    return {"CommitmentDiscountStatus": status} if offer.purchase_option in COMMITMENTS else {}
 
 
 def _list_fee_per_hour(bill: Bill) -> Decimal:

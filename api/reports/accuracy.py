@@ -77,21 +77,19 @@ class AccuracyDocument:
         """All as people read them: what picks may come from before all else, the best accuracy first, then the cheapest. Of one
         training that reaches several accuracies the best alone."""
         rows = [*self.confirmed, *self.estimates, *self.less]
-        rows.sort(key=lambda each: (not _is_sure(each), _below_best(each), each.cost(self.query.basis).cost))
+
+        def place(each: Estimate) -> tuple[bool, float, Decimal]:
+            is_sure = each.confirmed and each.runs_here and each.purchase_option in SURE
+            below_best = each.target if each.better == "lower" else -each.target
+            return not is_sure, below_best, each.cost(self.query.basis).cost
+
+        rows.sort(key=place)
         kept: dict[tuple[object, ...], Estimate] = {}
         for each in rows:
             machine = each.provider, each.region, each.instance_type, each.nodes
             training = *machine, each.recipe, each.hours, each.purchase_option, each.term, each.payment
             kept.setdefault(training, each)
         return list(kept.values())
-
-
-def _is_sure(each: Estimate) -> bool:
-    return bool(each.confirmed and each.runs_here) and each.purchase_option in SURE
-
-
-def _below_best(each: Estimate) -> float:
-    return each.target if each.better == "lower" else -each.target
 
 
 @dataclass(frozen=True)

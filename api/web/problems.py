@@ -78,18 +78,16 @@ def _http_error(error: HTTPException) -> Response:
         near = nearest(request.path, paths, least_alike=LEAST_ALIKE)
         hint = f"did you mean {either(near)}?" if near else "/docs lists every path"
         return problem_response(404, f"there is no path {clip(request.path)}: {hint}")
-    response = problem_response(error.code or 500, _detail(error))
+    detail = error.description or error.name
+    if isinstance(error, MethodNotAllowed):
+        methods = either(sorted(error.valid_methods or ["GET"]))
+        detail = f"{request.method} is not allowed on this path: use {methods}"
+    response = problem_response(error.code or 500, detail)
     if error.response is None:
         for name, value in error.get_headers(request.environ):
             if name not in ("Content-Type", "Content-Length"):
                 response.headers[name] = value
     return response
-
-
-def _detail(error: HTTPException) -> str:
-    if isinstance(error, MethodNotAllowed):
-        return f"{request.method} is not allowed on this path: use {either(sorted(error.valid_methods or ['GET']))}"
-    return error.description or error.name
 
 
 def _crashed(error: Exception) -> Response:

@@ -60,7 +60,10 @@ class Rates:
         if known is None:
             known = self._numbers[bill.offer] = len(self._numbers) + 1
             self._discounts.setdefault(bill.offer.provider, 1 - bill.terms.price_factor)
-            self._lines += _lines_of(bill, known)
+            for charge in bill.charges:
+                times = Times(per_period=charge.per_period) if charge.per_period else Times(per_metered_hour=1)
+                listed, factor = charge.rate * bill.terms.exchange, bill.terms.price_factor
+                self._lines.append(Line(known, bill.offer, charge.name, charge.unit, listed, factor, times))
         return known
 
     def number_beside(self, bill: Bill) -> Number:
@@ -71,7 +74,9 @@ class Rates:
         known = self._numbers.get(provider)
         if known is None:
             known = self._numbers[provider] = len(self._numbers) + 1
-            self._lines += _lines_beside(bill, known)
+            for each in bill.storage_and_egress:
+                times = Times(once=each.quantity, per_hour=each.quantity_hourly)
+                self._lines.append(Line(known, bill.offer, each.name, each.unit, each.rate, Decimal(1), times, True))
         return known
 
     def write(self) -> None:
@@ -85,16 +90,21 @@ class Rates:
     def _rows(self, columns: tuple[Column, ...]) -> Iterator[tuple[Any, ...]]:
         own = OwnRow(column.name for column in columns)
         for row, line in enumerate(self._lines, 1):
-            discount = 0 if line.is_beside else own.formula(OWN_DISCOUNT, row, 1 - line.factor)
-            rate = own.formula(OWN_RATE, row, line.rate * line.factor)
+            offer, rate = line.offer, own.formula(OWN_RATE, row, line.rate * line.factor)
+            discount: Any = own.formula(OWN_DISCOUNT, row, 1 - line.factor)
+            place = (
+                offer.region,
+                offer.instance_type,
+                offer.purchase_option,
+                offer.term,
+                offer.payment,
+                offer.offering_class,
+            )
+            origin = offer.source, offer.observed_at, (self._as_of - offer.observed_at).days, offer.first_hand
+            if line.is_beside:
+                discount, place, origin = 0, (None,) * 6, ("see Assumptions", None, None, None)
             paid = (line.name, line.unit, line.rate, discount, rate, *astuple(line.times), self._currency)
-            yield (line.number, *_place(line), *paid, *self._origin(line))
-
-    def _origin(self, line: Line) -> tuple[Any, ...]:
-        if line.is_beside:
-            return ("see Assumptions", None, None, None)
-        offer = line.offer
-        return (offer.source, offer.observed_at, (self._as_of - offer.observed_at).days, offer.first_hand)
+            yield (line.number, offer.provider, *place, *paid, *origin)
 
 
 PER_PERIOD = "{nodes}*SUMPRODUCT((rates_offer={offer})*rates_own_rate*rates_per_period)"
@@ -118,24 +128,3 @@ def _columns(currency: str) -> tuple[Column, ...]:
         Column("price_observed_at", "day", 11, "UTC"), Column("price_age_days", width=9),
         Column("price_first_hand", width=9),
     )  # fmt: skip
-
-
-def _place(line: Line) -> tuple[Any, ...]:
-    offer = line.offer
-    if line.is_beside:
-        return (offer.provider, *[None] * 6)
-    bought = (offer.purchase_option, offer.term, offer.payment, offer.offering_class)
-    return (offer.provider, offer.region, offer.instance_type, *bought)
-
-
-def _lines_of(bill: Bill, number: int) -> Iterator[Line]:
-    for charge in bill.charges:
-        times = Times(per_period=charge.per_period) if charge.per_period else Times(per_metered_hour=1)
-        listed = charge.rate * bill.terms.exchange
-        yield Line(number, bill.offer, charge.name, charge.unit, listed, bill.terms.price_factor, times)
-
-
-def _lines_beside(bill: Bill, number: int) -> Iterator[Line]:
-    for each in bill.storage_and_egress:
-        times = Times(once=each.quantity, per_hour=each.quantity_hourly)
-        yield Line(number, bill.offer, each.name, each.unit, each.rate, Decimal(1), times, is_beside=True)

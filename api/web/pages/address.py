@@ -27,7 +27,8 @@ class Address:
         """The address with these parameters changed, or without those that are None or empty; another question starts at its
         first row."""
         kept = {name: values for name, values in self.given.items() if name not in changes and name != "offset"}
-        changed = {name: _texts(value) for name, value in changes.items()}
+        several = {name: value if isinstance(value, (list, tuple)) else [value] for name, value in changes.items()}
+        changed = {name: [str(each) for each in values if each not in (None, "")] for name, values in several.items()}
         pairs = urlencode({**kept, **changed}, doseq=True, safe=",:*")
         return f"{request.script_root}{path or self.path}{'?' * bool(pairs)}{pairs}"
 
@@ -37,10 +38,3 @@ class Address:
         return [
             (name, value) for name, values in self.given.items() if name not in left_out for value in values if value
         ]
-
-
-def _texts(value: object) -> list[str]:
-    if value is None:
-        return []
-    values = value if isinstance(value, (list, tuple)) else [value]
-    return [str(each) for each in values if str(each)]

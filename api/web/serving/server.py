@@ -204,36 +204,28 @@ def _place(bind: str) -> dict[str, Any]:
         return {"uds": Path(bind.removeprefix("unix:"))}
     host, _, port = bind.rpartition(":")
     host = host.strip("[]")
-    return {"address": host, "port": _free_port(host, int(port), bind)}
-
-
-def _free_port(host: str, port: int, bind: str) -> int:
-    """The port itself, or a free one for 0. Workers share it by SO_REUSEPORT, which tells nobody that it is taken."""
     with closing(socket.socket(_family(host))) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            trial.bind((host, port))
+            trial.bind((host, int(port)))  # workers share it by SO_REUSEPORT, which tells nobody that it is taken
         except OSError as error:
             raise CannotListen(f"cannot listen on {bind}: {error.strerror}; choose another with --bind") from None
-        chosen: int = trial.getsockname()[1]
-        return chosen
+        return {"address": host, "port": trial.getsockname()[1]}  # of 0 a free one
 
 
 def _announce(server: Any, refreshing: Refreshing | None) -> None:
     """Says where, as soon as a worker listens there; from then on prices are kept fresh."""
     place = server.bind_uds or f"http://{server.bind_addr}:{server.bind_port}"
-    while not _is_open(server):
+    where = str(server.bind_uds) if server.bind_uds else (server.bind_addr, server.bind_port)
+    family = socket.AF_UNIX if server.bind_uds else _family(server.bind_addr)
+    while True:
+        with closing(socket.socket(family)) as trial:
+            if trial.connect_ex(where) == 0:
+                break
         time.sleep(0.05)
     print(f"costcalc answers on {place} with {server.workers} workers", file=sys.stderr, flush=True)
     if refreshing:
         refreshing.run()
-
-
-def _is_open(server: Any) -> bool:
-    where = str(server.bind_uds) if server.bind_uds else (server.bind_addr, server.bind_port)
-    family = socket.AF_UNIX if server.bind_uds else _family(server.bind_addr)
-    with closing(socket.socket(family)) as trial:
-        return trial.connect_ex(where) == 0
 
 
 def _family(host: str) -> socket.AddressFamily:
