@@ -176,7 +176,7 @@ def test_flags_take_no_value():
         assert option.is_flag == (option.name in flags)
 
 
-@pytest.mark.parametrize("group", ["", "prices", "recipes", "mcp", "slack"])
+@pytest.mark.parametrize("group", ["", "prices", "recipes", "mcp"])
 def test_no_command_is_summed_up_in_half_a_sentence(group):
     shown = CliRunner().invoke(main, [*group.split(), "--help"], terminal_width=80).output
     summaries = shown.partition("Commands:\n")[2].splitlines()

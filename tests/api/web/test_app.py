@@ -22,7 +22,7 @@ ASKED = "/cost?model=resnet50&target=0.757"
 WITHOUT_FLASK = """
 import sys
 import api.cli.cost, api.cli.answers, api.cli.prices, api.formats.charts.cost_and_time, api.formats.sheets
-import api.slack.command, api.slack.price_alert
+import api.slack.command
 print(sorted({"flask", "werkzeug", "jinja2"} & set(sys.modules)))
 """
 
