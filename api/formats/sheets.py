@@ -61,11 +61,10 @@ def accuracy_csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
 def accuracy_xlsx(report: AccuracyReport, layout: Layout) -> bytes:
     """The same as a workbook."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.tables import Front
 
     document, (columns, rows) = report.document(), _accuracy(report)
     query, moment = document.query, document.prices.as_of
-    front = Front(f"The accuracy of {query.model}", [document.message], layout.asked, moment, query.currency)
+    front = tables.Front(f"The accuracy of {query.model}", [document.message], layout.asked, moment, query.currency)
     folded = _needed_by_few(columns, {"accuracy"}, layout)
     return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows, folded)
 
@@ -120,11 +119,10 @@ def _listed(
     table: Table, lines: Sequence[str], columns: list[Column], rows: Sequence[Any], report: Any, layout: Layout
 ) -> bytes:
     from api.formats.xlsx import tables
-    from api.formats.xlsx.tables import Front
 
     quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
     currency = quoted.pop() if len(quoted) == 1 else ""
-    front = Front(table.title, [table.intro, *lines], layout.asked, getattr(report, "as_of", None), currency)
+    front = tables.Front(table.title, [table.intro, *lines], layout.asked, getattr(report, "as_of", None), currency)
     folded = () if layout.columns else None
     return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows, folded)
 
@@ -165,11 +163,10 @@ def compare_csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
 def compare_xlsx(report: CompareReport, layout: Layout) -> bytes:
     """The same as a workbook."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.tables import Front
 
     found, (columns, rows) = report.document(), _compared(report)
     title = f"Two machines for {found.query.model} to {goal_in_words(found.query)}"
-    front = Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
+    front = tables.Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
     folded = _needed_by_few(columns, {"side", *COMPARED}, layout)
     return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)
 
@@ -193,7 +190,6 @@ def plan_xlsx(document: PlanDocument, layout: Layout) -> bytes:
     """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
     stand the sums."""
     from api.formats.xlsx import tables
-    from api.formats.xlsx.tables import Front
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
     folded = _needed_by_few(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
@@ -201,7 +197,7 @@ def plan_xlsx(document: PlanDocument, layout: Layout) -> bytes:
     created, sums = document.prices.as_of if document.prices else None, sums_of(document)
     lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]
     currency = sums[0].currency if sums else ""
-    front = Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
+    front = tables.Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
     return tables.workbook("Plan", front, columns, document.rows, folded)
 
 
