@@ -12,7 +12,7 @@ from typing import Any
 from api.formats import csv_export
 from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, Formula, Sheet, joined
 
-WIDE, WIDE_HEADLINE = 115, 85  # characters of a line
+WIDE_LINE, WIDE_HEADLINE = 115, 85  # characters of a line
 LINE = 16  # points
 
 
@@ -50,7 +50,7 @@ def write_front(sheet: Sheet, front: Front) -> int:
     for number, line in enumerate(front.lines):
         sheet.plain.merge_range(row, 0, row, 7, "")
         sheet.put(row, 0, line, "wrapped" if number else "wrapped_headline")
-        sheet.plain.set_row(row, LINE * ceil(len(line) / (WIDE if number else WIDE_HEADLINE)))
+        sheet.plain.set_row(row, LINE * ceil(len(line) / (WIDE_LINE if number else WIDE_HEADLINE)))
         row += 1
     for cells in _facts(front):
         row += 1
