@@ -91,6 +91,8 @@ class Rates:
         own = OwnRow(column.name for column in columns)
         for row, line in enumerate(self._lines, 1):
             offer, rate = line.offer, own.formula(OWN_RATE, row, line.rate * line.factor)
+            place: tuple[Any, ...]
+            origin: tuple[Any, ...]
             discount: Any = own.formula(OWN_DISCOUNT, row, 1 - line.factor)
             place = (
                 offer.region,
