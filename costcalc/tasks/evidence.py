@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 
 import msgspec
 import numpy as np
@@ -64,58 +64,74 @@ def task_evidence(
     in `without` published is left out."""
     learned = learned or fitted()
     known = tuple(one for one in results()[task.name] if one.organisation not in without)
-    rows = {
-        one.name: _throughput(task, one, _passes_per_minute(task, one, known, learned))
-        for one in known
-        if not (one.repeats or one.outlier)
-    }
-
-    in_adam = (task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
-    network_gib = task.network_gib or in_adam
-
-    def speeds(evidence: Evidence) -> TaskSpeeds:
-        told = tuple(rows[recipe.name] for recipe in evidence.recipes if recipe.name in rows)
-        of_task = learned.of(task.name)
-        return TaskSpeeds(
-            told,
-            evidence.accelerators,
-            of_task,
-            learned.cases,
-            network_gib,
-            evidence.recipes,
-            task.tflop_per_sample,
-        )
-
-    @cache
-    def work_on(day: date) -> Mapping[str, float]:
-        by_then = [one for one in known if one.published <= day]
-        passes = expected_passes(task, by_then, [one.schedule for one in by_then], learned, day)
-        return dict(zip([one.name for one in by_then], passes, strict=True))
-
-    def with_work(evidence: Evidence, recipe: Recipe) -> Recipe:
-        work = work_on(evidence.last_published)[recipe.name]
-        (end,) = recipe.evaluations
-        end = replace(end, epochs=work)
-        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(task, end), end))
-
+    told = KnownResults(task, known, learned)
+    widths = {**beside.fitted.widths, **_width_on_the_way(task)}
     return replace(
         beside,
         models={task.name: _network(task)},
         recipes=tuple(_recipe(task, one, learned) for one in known),
-        throughputs=tuple(rows.values()),
+        throughputs=tuple(told.rows.values()),
         schedules=(),
         networks=(),
         own_speeds=(),
         processors=Processors(),
-        fitted=replace(
-            beside.fitted, elapsed_time=NO_CLOCK, widths={**beside.fitted.widths, **_width_on_the_way(task)}
-        ),
+        fitted=replace(beside.fitted, elapsed_time=NO_CLOCK, widths=widths),
         version=f"{beside.version}+{task.name}-{version()}",
         is_past=False,
         later=(),
-        make_speeds=speeds,
-        make_curve=None if is_contest(task) else with_work,
+        make_speeds=told.speeds,
+        make_curve=None if is_contest(task) else told.with_work,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class KnownResults:
+    """What the known results of a task tell of its speeds and of the work of a recipe."""
+
+    task: Task
+    known: Sequence[Result]
+    learned: Fitted
+    _works: dict[date, Mapping[str, float]] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> Mapping[str, Throughput]:
+        """The speeds of the results that count, by name."""
+        count = (one for one in self.known if not (one.repeats or one.outlier))
+        return {one.name: _throughput(self.task, one, self._passes_per_minute(one)) for one in count}
+
+    def speeds(self, evidence: Evidence) -> TaskSpeeds:
+        """Those that follow from the results among the evidence."""
+        in_adam = (self.task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
+        return TaskSpeeds(
+            tuple(self.rows[recipe.name] for recipe in evidence.recipes if recipe.name in self.rows),
+            evidence.accelerators,
+            self.learned.of(self.task.name),
+            self.learned.cases,
+            self.task.network_gib or in_adam,
+            evidence.recipes,
+            self.task.tflop_per_sample,
+        )
+
+    def with_work(self, evidence: Evidence, recipe: Recipe) -> Recipe:
+        """The recipe with the work that the law expects of it on the day of the evidence, and what it passes on its way."""
+        work = self._work_on(evidence.last_published)[recipe.name]
+        (end,) = recipe.evaluations
+        end = replace(end, epochs=work)
+        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(self.task, end), end))
+
+    def _work_on(self, day: date) -> Mapping[str, float]:
+        if day not in self._works:
+            by_then = [one for one in self.known if one.published <= day]
+            passes = expected_passes(self.task, by_then, [one.schedule for one in by_then], self.learned, day)
+            self._works[day] = dict(zip([one.name for one in by_then], passes, strict=True))
+        return self._works[day]
+
+    def _passes_per_minute(self, one: Result) -> float:
+        """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
+        if one.passes_per_minute:
+            return one.passes_per_minute
+        (usual,) = expected_passes(self.task, self.known, [one.schedule], self.learned, one.published)
+        return (one.passes or usual) / one.minutes
 
 
 def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
@@ -132,14 +148,6 @@ def _width_on_the_way(task: Task) -> dict[str, HalfWidth]:
     """How far the logs of an organisation pass a value from those of the others."""
     some = partway().get(task.name, ())[:1]
     return dict.fromkeys(["curve"], HalfWidth(some[0].width, by_rule=False, cases=some[0].systems)) if some else {}
-
-
-def _passes_per_minute(task: Task, one: Result, known: Sequence[Result], learned: Fitted) -> float:
-    """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
-    if one.passes_per_minute:
-        return one.passes_per_minute
-    (usual,) = expected_passes(task, known, [one.schedule], learned, one.published)
-    return (one.passes or usual) / one.minutes
 
 
 def expected_passes(
