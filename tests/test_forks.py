@@ -25,6 +25,12 @@ def test_it_dies(): os.kill(os.getpid(), 9)
 def test_it_runs_all_the_same(): assert os.getppid() == COLLECTED_BY
 """
 OTHER = """
+import pytest, threading, time
+
+@pytest.mark.timeout(0.3)
+def test_it_hangs():
+    threading.Thread(target=time.sleep, args=(1,), daemon=True, name="beside it").start()
+    time.sleep(9)
 def test_what_was_printed_elsewhere_is_not_told(): assert 3 == 4
 """
 
@@ -33,20 +39,8 @@ def ended(folder, *options):
     """`pytest` on these files with the plugins of this repository alone."""
     for name, text in {"begun": SHARED, "test_one": ONE, "test_other": OTHER}.items():
         (folder / f"{name}.py").write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "conftest",
-        "-p",
-        "begun",
-        "-q",
-        "--rootdir",
-        folder,
-        *options,
-        folder,
-    ]
+    plugins = ("-p", "conftest", "-p", "begun", "-p", "pytest_timeout", "--import-mode", "importlib")
+    command = [sys.executable, "-m", "pytest", *plugins, "--forks", "2", "-q", "--rootdir", folder, *options, folder]
     path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         command, env={**os.environ, **path}, cwd=folder, capture_output=True, text=True, timeout=120, check=False
@@ -54,19 +48,19 @@ def ended(folder, *options):
 
 
 def test_forks_run_every_test_once_and_one_that_dies_is_a_failure(tmp_path):
-    told = ended(tmp_path, "--forks", "2", "--import-mode", "importlib")
-    assert told.stdout.splitlines()[-1].startswith("3 failed, 2 passed"), told.stdout + told.stderr
+    told = ended(tmp_path)
+    assert told.stdout.splitlines()[-1].startswith("4 failed, 2 passed"), told.stdout + told.stderr
     assert "FAILED test_one.py::test_it_dies" in told.stdout
     assert "The process of this test ended." in told.stdout
+    assert "Failed: Timeout (>0.3s) from pytest-timeout" in told.stdout
+    assert "Stack of beside it" in told.stdout
     assert told.stdout.count("what it said") == 2, "in the line of the test, and as what it printed"
     assert told.returncode == 1
     assert len(list(tmp_path.glob("begun-*"))) == 1, "of the one that died"
 
 
 def test_the_first_failure_ends_them_all_if_a_person_wants_that(tmp_path):
-    told = ended(
-        tmp_path, "--forks", "2", "-x", "--import-mode", "importlib", "--deselect", "test_one.py::test_it_dies"
-    )
+    told = ended(tmp_path, "-x", "--deselect", "test_one.py::test_it_dies")
     assert "stopping after 1 failures" in told.stdout, told.stdout + told.stderr
     assert told.returncode == 1
     assert not list(tmp_path.glob("begun-*"))

@@ -6,16 +6,19 @@ A fork takes the tests of one file at a time, and the next file as it begins its
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from _pytest._io import TerminalWriter
 
 WAIT = [Path(__file__).parents[1] / folder for folder in ("api/clients", "api/web/serving", "cluster", "deploy")]
 Numbers = Sequence[int]  # of tests, as they were collected
@@ -125,10 +128,15 @@ def _died(item: pytest.Item) -> pytest.TestReport:
 
 @dataclass(eq=False)
 class _Reports:
-    """The plugin of a fork: it hands over what came of each test."""
+    """A fork's plugin in place of the terminal: it hands over what came of each test. What else is told there, such as the stacks
+    of threads that hang, stands among the errors of the test."""
 
     session: pytest.Session
     connection: Connection
+
+    @cached_property
+    def _tw(self) -> TerminalWriter:
+        return TerminalWriter(open(sys.stderr.fileno(), "w", buffering=1, closefd=False))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         config = self.session.config
@@ -139,7 +147,7 @@ def _work(session: pytest.Session, connection: Connection) -> NoReturn:
     """What a fork does until it is given no more."""
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
-    plugins.register(_Reports(session, connection))
+    plugins.register(_Reports(session, connection), "terminalreporter")
     capturing = plugins.get_plugin("capturemanager")
     capturing.stop_global_capturing()  # into a file that the forks share
     capturing.start_global_capturing()
