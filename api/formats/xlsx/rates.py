@@ -13,6 +13,7 @@ from costcalc.costing.bills import Bill
 from costcalc.offers import Offer
 
 Number = int | None
+PLACE = ("region", "instance_type", "purchase_option", "term", "payment", "offering_class")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +92,12 @@ class Rates:
         own = OwnRow(column.name for column in columns)
         for row, line in enumerate(self._lines, 1):
             offer, rate = line.offer, own.formula(OWN_RATE, row, line.rate * line.factor)
-            place: tuple[Any, ...]
-            origin: tuple[Any, ...]
-            discount: Any = own.formula(OWN_DISCOUNT, row, 1 - line.factor)
-            place = (
-                offer.region,
-                offer.instance_type,
-                offer.purchase_option,
-                offer.term,
-                offer.payment,
-                offer.offering_class,
-            )
-            origin = offer.source, offer.observed_at, (self._as_of - offer.observed_at).days, offer.first_hand
-            if line.is_beside:
-                discount, place, origin = 0, (None,) * 6, ("see Assumptions", None, None, None)
+            discount = 0 if line.is_beside else own.formula(OWN_DISCOUNT, row, 1 - line.factor)
+            place = [None if line.is_beside else getattr(offer, name) for name in PLACE]
+            origin: tuple[Any, ...] = ("see Assumptions", None, None, None)
+            if not line.is_beside:
+                age = (self._as_of - offer.observed_at).days
+                origin = (offer.source, offer.observed_at, age, offer.first_hand)
             paid = (line.name, line.unit, line.rate, discount, rate, *astuple(line.times), self._currency)
             yield (line.number, offer.provider, *place, *paid, *origin)
 
