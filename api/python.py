@@ -121,8 +121,13 @@ class CostAnswer:
         return f"{self.report.query.model} to {words.goal(self.report.query)}\n{self}"
 
     def _repr_html_(self) -> str:
+        said = "".join(f"<p>{escape(line)}</p>" for line in self.verdict)
         rows = [_cells(each, self.answer) for each in self.answer.best or self.estimates]
-        return "".join(f"<p>{escape(line)}</p>" for line in self.verdict) + (_table(rows) if rows else "")
+        if not rows:
+            return said
+        head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 HEADINGS = ("Pick", "Machine", "Region", "Bought", "Recipe", "Hours", "Cost", "Rate seen")
@@ -133,12 +138,6 @@ def _cells(each: Estimate, answer: Answer) -> Sequence[str]:
     paid = words.cost(each, answer.query.basis)
     told = words.bought(each), each.recipe, words.time(each), paid, words.rate_seen(each)
     return words.names_of(each, answer), machine, each.region, *told
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from api.service import Service
 from costcalc import __version__
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_freshness
-from costcalc.offers import ANY_SOURCE, OLD_DAYS, Gap
+from costcalc.offers import ANY_SOURCE, OLD_DAYS
 
 EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server"}
 """By module, the extra of this package that brings it."""
@@ -41,7 +41,9 @@ class Diagnosis:
 
 def diagnosis(service: Service) -> Diagnosis:
     """Looks at prices, store, sources, evidence and extras; asks no price source."""
-    findings = (*_prices(service), _evidence(service), _extras())
+    run = sum(not recipe.is_interpolated for recipe in service.evidence.recipes)
+    known = f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds"
+    findings = (*_prices(service), Finding("evidence", "well", known), _extras())
     return Diagnosis(all(one.state != "wrong" for one in findings), __version__, findings)
 
 
@@ -54,15 +56,12 @@ def _prices(service: Service) -> Iterator[Finding]:
         yield Finding("prices", "wrong", error.detail, "costcalc prices status")
         return
     yield _age(service, catalogue)
-    yield from map(_gap, catalogue.gaps)
+    for gap in catalogue.gaps:
+        remedy = "costcalc prices refresh" if gap.source == ANY_SOURCE else f"costcalc prices try {gap.source}"
+        yield Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", remedy)
     for source, count in Counter(service.prices.quarantined()).items():
         found = f"{many(count, 'odd rate')} of {source} left out"
         yield Finding("quarantine", "worth knowing", found, f"costcalc prices release {source}")
-
-
-def _gap(gap: Gap) -> Finding:
-    remedy = "costcalc prices refresh" if gap.source == ANY_SOURCE else f"costcalc prices try {gap.source}"
-    return Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", remedy)
 
 
 def _age(service: Service, catalogue: Catalogue) -> Finding:
@@ -75,11 +74,6 @@ def _age(service: Service, catalogue: Catalogue) -> Finding:
     if fresh.median_age_days > OLD_DAYS:
         return Finding("prices", "worth knowing", found, "costcalc prices refresh")
     return Finding("prices", "well", found)
-
-
-def _evidence(service: Service) -> Finding:
-    run = sum(not recipe.is_interpolated for recipe in service.evidence.recipes)
-    return Finding("evidence", "well", f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds")
 
 
 def _extras() -> Finding:

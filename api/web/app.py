@@ -6,22 +6,25 @@ import os
 from base64 import b64encode
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from pkgutil import resolve_name
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Blueprint, Flask, Response, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
 from api.formats import words
 from api.formats.charts.figure import SYMBOLS
+from api.questions.register import QUESTIONS
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.tokens import Tokens
-from api.web import access, asker, files, health, hosts, own_runs, plan, questions, slack
+from api.web import access, asker, files, health, hosts, own_runs, plan, slack
 from api.web.access import check_access
 from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
@@ -31,7 +34,7 @@ from api.web.pages import question
 from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
-from api.web.responses import remember
+from api.web.responses import answered, remember
 from api.web.turns import Turns
 from costcalc.units import in_words
 
@@ -70,8 +73,9 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions[plan.EXTENSION] = Turns()
     app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, questions, files, plan, own_runs, question, documents, health, slack):
+    for module in (access, files, plan, own_runs, question, documents, health, slack):
         app.register_blueprint(module.blueprint)
+    app.register_blueprint(_questions())
     app.before_request(_check_request)
     app.context_processor(_everywhere)
     app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME), words=words, in_words=in_words)
@@ -83,6 +87,17 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     path = urlsplit(chosen.public_url or "").path.rstrip("/")
     app.wsgi_app = health.Measured(Below(path, replay) if path else replay)  # type: ignore[method-assign]
     return app
+
+
+def _questions() -> Blueprint:
+    """The paths of the register: each with the files and the pictures that its answer comes as."""
+    blueprint = Blueprint("questions", __name__)
+    for each in QUESTIONS:
+        view = partial(resolve_name(each.view) if each.view else answered, each)
+        rule = each.path.replace("{", "<").replace("}", ">")
+        for ending in ("", *each.endings):
+            blueprint.add_url_rule(f"{rule}.{ending}".rstrip("."), each.name, view, methods=["GET"])
+    return blueprint
 
 
 class Below:
