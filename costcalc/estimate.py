@@ -293,9 +293,9 @@ class Asked:
         recall = Recall(self.evidence, catalogue, as_of, self.memory)
         offered = catalogue.confirmed_offers if query.rates == "confirmed" else catalogue.current_offers
         current = offered(as_of, query.max_price_age)
-        matrix = recall.matrix(query)
+        eligible = eligible_recipes(recall.recipes(query), query)
+        matrix = recall.matrix(query, eligible.care)
         offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
-        eligible = eligible_recipes(matrix.recipes, query)
         course = Course.of(matrix, query, eligible)
         times = training_times(course, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)

@@ -15,6 +15,7 @@ from costcalc.answers import Estimate, Shown, Sources
 from costcalc.assumptions import of_hours, of_recipe, own_noise
 from costcalc.costing.bills import Paid, as_written, break_even_hours
 from costcalc.costing.owning import owning_pays_from
+from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.grounds import Grounds, grounds
@@ -249,11 +250,11 @@ class EstimateDetails:
 
     @cached_property
     def _ending_just_below(self) -> list[tuple[int, float]]:
-        """The recipes that somebody ran and that end just below the target, best first, and their epochs."""
+        """The recipes of no more care that somebody ran and that end just below the target, best first, and their epochs."""
         recipes, target = self.matrix.recipes, self.matrix.recipes.oriented(self.query.target)
         curves = recipes.curves(self.query.metric)
         near = curves.ending_between(target - JUST_BELOW, target)[::-1]
-        near = near[~recipes.is_interpolated[near]]
+        near = near[~recipes.is_interpolated[near] & (self.matrix.speed_row[near] != NOWHERE)]
         return list(zip(near.tolist(), curves.end_epochs[near].tolist(), strict=True))
 
     def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:

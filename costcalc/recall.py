@@ -15,12 +15,13 @@ import numpy as np
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
+from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
 from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked
 from costcalc.duration.running import UNKNOWN, YES
-from costcalc.duration.training_matrix import TrainingMatrix, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix, model_recipes, training_matrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
 from costcalc.estimate_details import RankedCandidate
@@ -29,6 +30,7 @@ from costcalc.interruptions import ObservedInterruptions, Place, newest, observe
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.ordinary import ordinary_groups
+from costcalc.programs import Training
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting
 from costcalc.throughput.own_speeds import asked_speed
@@ -57,21 +59,34 @@ class Recall:
     def _day(self) -> date:
         return self.as_of.astimezone(UTC).date()
 
-    def matrix(self, query: EstimateQuery) -> TrainingMatrix:
-        """The recipes of the question's model that were known then on the clusters it asks about, of machines offered by then.
+    @cached_property
+    def _published_by(self) -> date:
+        return self.evidence.last_publication(self._day)
 
-        Catalogues with the same machines share it."""
-        day = self.evidence.last_publication(self._day)
+    def _way(self, query: EstimateQuery) -> Way:
         own = tuple(asked_speed(speed, query.model, self.as_of.year) for speed in query.images_per_second)
-        way = Way(query.software == "recipe", query.pipeline, own, query.running)
+        return Way(query.software == "recipe", query.pipeline, own, query.running)
+
+    def recipes(self, query: EstimateQuery) -> ModelRecipes:
+        """Those of the question's model that were known then."""
+        day, of = self._published_by, (query.model, self._way(query))
+        name = ref(self.evidence), day, *of
+        return self._shelf.recall(name, lambda: model_recipes(self.evidence.known_on(day), *of))
+
+    def matrix(self, query: EstimateQuery, care: Training = "record") -> TrainingMatrix:
+        """The recipes of the question's model that were known then on the clusters it asks about, of machines offered by then,
+        with the speeds of those with no more than this care. Catalogues with the same machines share it."""
+        day, way = self._published_by, self._way(query)
         instances = self.catalogue.instances_by(self._day.year)
         machines = MachinesAsked(query.accelerators, query.nodes, instances, query.max_accelerators, query.max_nodes)
-        asked = query.model, machines, way
+        asked = machines, way, care
 
         def worked_out() -> TrainingMatrix:
-            return training_matrix(self.evidence.known_on(day), self.catalogue, *asked)
+            return training_matrix(self.evidence.known_on(day), self.catalogue, self.recipes(query), *asked)
 
-        return self._shelf.recall((ref(self.evidence), self.catalogue.machine_types, day, *asked), worked_out)
+        return self._shelf.recall(
+            (ref(self.evidence), self.catalogue.machine_types, day, query.model, *asked), worked_out
+        )
 
     def allowed_offers(self, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter) -> AllowedOffers:
         """The offers of the matrix's machines that a question allows."""

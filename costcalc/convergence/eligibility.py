@@ -185,7 +185,7 @@ class EligibleRecipes:
     `success_probability` is the chance that a new run reaches the target. `usable` are those that reach it surely enough,
     `seldom` those that reach it less surely, `eligible` the usable with no more care than the question allows.
     `log_width_below` and `log_width_above` are the half-widths in ln(epochs) of the 80 % interval of the epochs that a new run
-    takes.
+    takes. `care` is the most that is in one of the eligible.
     """
 
     to_target: EpochsToTarget
@@ -196,6 +196,7 @@ class EligibleRecipes:
     log_width_below: Floats
     log_width_above: Floats
     rejections: dict[str, int]
+    care: Training = "record"
 
     @property
     def likeliest(self) -> int | None:
@@ -232,7 +233,9 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
         "beyond_training": int((usable & ~careful).sum()),
     }
     widths = _epoch_widths(recipes, query, to_target)
-    return EligibleRecipes(to_target, probability, usable, seldom, usable & careful, *widths, rejections)
+    eligible = usable & careful
+    care: Training = "tuned" if eligible.any() and recipes.of_care["tuned"][eligible].all() else "record"
+    return EligibleRecipes(to_target, probability, usable, seldom, eligible, *widths, rejections, care)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:

@@ -16,6 +16,7 @@ from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import (
     ALL_MACHINES,
+    NOWHERE,
     Home,
     MachinesAsked,
     OfferedCluster,
@@ -36,6 +37,7 @@ from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
+from costcalc.programs import Training
 from costcalc.throughput import REFUSALS, TIERS, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.prediction import TRANSFERRED
@@ -70,12 +72,12 @@ class TrainingMatrix:
 
     `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing
     runs. `in_blocks_alone` flags likewise where nobody asked for a number that is sold in capacity blocks alone. `speed_row`
-    [R] is each recipe's row of `speeds`, whose columns are `clusters`: what the accelerators alone make; `limited` is what
-    whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log was written, NOWHERE where that cannot
-    be rented. `feeds` [K] are the data pipelines, None where they are not known or not counted. `refusals` says by code of
-    the instance type why nothing runs on machines that became no cluster; `usual` is what other people's code takes,
-    `runs` where published code runs, `most_run` what is usual there. `is_past` says that
-    recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
+    [R] is each recipe's row of `speeds`, NOWHERE where more care is in it than was asked for; their columns are `clusters`:
+    what the accelerators alone make; `limited` is what whole machines make. `own_cluster` [R] is the cluster on which a
+    recipe's own log was written, NOWHERE where that cannot be rented. `feeds` [K] are the data pipelines, None where they are
+    not known or not counted. `refusals` says by code of the instance type why nothing runs on machines that became no
+    cluster; `usual` is what other people's code takes, `runs` where published code runs, `most_run` what is usual there.
+    `is_past` says that recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
 
     recipes: ModelRecipes
@@ -113,7 +115,8 @@ class TrainingMatrix:
     @cached_property
     def same_speed(self) -> Indices:
         """How many recipes are as fast everywhere as each one [R]."""
-        return np.bincount(self.speed_row)[self.speed_row] if len(self.speed_row) else self.speed_row
+        row = self.speed_row - NOWHERE
+        return np.bincount(row)[row] if len(row) else row
 
     @cached_property
     def clock_factor(self) -> Floats:
@@ -242,10 +245,10 @@ class TrainingMatrix:
     @cached_property
     def _phase_starts(self) -> Floats:
         """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
-        starts = np.full((len(self.recipes.recipes), len(self.seconds_per_epoch)), np.inf)
-        for r, recipe in enumerate(self.recipes.recipes):
-            starts[r, : len(recipe.phases)] = [phase.from_epoch for phase in recipe.phases]
-        return starts
+        most = len(self.seconds_per_epoch)
+        started = ([phase.from_epoch for phase in recipe.phases[:most]] for recipe in self.recipes.recipes)
+        starts = [phases + [np.inf] * (most - len(phases)) for phases in started]
+        return np.array(starts, float).reshape(-1, most)
 
     @cached_property
     def _phase_ends(self) -> Floats:
@@ -298,20 +301,31 @@ class Requested(NamedTuple):
         return dict(zip(reversed(self.machines.instance.tolist()), reasons, strict=True))
 
 
+def model_recipes(evidence: Evidence, model: str, way: Way = USUAL_WAY) -> ModelRecipes:
+    """A model's recipes, run in this way."""
+    recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
+    length, curve = (evidence.fitted.widths[name].ln for name in ("length", "curve"))
+    return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
+
+
 def training_matrix(
     evidence: Evidence,
     catalogue: Catalogue,
-    model: str,
+    of: ModelRecipes,
     asked: MachinesAsked = ALL_MACHINES,
     way: Way = USUAL_WAY,
+    care: Training = "record",
 ) -> TrainingMatrix:
-    """The matrix of a model's recipes and of the machines asked about; those on which nothing is known to run are left out."""
-    recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
-    distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)))
-    own_speeds = OwnSpeeds.of(evidence, model, way)
+    """The matrix of a model's recipes, and of the machines asked about on which any with no more than this care is known to run.
+
+    The speeds are theirs alone: those of ResNet-50's benchmark entries take as long as all others together.
+    """
+    recipes = of.recipes
+    distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)), of.of_care[care])
+    own_speeds = OwnSpeeds.of(evidence, recipes[0].model if recipes else "", way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
-    requested = _requested(evidence, catalogue, distinct, requested_machines(catalogue, homes, asked), own_speeds)
+    requested = _requested(evidence, catalogue, of, distinct, requested_machines(catalogue, homes, asked), own_speeds)
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
@@ -322,7 +336,7 @@ def training_matrix(
     limited = limits.of(offered.standing_for).limited(alone, speeds.width_80, evidence.fitted.overlap)
     limited = limited.no_faster(speeds.width_faster)
     return TrainingMatrix(
-        recipes=_model_recipes(evidence, model, recipes),
+        recipes=of,
         clusters=offered.clusters,
         clusters_of_instances=offered.of_instances,
         in_blocks_alone=sold_in_blocks_alone(requested.machines, homes)
@@ -344,25 +358,26 @@ def training_matrix(
 
 
 def _requested(
-    evidence: Evidence, catalogue: Catalogue, recipes: tuple[Recipe, ...], machines: RentedMachines, own: OwnSpeeds
+    evidence: Evidence,
+    catalogue: Catalogue,
+    of: ModelRecipes,
+    recipes: tuple[Recipe, ...],
+    machines: RentedMachines,
+    own: OwnSpeeds,
 ) -> Requested:
     """These machines, and what the recipes make of their accelerators alone."""
     clusters, cluster = as_clusters(catalogue, machines)
-    speeds = speeds_of(evidence, recipes, clusters, own)
+    speeds = speeds_of(evidence, recipes, of, clusters, own)
     return Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
 
 
-def _equally_fast(recipes: Sequence[Recipe]) -> tuple[tuple[Recipe, ...], Indices]:
-    """The first of each recipes that are equally fast everywhere [K], and which of these each recipe is [R]."""
-    signatures = [*map(signature, recipes)]
+def _equally_fast(recipes: Sequence[Recipe], wanted: Flags) -> tuple[tuple[Recipe, ...], Indices]:
+    """The first of each of the wanted recipes [R] that are equally fast everywhere [K], and which of these each one is [R]."""
+    signatures = [signature(recipe) if one else None for recipe, one in zip(recipes, wanted.tolist(), strict=True)]
     first = dict(zip(reversed(signatures), reversed(recipes), strict=True))
+    first.pop(None, None)
     row = {one: number for number, one in enumerate(first)}
-    return tuple(first.values()), np.array([row[one] for one in signatures], np.int64)
-
-
-def _model_recipes(evidence: Evidence, model: str, recipes: tuple[Recipe, ...]) -> ModelRecipes:
-    length, curve = (evidence.fitted.widths[name].ln for name in ("length", "curve"))
-    return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
+    return tuple(first.values()), np.array([row.get(one, NOWHERE) for one in signatures], np.int64)
 
 
 def _without_waiting(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.data_sheets import part
@@ -64,13 +65,13 @@ class OwnSpeeds(NamedTuple):
 
 
 def speeds_of(
-    evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster], own: OwnSpeeds
+    evidence: Evidence, recipes: tuple[Recipe, ...], of: ModelRecipes, clusters: Sequence[Cluster], own: OwnSpeeds
 ) -> SpeedTable:
-    """The speeds of these recipes, refused on other vendors' chips and between slices of a chip."""
+    """The speeds of these recipes of a model, refused on other vendors' chips and between slices of a chip."""
     model = evidence.speed_model
     of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
     speeds = model.refused(recipes, clusters) if own.everywhere else model.speeds(recipes, clusters, of_larger)
-    foreign = _foreign(evidence, recipes, clusters)
+    foreign = _foreign(evidence, recipes, of, clusters)
     if own.rows:
         speeds = with_own_speeds(speeds, model, own.rows, own.everywhere)
         foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
@@ -89,14 +90,14 @@ def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpee
     )
 
 
-def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], clusters: Sequence[Cluster]) -> Flags:
+def _foreign(evidence: Evidence, recipes: tuple[Recipe, ...], of: ModelRecipes, clusters: Sequence[Cluster]) -> Flags:
     """Which recipes would run on chips [recipes, clusters] of a vendor that their code was never seen on: PyTorch's FFCV on a
     TPU, say. Ordinary scripts run where their framework is said to, and are ported to chips for which everything must be."""
     names = [cluster.accelerator for cluster in clusters]
     vendors = np.array([evidence.vendor(name) for name in names], str)
     used = [evidence.vendors_of(recipe) for recipe in recipes]
     known = np.array([part(evidence.accelerators, name).predicted_unmeasured for name in names], bool)
-    nobodys = known & ~np.isin(vendors, list(frozenset().union(*used)))
+    nobodys = known & ~np.isin(vendors, list(frozenset().union(*map(evidence.vendors_of, of.recipes))))
     elsewhere = {seen: ~np.isin(vendors, list(seen)) for seen in set(used)}
     alike = {_program(recipe): recipe for recipe in recipes}
     runs = {one: _runs_or_is_ported(evidence, recipe, names, nobodys) for one, recipe in alike.items()}

@@ -12,7 +12,7 @@ from fakes.recipes import recipe
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked, OfferedCluster
-from costcalc.duration.training_matrix import training_matrix
+from costcalc.duration.training_matrix import model_recipes, training_matrix
 from costcalc.duration.ways import Way
 from costcalc.hardware import Machine
 from costcalc.throughput.own_speeds import OWN, asked_speed
@@ -87,9 +87,14 @@ def two_shapes():
     return Catalogue.from_offers([offer(), offer(instance_type="eight", machine=Machine("V100", 8, 16.0))], "made up")
 
 
+def matrix_of(evidence, catalogue, model, *asked):
+    """The matrix of all recipes of a model."""
+    return training_matrix(evidence, catalogue, model_recipes(evidence, model), *asked)
+
+
 class TestWhole:
     def test_every_recipe_has_a_row_and_every_cluster_a_column(self, packaged_evidence, two_shapes):
-        whole = training_matrix(packaged_evidence, two_shapes, "resnet50", MachinesAsked(nodes=1))
+        whole = matrix_of(packaged_evidence, two_shapes, "resnet50", MachinesAsked(nodes=1))
         assert whole.recipes.recipes == packaged_evidence.recipes_of("resnet50")
         assert len(whole.speed_row) == len(whole.own_cluster) == len(whole.recipes.recipes)
         assert all(phase.shape == whole.speeds.refusal.shape for phase in whole.seconds_per_epoch)
@@ -100,7 +105,7 @@ class TestWhole:
         machine = Machine("V100", 8, 16.0)
         prices = [offer(provider="aws", instance_type="p3.16xlarge", machine=machine), offer(machine=machine)]
         catalogue = Catalogue.from_offers(prices, "made up")
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
+        whole = matrix_of(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         assert whole.clusters[0] == OfferedCluster(0, 8, 1)
         p3 = catalogue.instance_code["aws", "p3.16xlarge"]
         assert [cluster.instance for cluster in whole.clusters] == [-1, p3]
@@ -114,27 +119,43 @@ class TestWhole:
         home = System("V100", 1, 1, "aws", "one")
         pair = recipe(name="ran", system=home), recipe(name="between", system=home, is_interpolated=True)
         evidence = replace(packaged_evidence, recipes=pair)
-        found = training_matrix(evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
+        found = matrix_of(evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         own = {one.name: cluster for one, cluster in zip(found.recipes.recipes, found.own_cluster, strict=True)}
         assert own["between"] == NOWHERE
         assert found.clusters[own["ran"]].instance == catalogue.instance_code["aws", "one"]
 
     def test_nothing_runs_on_a_processor(self, packaged_evidence):
         catalogue = Catalogue.from_offers([offer(machine=Machine("Xeon", 0, None, 64))], "made up")
-        whole = training_matrix(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
+        whole = matrix_of(packaged_evidence, catalogue, "resnet50", MachinesAsked(nodes=1))
         assert (whole.clusters, whole.refusals) == ((), {0: "no_throughput"})
         assert whole.clusters_of_instances == {}
         assert (whole.own_cluster == NOWHERE).all()
 
     def test_every_known_speed_takes_time(self, packaged_evidence, packaged_prices):
-        whole = training_matrix(packaged_evidence, packaged_prices, "resnet50")
+        whole = matrix_of(packaged_evidence, packaged_prices, "resnet50")
         assert (whole.seconds_per_epoch[0] > 0).all()
+
+    def test_speeds_of_no_more_care_are_the_same_alone(self, packaged_evidence, packaged_prices):
+        of = model_recipes(packaged_evidence, "resnet50")
+        asked = MachinesAsked(nodes=1)
+        few = training_matrix(packaged_evidence, packaged_prices, of, asked, care="tuned")
+        every = training_matrix(packaged_evidence, packaged_prices, of, asked)
+        assert ((few.speed_row != NOWHERE) == of.of_care["tuned"]).all()
+        wanted = np.flatnonzero(of.of_care["tuned"])
+        place = {cluster: number for number, cluster in enumerate(every.speeds.clusters)}
+        there = np.array([place[cluster] for cluster in few.speeds.clusters])
+        refusal = every.speeds.refusal[every.speed_row[wanted]][:, there]
+        np.testing.assert_array_equal(few.speeds.refusal[few.speed_row[wanted]], refusal)
+        np.testing.assert_array_equal(few.global_batch, every.global_batch)
 
     def test_code_runs_on_chips_of_the_vendors_it_was_seen_on(self, packaged_evidence):
         machines = [Machine("V100", 8, 16.0, 64), Machine("TPU v3", 8, 16.0, 96)]
         offers = [offer(instance_type=machine.accelerator, machine=machine) for machine in machines]
         whole = training_matrix(
-            packaged_evidence, Catalogue.from_offers(offers, "made up"), "resnet50", MachinesAsked(nodes=1)
+            packaged_evidence,
+            Catalogue.from_offers(offers, "made up"),
+            model_recipes(packaged_evidence, "resnet50"),
+            MachinesAsked(nodes=1),
         )
         place = {recipe.name: row for recipe, row in zip(whole.recipes.recipes, whole.speed_row, strict=True)}
         chips = [cluster.accelerator for cluster in whole.speeds.clusters]
@@ -152,15 +173,21 @@ class TestWhole:
 
         monkeypatch.setattr(SpeedModel, "speeds", seen)
         way = Way(own_speeds=(asked_speed(OwnSpeed(1450, 1, "A100-80GB"), "resnet18", 2026),))
-        training_matrix(packaged_evidence, packaged_prices, "resnet18", MachinesAsked(nodes=1), way)
+        training_matrix(
+            packaged_evidence,
+            packaged_prices,
+            model_recipes(packaged_evidence, "resnet18"),
+            MachinesAsked(nodes=1),
+            way,
+        )
         assert asked == [{OWN}]
 
 
 def test_it_says_how_much_memory_it_holds(packaged_evidence, packaged_prices):
-    training_matrix(packaged_evidence, packaged_prices, "resnet18")  # what all matrices share is worked out now
+    matrix_of(packaged_evidence, packaged_prices, "resnet18")  # what all matrices share is worked out now
     tracemalloc.start()
     try:
-        held = training_matrix(packaged_evidence, packaged_prices, "resnet18")
+        held = matrix_of(packaged_evidence, packaged_prices, "resnet18")
         assert held.about_bytes == pytest.approx(tracemalloc.get_traced_memory()[0], rel=0.3)
     finally:
         tracemalloc.stop()
