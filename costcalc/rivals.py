@@ -40,9 +40,7 @@ class Rivals:
         if not named:
             return {}
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
-        of = {
-            code: (self._kind(machines[code][2].accelerator), *machines[code][:2]) for code in np.unique(codes).tolist()
-        }
+        of = {code: (self._kind(machines[code][2].accelerator), *machines[code][:2]) for code in set(codes.tolist())}
         others = sorted(set(named).difference(of[int(codes[lead])]))
         return {
             name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]]), lead) for name in others

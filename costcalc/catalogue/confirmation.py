@@ -80,7 +80,7 @@ def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices
     `rows` are current and vouched for; `providers` numbers the provider of each instance. NEVER where there is no rate.
     """
     since = np.full(len(OPTIONS), NEVER)
-    for code in np.unique(columns.option[rows]).tolist():
+    for code in np.flatnonzero(np.bincount(columns.option[rows])).tolist():  # np.unique imports numpy.ma
         of_kind = rows[columns.option[rows] == code]
         newest = np.zeros(int(providers.max(initial=0)) + 1, np.int64)
         np.maximum.at(newest, providers[columns.instance[of_kind]], columns.observed[of_kind])
