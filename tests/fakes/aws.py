@@ -1,4 +1,4 @@
-"""A fake AWS over real HTTP: Price List (JSON 1.1), EC2 (query and XML), Savings Plans (REST and JSON), bulk files.
+"""A fake AWS over real HTTP: Price List (JSON 1.1), EC2 (query and XML), Savings Plans (REST and JSON).
 
 It filters and pages as AWS does, answers only so many questions about capacity blocks, and can be told to misbehave.
 """
@@ -179,14 +179,13 @@ class BlockLimit:
 
 @dataclass
 class FakeAws:
-    """What it sells, and how it misbehaves. Faults are met by action (`GetProducts`, `bulk`, ...), in order."""
+    """What it sells, and how it misbehaves. Faults are met by action (`GetProducts`, ...), in order."""
 
     elements: list[dict[str, Any]] = field(default_factory=list)
     quotes: list[dict[str, str]] = field(default_factory=list)
     rates: list[dict[str, Any]] = field(default_factory=list)
     blocks: list[dict[str, str]] = field(default_factory=list)
     machine_types: list[dict[str, Any]] = field(default_factory=list)
-    bulk: dict[str, bytes] = field(default_factory=dict)
     denied: dict[str, str] = field(default_factory=dict)
     block_limit: BlockLimit = field(default_factory=BlockLimit)
     page_size: int = 2
@@ -286,15 +285,6 @@ def _error(action: str, code: str) -> bytes:
 
 class _Handler(Handler):
     fake: FakeAws
-
-    def do_GET(self) -> None:
-        region = re.fullmatch(r"/offers/v1.0/aws/AmazonEC2/current/([a-z0-9-]+)/index.json", self.path)
-        body = self.fake.bulk.get(region[1]) if region else None
-        self.fake.asked.append(("bulk", {"path": self.path}))
-        if body is None:
-            self.give(404, b"no such key")
-        else:
-            self.give_or_fail("bulk", body)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()

@@ -1,8 +1,7 @@
 """Amazon Web Services: on demand, reserved, spot, Savings Plans and capacity blocks.
 
 Each service needs a permission of its own; one that is refused is a gap, but for the price list, without which nothing is read.
-Without credentials the public bulk price list is read instead, on demand and reserved only. docs/price-sources-aws.md says how
-a rate comes about and lists the permissions.
+docs/price-sources-aws.md says how a rate comes about and lists the permissions.
 """
 
 from __future__ import annotations
@@ -11,24 +10,19 @@ from collections.abc import Callable
 from datetime import datetime
 from time import sleep
 
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.offers import PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws import bulk
-from pricing.sources.aws.account import IN_PRICE_LIST, SERVICES, Account, Service
+from pricing.sources.aws.account import SERVICES, Account, Service
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
 from pricing.sources.aws.capacity_blocks import BLOCK_DAYS, CapacityBlocks, block_days
-from pricing.sources.aws.listing import settled
-from pricing.sources.aws.price_list import Origin
-from pricing.sources.common.http import BrokenOff, Http, HttpError
+from pricing.sources.common.http import Http
 from pricing.sources.source import (
     Bounds,
     Collected,
     CredentialsMissing,
     Environment,
-    SchemaChanged,
-    SourceError,
     SourceSetting,
     SourceSpec,
     separated,
@@ -39,30 +33,16 @@ REGIONS = (
     "us-east-1,us-east-2,us-west-1,us-west-2,ca-central-1,sa-east-1,eu-central-1,eu-north-1,eu-west-1,eu-west-2,eu-west-3,"
     "ap-northeast-1,ap-northeast-2,ap-northeast-3,ap-south-1,ap-southeast-1,ap-southeast-2"
 )
-BULK_REGIONS = "us-east-1,us-west-2,eu-west-1"  # each a file of some hundred MB
-BULK_ADDRESS = SourceSetting(
-    "COSTCALC_AWS_BULK_URL",
-    "base URL of the public price list, read where there are no credentials",
-    "https://pricing.us-east-1.amazonaws.com",
-)
 ONLY_REGIONS = SourceSetting(
     "COSTCALC_AWS_REGIONS",
     "regions to collect, separated by commas; unset: the price list of all, the other services in the 17 that every account has",
 )
-SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BLOCK_DAYS, BULK_ADDRESS)
-NO_CREDENTIALS = (
-    "spot, Savings Plans and capacity blocks: no AWS credentials; "
-    "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-)
-
-LARGE_FILES = (
-    "no AWS credentials, and the public price list is some hundred MB a region: set AWS_ACCESS_KEY_ID and "
-    "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; to read its files, name this source or set COSTCALC_AWS_REGIONS"
-)
+SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BLOCK_DAYS)
+NO_CREDENTIALS = "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; aws-page and aws-plans-page need none"
 
 
 class Aws:
-    """The source: by the account's own calls if there are credentials, else from the public price list.
+    """The source, by the account's own calls.
 
     `pause` waits a number of seconds between calls that AWS counts.
     """
@@ -74,7 +54,7 @@ class Aws:
         """Every rate the account may see. Raises SourceError if on-demand prices cannot be had."""
         calls = open_calls(self._environment, self._http.recording)
         if calls is None:
-            return self._public(now)
+            raise CredentialsMissing(NO_CREDENTIALS)
         only = separated(ONLY_REGIONS.read(self._environment))
         return Account(calls, packaged_machines("aws"), separated(REGIONS), only, self._services()).collect(now)
 
@@ -86,42 +66,10 @@ class Aws:
         capacity_blocks = Service("capacity blocks", scope, blocks.collect, always_priced=False)
         return (*SERVICES, capacity_blocks) if blocks.days else SERVICES
 
-    def _public(self, now: datetime) -> Collected:
-        offers: list[Offer] = []
-        faults, unknown, read = [], set(), set()
-        for region in separated(ONLY_REGIONS.read(self._environment) or BULK_REGIONS):
-            try:
-                found, unknown_types = self._public_region(region, now)
-            except (HttpError, SourceError) as error:
-                faults.append(Gap("aws", f"public price list of {region}: {error}"))
-            else:
-                offers += found
-                unknown |= unknown_types
-                read.add(region)
-        if not offers:
-            raise SourceError("; ".join(fault.reason for fault in faults))
-        whole = (Scope(regions=frozenset(read), purchase_options=IN_PRICE_LIST),)
-        return settled(Collected(tuple(offers), (Gap("aws", NO_CREDENTIALS),), tuple(faults), whole), unknown)
-
-    def _public_region(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
-        """Read once more if it breaks off, as a file of some hundred MB may."""
-        try:
-            return self._public_file(region, now)
-        except (BrokenOff, SchemaChanged):
-            return self._public_file(region, now)
-
-    def _public_file(self, region: str, now: datetime) -> tuple[tuple[Offer, ...], set[str]]:
-        url = bulk.bulk_url(BULK_ADDRESS.read(self._environment), region)
-        with self._http.stream(url) as stream:
-            return bulk.bulk_offers(stream, region, packaged_machines("aws").get, Origin(bulk.SOURCE, now))
-
 
 def _missing(environment: Environment) -> str | None:
-    """A refresh of all sources shall be quick: without credentials it reads only files that somebody asks for."""
-    if ONLY_REGIONS.read(environment) or environment.get(BULK_ADDRESS.variable):
-        return None
     try:
-        return None if open_calls(environment) else LARGE_FILES
+        return None if open_calls(environment) else NO_CREDENTIALS
     except CredentialsMissing:
         return None  # whoever asks is told what is wrong with them
 
@@ -132,8 +80,7 @@ SPEC = SourceSpec(
     build=Aws,
     rates="on demand, spot, reserved and Savings Plans; capacity blocks if COSTCALC_AWS_BLOCK_DAYS names lengths",
     needs="pricing:GetProducts, ec2:DescribeInstanceTypes, ec2:DescribeSpotPriceHistory, "
-    "ec2:DescribeCapacityBlockOfferings and savingsplans:DescribeSavingsPlansOfferingRates; without credentials the public "
-    "price list, on demand and reserved only",
+    "ec2:DescribeCapacityBlockOfferings and savingsplans:DescribeSavingsPlansOfferingRates",
     cannot_see="negotiated discounts, reservations resold on the marketplace, Local Zones, China, GovCloud, free capacity",
     settings=SETTINGS,
     missing=_missing,

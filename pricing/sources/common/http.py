@@ -6,13 +6,11 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import requests
-import urllib3
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
@@ -26,7 +24,6 @@ THROTTLED_WAITS_LONGER = 20  # times: with 0, 20 and 40 seconds the quota of the
 UNCHANGED, TOO_MANY_REQUESTS = 304, 429
 RETRIED = (TOO_MANY_REQUESTS, 500, 502, 503, 504)
 MIB = 2**20
-MOST_STREAMED_MIB = 2048  # of a document that is read in pieces; AWS's largest region has 450
 MOST_POSTED_BYTES = MIB  # what answers a post is a sentence
 _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")  # JSON can hold one half of a pair, which UTF-8 cannot write
 _USER_INFO = re.compile(r"(?<=//)[^/@]*@")
@@ -140,8 +137,8 @@ class Http:
 
     def get_bytes(self, url: str) -> bytes:
         """A whole document, unpacked, of which no recording is kept. Raises HttpError."""
-        with self.stream(url, self._most_mib) as stream:
-            return bytes(stream.read())
+        with self._send("GET", url, stream=True) as response:
+            return self._whole(response, url, is_recorded=False)
 
     def get_unless(self, url: str, tag: str) -> tuple[str, bytes] | None:
         """The entity tag and the bytes of a document, or None where it still has this tag. Raises HttpError."""
@@ -152,16 +149,6 @@ class Http:
             if error.status == UNCHANGED:
                 return None
             raise
-
-    @contextmanager
-    def stream(self, url: str, most_mib: int = MOST_STREAMED_MIB) -> Iterator[Any]:
-        """A file-like object over the (decompressed) body, for documents too large for memory. Raises HttpError."""
-        with self._send("GET", url, stream=True) as response:
-            response.raw.decode_content = True
-            try:
-                yield _Bounded(response.raw, most_mib, _place(url))
-            except (OSError, urllib3.exceptions.HTTPError) as error:  # RequestException is an OSError
-                raise BrokenOff(f"{_place(url)} broke off: {type(error).__name__}") from error
 
     def _json(self, method: str, url: str, **options: Any) -> Any:
         """Asked once more if the answer breaks off."""
@@ -179,14 +166,14 @@ class Http:
         except (ValueError, RecursionError):
             raise BrokenOff(f"{_place(url)} answered something that is not JSON") from None
 
-    def _whole(self, response: requests.Response, url: str) -> bytes:
+    def _whole(self, response: requests.Response, url: str, *, is_recorded: bool = True) -> bytes:
         try:
             content = b"".join(_bounded(response, self._most_mib * MIB, _place(url)))
         except requests.exceptions.ChunkedEncodingError:
             raise BrokenOff(f"{_place(url)} broke off its answer") from None
         except requests.RequestException as error:
             raise HttpError(f"{_place(url)} {_trouble(error)}") from None
-        if self.recording is not None:
+        if self.recording is not None and is_recorded:
             self.recording.keep(str(response.request.method), response.url, content)
         return content
 
@@ -227,22 +214,6 @@ def _bounded(response: requests.Response, most_bytes: int, place: str) -> Iterat
         if size > most_bytes:
             raise HttpError(f"{place} answered more than {most_bytes // MIB:,} MiB")
         yield piece
-
-
-class _Bounded:
-    """A file-like object that stops with HttpError where a body is too large."""
-
-    def __init__(self, raw: Any, most_mib: int, place: str) -> None:
-        self._raw, self._most_mib, self._place = raw, most_mib, place
-        self._left = most_mib * MIB
-
-    def read(self, amount: int = -1) -> bytes:
-        """At most `amount` bytes, all that are left without it."""
-        piece = bytes(self._raw.read(amount if amount >= 0 else self._left + 1))
-        self._left -= len(piece)
-        if self._left < 0:
-            raise HttpError(f"{self._place} answered more than {self._most_mib:,} MiB")
-        return piece
 
 
 def _place(url: str) -> str:

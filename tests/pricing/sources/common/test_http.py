@@ -84,12 +84,7 @@ def zipped(megabytes: int) -> bytes:
     return gzip.compress(b" " * (megabytes * MIB))
 
 
-def read_stream(http: Http, url: str) -> bytes:
-    with http.stream(url, most_mib=3) as body:
-        return b"".join(iter(lambda: body.read(MIB), b""))
-
-
-READ = {"json": Http.get_json, "text": Http.get_text, "bytes": Http.get_bytes, "stream": read_stream}
+READ = {"json": Http.get_json, "text": Http.get_text, "bytes": Http.get_bytes}
 
 
 @pytest.mark.parametrize("read", READ)
