@@ -15,8 +15,7 @@ from pricing.store.local_file import OwnRun
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.changes import By
-    from pricing.store.sign_ins import SignIn
-    from pricing.store.store import Store
+    from pricing.store.store import SignIn, Store
     from pricing.store.worker_catalogue import WorkerCatalogue
 
 NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"

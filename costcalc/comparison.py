@@ -80,13 +80,9 @@ def _probability(a: Estimate, b: Estimate, together: float) -> float:
     """That the one which costs less by its point estimate does; the logarithm of the ratio of both costs is taken as normal."""
     if not (a.effective_cost and b.effective_cost):
         return 1.0
-    apart, spread = abs(log(a.effective_cost / b.effective_cost)), _spread(_deviation(a), _deviation(b), together)
+    apart, one, other = abs(log(a.effective_cost / b.effective_cost)), _deviation(a), _deviation(b)
+    spread = sqrt(max(hypot(one, other) ** 2 - 2 * together * one * other, 0.0))  # of the difference of both errors
     return NormalDist().cdf(apart / spread) if spread else 1.0 if apart else 0.5
-
-
-def _spread(one: float, other: float, together: float) -> float:
-    """The standard deviation of the difference of two errors."""
-    return sqrt(max(hypot(one, other) ** 2 - 2 * together * one * other, 0.0))
 
 
 def _deviation(estimate: Estimate) -> float:
@@ -103,11 +99,10 @@ def _per_hour_saved(more: Decimal, later: float) -> Decimal | None:
 def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:
     """Each of the asker's machines with the use from which on it beats each rental that the answer shows."""
     rented = [each for each in shown if each.purchase_option not in NOT_RENTED]
-    return tuple(OwnedMachine(one, tuple(_break_even(one, bill, each) for each in rented)) for one, bill in own)
 
+    def break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
+        hours = owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
+        after = None if hours is None else float(hours)
+        return filled(BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=after)
 
-def _break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
-    hours = owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
-    return filled(
-        BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=None if hours is None else float(hours)
-    )
+    return tuple(OwnedMachine(one, tuple(break_even(one, bill, each) for each in rented)) for one, bill in own)

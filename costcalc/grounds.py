@@ -61,7 +61,12 @@ def grounds(
     in `TrainingTime`."""
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
-    code = _code(matrix, recipe, cluster)
+    code = (
+        "unknown" if matrix.speeds.kind[row, cluster] == OF_OTHER_CODE else one.code
+    )  # nobody published a speed of its own
+    if _is_own(matrix, recipe, cluster):
+        code = "own"
+    feed, rewriting = matrix.feeds[row], float(matrix.rewriting_hours[recipe])
     notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
     return Grounds(
         tiers=EvidenceTiers(
@@ -74,8 +79,8 @@ def grounds(
         assumptions=(*notes, *([] if logged else _modelled(matrix, recipe, cluster)), *whose_code(code)),
         network=() if logged else tuple(_network(matrix, recipe, cluster, kind[2])),
         fed=(
-            *(_rewritten(matrix, recipe) if with_overheads else ()),
-            *(() if logged else fed(matrix.limit_tables, matrix.feeds[row], kind, matrix.clusters[cluster].nodes)),
+            *((rewritten(feed, rewriting),) if with_overheads and feed and rewriting else ()),
+            *(() if logged else fed(matrix.limit_tables, feed, kind, matrix.clusters[cluster].nodes)),
         ),
         code=code,
         usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
@@ -83,14 +88,6 @@ def grounds(
         command=one.command.line if one.command else None,
         overhead=overhead(one),
     )
-
-
-def _code(matrix: TrainingMatrix, recipe: int, cluster: int) -> Code | None:
-    """Whose program the speed is; unknown where nobody published a speed of the recipe's."""
-    if _is_own(matrix, recipe, cluster):
-        return "own"
-    carried_over = matrix.speeds.kind[matrix.speed_row[recipe], cluster] == OF_OTHER_CODE
-    return "unknown" if carried_over else matrix.recipes.recipes[recipe].code
 
 
 def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str]:
@@ -125,13 +122,6 @@ def _network(matrix: TrainingMatrix, recipe: int, cluster: int, machine: Machine
             f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "
             "behind the backward pass, as published clusters did; the range reaches from all to none of it."
         )
-
-
-def _rewritten(matrix: TrainingMatrix, recipe: int) -> Iterator[str]:
-    """How long the data set is written for the recipe's pipeline."""
-    feed, hours = matrix.feeds[matrix.speed_row[recipe]], float(matrix.rewriting_hours[recipe])
-    if feed and hours:
-        yield rewritten(feed, hours)
 
 
 def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:

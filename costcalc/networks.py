@@ -50,13 +50,12 @@ class Networks:
         return self._ordered.recall(query, self._by_computing, query)
 
     def _by_computing(self, query: EstimateQuery) -> tuple[str, ...]:
-        hours = {name: self._hours(name, replace(query, model=name)) for name in self.recipes}
+        hours = {}
+        for name, recipes in self.recipes.items():
+            eligible = eligible_recipes(recipes, replace(query, model=name))
+            each = eligible.to_target.epochs * self.seconds_per_epoch[name]
+            hours[name] = float(np.nanmin(np.where(eligible.eligible, each, np.inf), initial=np.inf))
         return tuple(sorted((name for name, each in hours.items() if each < np.inf), key=hours.__getitem__))
-
-    def _hours(self, name: str, query: EstimateQuery) -> float:
-        eligible = eligible_recipes(self.recipes[name], query)
-        hours = eligible.to_target.epochs * self.seconds_per_epoch[name]
-        return float(np.nanmin(np.where(eligible.eligible, hours, np.inf), initial=np.inf))
 
 
 def _seconds_per_epoch(evidence: Evidence, name: str, recipes: tuple[Recipe, ...]) -> Floats:

@@ -94,7 +94,10 @@ class Renting:
 
     def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query
-        is_spot = offer.purchase_option is PurchaseOption.SPOT
+        is_spot, price = offer.purchase_option is PurchaseOption.SPOT, [*of_price(query, offer, age_days)]
+        if is_spot:
+            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
+            price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, known))
         return Rented(
             bill=self.bill(offer, nodes),
             source=PriceSource(offer.source, offer.observed_at),
@@ -104,7 +107,7 @@ class Renting:
             available=offer.available,
             available_at=offer.available_at,
             power=power(self.energy, offer, nodes, self.as_of.year),
-            price=(*of_price(query, offer, age_days), *self._interruptions(offer)),
+            price=tuple(price),
             moves_known=spot_moves_known(offer) if is_spot else "",
             number=tuple(why_so_many(query, offer, nodes)),
             exchange=(
@@ -120,11 +123,6 @@ class Renting:
         into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
         terms = Terms(nodes, own, Decimal(repr(query.utilization)), into)
         return Bill(offer, terms, self.market.storage_and_egress(query, offer.provider))
-
-    def _interruptions(self, offer: Offer) -> Iterator[str]:
-        if offer.purchase_option is PurchaseOption.SPOT:
-            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
-            yield INTERRUPTIONS_LEFT_OUT if self.query.overheads == "none" else interruptions(offer, known)
 
 
 def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:

@@ -33,7 +33,10 @@ class Rivals:
         kinds = set(map(self._kind, self.query.accelerator))
         groups = [set(self.query.instance_type)] if self.query.instance_type else [kinds, set(self.query.provider)]
         named = {name for names in groups if 1 < len(names) <= MOST for name in names}
-        return self._named(named, lead) | self._bought_otherwise(lead) | self._rented_alike(lead)
+        own = self.catalogue.own[self.candidates.row]
+        of_own = own[lead] and (self.query.accelerator or self.query.provider)
+        rented = {RENTED: self._cheapest(~own, lead)} if of_own else {}  # beside a machine of the asker's own
+        return self._named(named, lead) | self._bought_otherwise(lead) | rented
 
     def _named(self, named: Collection[str], lead: int) -> dict[str, int | None]:
         """The cheapest of each of these machines, kinds and clouds but the lead's."""
@@ -45,13 +48,6 @@ class Rivals:
         return {
             name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]]), lead) for name in others
         }
-
-    def _rented_alike(self, lead: int) -> dict[str, int | None]:
-        """Beside a machine of the asker's own, what is rented of the accelerators or from the clouds asked for."""
-        own, row = self.catalogue.own, self.candidates.row
-        if not (own[row[lead]] and (self.query.accelerator or self.query.provider)):
-            return {}
-        return {RENTED: self._cheapest(~own[row], lead)}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
         """The cheapest by each way to buy that is asked for, but that of the lead."""

@@ -110,24 +110,17 @@ def _readable(listing: SourceListing) -> Iterator[Violation]:
             yield Violation(said, (offer,), is_only_odd=False)
 
 
-def _positive(listing: SourceListing) -> Iterator[Violation]:
+def _plausible(listing: SourceListing) -> Iterator[Violation]:
+    """Whatever the others say: rates above 0, of the past, on accelerators that are known."""
     for offer in listing.offers:
+        wrong = []
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
-            yield Violation(f"{_name(offer)} costs {offer.hourly_rate}", (offer,), is_only_odd=False)
-
-
-def _dated(listing: SourceListing) -> Iterator[Violation]:
-    for offer in listing.offers:
+            wrong.append(f"costs {offer.hourly_rate}")
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
-            said = f"{_name(offer)} was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC"
-            yield Violation(said, (offer,), is_only_odd=False)
-
-
-def _known_accelerator(listing: SourceListing) -> Iterator[Violation]:
-    for offer in listing.offers:
+            wrong.append(f"was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC")
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
-            said = f"{_name(offer)} has the unknown accelerator {offer.machine.accelerator!r}"
-            yield Violation(said, (offer,), is_only_odd=False)
+            wrong.append(f"has the unknown accelerator {offer.machine.accelerator!r}")
+        yield from (Violation(f"{_name(offer)} {said}", (offer,), is_only_odd=False) for said in wrong)
 
 
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
@@ -187,9 +180,7 @@ def _no_jump(listing: SourceListing) -> Iterator[Violation]:
 
 RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
     _readable,
-    _positive,
-    _dated,
-    _known_accelerator,
+    _plausible,
     _spot_at_most_on_demand,
     _more_upfront_costs_less,
     _eight_not_cheaper_than_four,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -121,7 +120,10 @@ def refresh(
     for each in skipped:
         watch(each)
     for outcome in ask_all(specs, environment, now, limit):
-        result = checker.result(_hinted(outcome) if limit == QUICK_SECONDS else outcome)
+        said = outcome.error
+        if outcome.late and limit == QUICK_SECONDS:
+            said = f"{said}; `costcalc prices refresh {outcome.name}` waits longer"
+        result = checker.result(replace(outcome, error=said))
         parts.add(result)
         watch(result)
     return RefreshReport(parts.published(), (*parts.results, *skipped))
@@ -254,9 +256,11 @@ class _Checker:
 
         What repeated is taken over, but not out of a listing that is refused.
         """
-        left_out, released = self._store.quarantine_of(name) if self._store else ([], frozenset[Rate]())
+        store = self._store
+        left_out, released = store.quarantine_of(name) if store else ([], frozenset[Rate]())
+        last_rates = store.last_rates(name) if store else {}
         listing = SourceListing(
-            offers, self._accelerators, self._last_rates(name), self._now, lambda offer: rate_of(offer) in released
+            offers, self._accelerators, last_rates, self._now, lambda offer: rate_of(offer) in released
         )
         if SOURCES[name].is_own:
             broken: Sequence[Violation] = violations(listing)
@@ -272,9 +276,6 @@ class _Checker:
         before = self._states.get(outcome.name)
         gap = Gap(outcome.name, reason, before.succeeded_at if before else None)
         return SourceResult(outcome.name, outcome.seconds, (), (gap,), reason)
-
-    def _last_rates(self, name: str) -> Mapping[tuple[str, ...], Decimal]:
-        return self._store.last_rates(name) if self._store else {}
 
     def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:
         """A gap if a listing of which no part was read whole lost offers since last time; their old rates stand."""
@@ -335,12 +336,13 @@ class _Parts:
         return Published(self._published[-1].snapshot, new, seen_again, ended)
 
     def _publish(self, results: Sequence[SourceResult], gaps: tuple[Gap, ...]) -> None:
+        attempts = []
+        for each in results:
+            trouble = each.error or "; ".join(fault.reason for fault in each.faults) or None
+            attempts.append(Attempt(each.name, each.seconds, None if each.error else len(each.offers), trouble))
         publication = Publication(
             tuple(Listing(each.name, each.offers, each.whole, each.left_out) for each in results if not each.error),
-            tuple(
-                Attempt(each.name, each.seconds, None if each.error else len(each.offers), _trouble(each))
-                for each in results
-            ),
+            tuple(attempts),
             gaps,
             tuple(each.inspection for each in results if each.inspection),
         )
@@ -351,17 +353,6 @@ class _Parts:
         if len(self.results) > 1 and all(result.error for result in self.results):
             return (Gap(ANY_SOURCE, "none of them answered"),)
         return tuple(gap for result in self._unpublished for gap in result.gaps)
-
-
-def _trouble(result: SourceResult) -> str | None:
-    return result.error or "; ".join(fault.reason for fault in result.faults) or None
-
-
-def _hinted(outcome: Outcome) -> Outcome:
-    """A source that a quick refresh did not wait for, with the command that does."""
-    if not outcome.late:
-        return outcome
-    return replace(outcome, error=f"{outcome.error}; `costcalc prices refresh {outcome.name}` waits longer")
 
 
 def unwatched_seconds(environment: Environment) -> float:

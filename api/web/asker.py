@@ -17,7 +17,7 @@ from werkzeug.sansio.request import Request
 from api.stored import StoredSignIns
 from api.tokens import Token, Tokens
 from pricing.store.changes import By
-from pricing.store.sign_ins import SignIn
+from pricing.store.store import SignIn
 
 EXTENSION = "costcalc.access"
 COOKIE = "costcalc"

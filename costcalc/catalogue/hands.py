@@ -29,7 +29,8 @@ def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, 
     words = vocabulary.sources
     source_codes, flag_codes = columns.source.copy(), columns.flags.copy()
     source_codes[again] = [sources[words[first] + SEEN_AGAIN + words[later]] for first, later in pairs]
-    flag_codes[again] = [flags[_first_hand(vocabulary.flags[code])] for code in columns.flags[again].tolist()]
+    as_first = [[flag for flag in said.split(";") if flag not in (SECOND_HAND, COPIED)] for said in vocabulary.flags]
+    flag_codes[again] = [flags[";".join(as_first[code])] for code in columns.flags[again].tolist()]
     kept = replace(columns, source=source_codes, flags=flag_codes, hourly=columns.hourly[said_by])
     return kept, replace(vocabulary, sources=tuple(sources), flags=tuple(flags))
 
@@ -96,10 +97,6 @@ def _witnesses(vocabulary: Vocabulary) -> NDArray[np.int64]:
     """A number for who states what each source says: sources of one project or author begin with the same word."""
     numbers = _Words(())
     return np.array([numbers[re.split(r"[@:,; ]", source, maxsplit=1)[0]] for source in vocabulary.sources], np.int64)
-
-
-def _first_hand(flags: str) -> str:
-    return ";".join(flag for flag in flags.split(";") if flag not in (SECOND_HAND, COPIED))
 
 
 class _Words(dict[str, int]):

@@ -36,7 +36,11 @@ def with_borrowed_curve(recipe: Recipe, lent: Mapping[str, Floats]) -> Recipe:
 
 def error_ratios(logs: Sequence[Curve]) -> Floats:
     """Top-1 error at SHARES of the schedule, in multiples of that at its end: the mean of several logs, each made monotone."""
-    return np.asarray(np.mean([_error_ratios(log) for log in logs], axis=0))
+    ratios = []
+    for log in logs:
+        errors, epochs = 1 - isotonic([one.top1 or 0.0 for one in log]), np.array([one.epochs for one in log])
+        ratios.append(np.interp(SHARES * epochs[-1], epochs, errors) / errors[-1])
+    return np.asarray(np.mean(ratios, axis=0))
 
 
 def borrowed_curve(end: Evaluation, ratios: Floats) -> tuple[Evaluation, ...]:
@@ -46,9 +50,3 @@ def borrowed_curve(end: Evaluation, ratios: Floats) -> tuple[Evaluation, ...]:
     before = zip(SHARES * end.epochs, accuracies, strict=True)
     near = [(epochs, top1) for epochs, top1 in before if 1 - last - NEAR_THE_END <= top1 < 1 - last]
     return (*(Evaluation(round(float(epochs), 3), None, round(float(top1), 5), None) for epochs, top1 in near), end)
-
-
-def _error_ratios(log: Curve) -> Floats:
-    errors = 1 - isotonic([one.top1 or 0.0 for one in log])
-    epochs = np.array([one.epochs for one in log])
-    return np.asarray(np.interp(SHARES * epochs[-1], epochs, errors) / errors[-1])

@@ -18,10 +18,10 @@ from costcalc.training import Metric, MetricRecipe, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8
-SEED_SIGMA = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
+SEED_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
 """Standard deviation of end accuracy from run to run: 0.0011 of MLPerf's LARS (410 runs of 83 systems), 0.0010 of 28 schedules
 of seven other codes (100 runs; validation scores it). Top-5 by the ratio of the two metrics' scatter on plateaus."""
-INTERPOLATION_SIGMA = {Metric.TOP1: 0.0009, Metric.TOP5: 0.0009}
+INTERPOLATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.0009, Metric.TOP5: 0.0009}
 """Standard error of the end accuracy of a schedule between measured lengths, left out one at a time (FFCV ResNet-18)."""
 EVALUATION_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.00094, Metric.TOP5: 0.00056}
 """Standard deviation from one evaluation to the next on a plateau of the learning rate, median of 16 DAWNBench logs."""
@@ -115,10 +115,6 @@ class ModelRecipes:
         """Recipes that can answer for no target beyond that at which they stop."""
         return np.array([recipe.is_closed for recipe in self.recipes], bool)
 
-    def first_values(self, metric: str) -> Floats:
-        """Where each recipe's curve begins [R]; infinite without one."""
-        return np.array([values[0] if len(values) else np.inf for values in self.curves(metric).values])
-
     @cached_property
     def stopped_share(self) -> Floats:
         """The share of runs that reach the target at which they stop [R], NaN where they end with their schedule.
@@ -146,7 +142,11 @@ class ModelRecipes:
 
     def sigma(self, metric: str) -> Floats:
         """Standard deviation of each recipe's end accuracy from run to run [R]."""
-        return own_noise.seed_sigma(self._own_sigma) if self.has_own_metric else self._sigma.get(metric, NO_RECIPES)
+        if self.has_own_metric:
+            return own_noise.seed_sigma(self._own_sigma)
+        if metric not in SEED_SIGMA:
+            return NO_RECIPES
+        return np.asarray(np.hypot(SEED_SIGMA[metric], self.is_interpolated * INTERPOLATION_SIGMA[metric]))
 
     def target_shift(self, metric: str) -> Floats:
         """That of the function of this name for each recipe [R], at INTERVAL."""
@@ -162,10 +162,6 @@ class ModelRecipes:
     @cached_property
     def _target_shifts(self) -> dict[str, Floats]:
         return {}
-
-    @cached_property
-    def _sigma(self) -> dict[str, Floats]:
-        return {m: np.hypot(SEED_SIGMA[m], self.is_interpolated * INTERPOLATION_SIGMA[m]) for m in Metric}
 
     @cached_property
     def _own_sigma(self) -> Floats:
@@ -276,7 +272,8 @@ def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTa
     target = recipes.oriented(query.target)
     to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
     if recipes.is_closed.any():
-        known = (recipes.first_values(query.metric) <= target) & (target <= recipes.tuned_to)
+        firsts = [values[0] if len(values) else np.inf for values in recipes.curves(query.metric).values]
+        known = (np.array(firsts) <= target) & (target <= recipes.tuned_to)
         other = recipes.is_closed & ~known & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
         to_target = replace(to_target, epochs=np.where(other, np.nan, to_target.epochs))
     near = target <= to_target.end_accuracy + recipes.sigma(query.metric)

@@ -119,13 +119,13 @@ class Bill:
         return share + self._beside(hours) if self.storage_and_egress else share
 
     def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
-        metered = self.tariff.metered_hourly * times * hours
-        return (metered + self._share_of_fees(hours) if self.tariff.fee else metered) * self.factor
-
-    def _share_of_fees(self, hours: Decimal) -> Decimal:
-        paid = self._periods(hours)
-        left = paid * self.tariff.period_hours - hours
-        return self.tariff.fee * paid * hours / (hours + self.terms.utilization * left) if paid and hours else ZERO
+        tariff = self.tariff
+        share = tariff.metered_hourly * times * hours
+        if tariff.fee and hours:
+            paid = self._periods(hours)
+            left = paid * tariff.period_hours - hours
+            share += tariff.fee * paid * hours / (hours + self.terms.utilization * left)
+        return share * self.factor
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' effective rate per hour: fee / period + metered rate where commitments are fully used."""
@@ -185,15 +185,11 @@ class Bill:
         return (seconds if seconds > tariff.minimum_seconds else Decimal(tariff.minimum_seconds)) / SECONDS_PER_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
-        own = self.terms.price_factor * self.terms.exchange
-        machines = [
-            Line(charge.name, self._times(charge, hours) * self.terms.nodes, charge.unit, charge.rate * own)
-            for charge in self.charges
-        ]
+        own, nodes, machines = self.terms.price_factor * self.terms.exchange, self.terms.nodes, []
+        for each in self.charges:
+            times = each.per_period * self._periods(hours) if each.per_period else self._metered_hours(hours)
+            machines.append(Line(each.name, times * nodes, each.unit, each.rate * own))
         return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.storage_and_egress]
-
-    def _times(self, charge: Charge, hours: Decimal) -> Decimal:
-        return charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)
 
     def _fees(self) -> list[Charge]:
         name, hours = self.offer.instance_type, Decimal(self.tariff.period_hours)

@@ -60,14 +60,12 @@ class StorageAndEgressRates:
         self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
     ) -> Iterator[StorageOrEgress]:
         for item, amount, own in requested(query):
-            rate = self._listed(item, provider, exchange[query.currency]) if own is None else own
+            rate, known = own, self.known.get((provider, item))
+            if own is None and known:
+                rate = known.usd_per_unit * exchange[query.currency].per_usd
             if rate is not None:
                 once, hourly = (Decimal(0), amount / HOURS_PER_MONTH) if item == STORAGE else (amount, Decimal(0))
                 yield StorageOrEgress(NAMES[item], UNITS[item], rate, once, hourly)
-
-    def _listed(self, item: str, provider: str, into: ExchangeRate) -> Decimal | None:
-        known = self.known.get((provider, item))
-        return None if known is None else known.usd_per_unit * into.per_usd
 
     def notes(self, query: EstimateQuery, provider: str) -> Iterator[str]:
         """Where each rate is from, and which are unknown and thus left out."""

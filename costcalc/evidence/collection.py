@@ -196,14 +196,12 @@ class Evidence:
     def suggested(self) -> dict[str, str]:
         """Every name of every model, with the one to suggest to whoever means it: a model without recipes gives way to the same
         network that has some."""
-        return {
-            name: self._with_recipes(model) for model in self.models.values() for name in (model.name, *model.aliases)
-        }
-
-    def _with_recipes(self, model: Model) -> str:
-        if self.recipes_of(model.name):
-            return model.name
-        return next((other for other, likeness in self.alike(model.name) if likeness == SAME), model.name)
+        found = {}
+        for model in self.models.values():
+            same = (other for other, likeness in self.alike(model.name) if likeness == SAME)
+            with_recipes = model.name if self.recipes_of(model.name) else next(same, model.name)
+            found.update(dict.fromkeys((model.name, *model.aliases), with_recipes))
+        return found
 
     def alike(self, name: str) -> Iterator[tuple[str, str]]:
         """Models that have recipes and stand nearest to this one, each with how it is related: the same network under another
@@ -237,15 +235,13 @@ class Evidence:
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most
         code of its framework ran: other vendors' chips need a port, which somebody's code elsewhere does not make."""
-        return frozenset(
-            self._vendors.get(_stack_and_framework(recipe)) or self._usual_vendor(_stack_and_framework(recipe)[1])
-        )
-
-    def _usual_vendor(self, framework: str) -> list[str]:
+        if seen := self._vendors.get(_stack_and_framework(recipe)):
+            return frozenset(seen)
+        _, framework = _stack_and_framework(recipe)
         alike: Counter[str] = Counter()
-        for (_, name), seen in self._vendors.items():
-            alike.update(seen if framework in (name, "other") else ())
-        return [vendor for vendor, _ in alike.most_common(1)]
+        for (_, name), vendors in self._vendors.items():
+            alike.update(vendors if framework in (name, "other") else ())
+        return frozenset(vendor for vendor, _ in alike.most_common(1))
 
     @cached_property
     def _vendors(self) -> dict[tuple[str, str], Counter[str]]:

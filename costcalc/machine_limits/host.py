@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import exp, hypot, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
@@ -148,7 +147,9 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
     The width is that of one more organisation's machine: how the organisations of one pipeline differ, pooled over all pipelines,
     and how far their mean is known.
     """
-    limited = _of_processors(rates)
+    limited = [rate for rate in rates if not rate.at_least]
+    measured = {rate.pipeline for rate in limited if rate.is_measured}
+    limited = [rate for rate in limited if rate.is_measured or rate.pipeline not in measured]  # else of decoding alone
     by_organisation = _means(limited)
     usual = {name: fmean(means) for name, means in by_organisation.items()}
     apart = [mean - usual[name] for name, means in by_organisation.items() for mean in means]
@@ -164,13 +165,6 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
         )
         for name, means in by_organisation.items()
     }
-
-
-def _of_processors(rates: Sequence[PipelineRate]) -> list[PipelineRate]:
-    """Rates that the processors limited; those of decoding alone where nobody measured the pipeline whole."""
-    limited = [rate for rate in rates if not rate.at_least]
-    measured = {rate.pipeline for rate in limited if rate.is_measured}
-    return [rate for rate in limited if rate.is_measured or rate.pipeline not in measured]
 
 
 def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
@@ -216,17 +210,12 @@ def host_limit(
     """What the processors of these machines [N] leave of recipes [K] with these data pipelines; nothing is limited where the
     pipeline or the number of processors is not known."""
     vcpus = machines.each(lambda kind: kind[2].vcpus) * machines.nodes
-    of_feed: dict[Feed | None, Floats] = {None: np.zeros((2, len(machines)))}
-    for feed in filter(None, set(feeds)):
-        rate, width = (machines.by_accelerator(partial(find, feed, accelerators)) for find in (_rate, _half_width))
-        of_feed[feed] = np.array([IMAGES_PER_EPOCH / (rate * vcpus), width])
+
+    def limit(feed: Feed) -> Floats:
+        rate = machines.by_accelerator(lambda name: feed.rate(name, part(accelerators, name).introduced))
+        width = machines.by_accelerator(lambda name: feed.half_width(part(accelerators, name).introduced))
+        return np.array([IMAGES_PER_EPOCH / (rate * vcpus), width])
+
+    of_feed = {feed: limit(feed) if feed else np.zeros((2, len(machines))) for feed in set(feeds)}
     seconds, widths = np.array([of_feed[feed] for feed in feeds]).reshape(len(feeds), 2, len(machines)).swapaxes(0, 1)
     return Limit("host", np.nan_to_num(seconds, nan=0.0), widths)
-
-
-def _rate(feed: Feed, accelerators: Mapping[str, Accelerator], name: str) -> float:
-    return feed.rate(name, part(accelerators, name).introduced)
-
-
-def _half_width(feed: Feed, accelerators: Mapping[str, Accelerator], name: str) -> float:
-    return feed.half_width(part(accelerators, name).introduced)

@@ -65,6 +65,7 @@ class ClusterFeatures:
         self._known: dict[Hashable, NDArray[Any]] = {}
         self._transferred: dict[Hashable, tuple[Floats, Floats]] = {}
         self._around: dict[int, tuple[Indices, Indices]] = {}
+        self._of_chip = _Groups([self.chip_of[cluster.accelerator] for cluster in clusters]).members
 
     @cached_property
     def reference_of_chips(self) -> ReferenceModel:
@@ -85,18 +86,14 @@ class ClusterFeatures:
         return self._transferred[key]
 
     def _find_transferred(self, workload: Workload) -> tuple[Floats, Floats]:
-        accelerator, per_node = self._names.numbers, self._per_node
+        accelerator = self._names.numbers
+        per_node = np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
         most = 2 * int(per_node.max(initial=1))
         known = self.transfer.by_doublings(workload, tuple(self.of_accelerator), most)
         doubled = np.log2(per_node)
         whole = doubled.astype(np.int64)
         before, after = known[accelerator, whole], known[accelerator, whole + 1]
         return before + (doubled - whole) * (after - before), steepest(known)[accelerator, next_doubling(per_node)]
-
-    @cached_property
-    def _per_node(self) -> Indices:
-        """Accelerators in a machine of each cluster [C], at least 1."""
-        return np.array([max(cluster.accelerators, 1) for cluster in self.clusters], np.int64)
 
     def around(self, cluster: int) -> tuple[Indices, Indices]:
         """The clusters whose accelerators are no worse off than those of this one, and those whose are no better off.
@@ -105,14 +102,10 @@ class ClusterFeatures:
         machines to share with; a slice is one machine.
         """
         if cluster not in self._around:
-            self._around[cluster] = self._find_around(cluster)
+            at = self._of_chip[self.chip_of[self.clusters[cluster].accelerator]]
+            means, here = self._means[at], self._means[cluster]
+            self._around[cluster] = at[~(means < here).any(axis=1)], at[~(means > here).any(axis=1)]
         return self._around[cluster]
-
-    def _find_around(self, cluster: int) -> tuple[Indices, Indices]:
-        at = self._of_chip[self.chip_of[self.clusters[cluster].accelerator]]
-        here = self._means[cluster]
-        worse_off, better_off = (self._means[at] < here).any(axis=1), (self._means[at] > here).any(axis=1)
-        return at[~worse_off], at[~better_off]
 
     @cached_property
     def doubled(self) -> tuple[Indices, Indices]:
@@ -127,11 +120,6 @@ class ClusterFeatures:
         ]
         one, two = np.array(pairs, np.int64).reshape(-1, 2).T
         return one, two
-
-    @cached_property
-    def _of_chip(self) -> Mapping[str, Indices]:
-        """The clusters of each chip."""
-        return _Groups([self.chip_of[cluster.accelerator] for cluster in self.clusters]).members
 
     @cached_property
     def _means(self) -> Floats:

@@ -181,7 +181,10 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
             networked=frozenset(raw["networked"]),
             default_intercept=raw["default_intercept"],
             typical={name: TypicalUse(*use) for name, use in raw["typical"].items()},
-            priors={name: _prior(*prior) for name, prior in raw["priors"].items()},
+            priors={
+                name: ChipPrior(shift, slower, faster, tuple(tasks))
+                for name, (shift, slower, faster, tasks) in raw["priors"].items()
+            },
         )
         return FittedParameters(
             tables=raw["tables"],
@@ -193,10 +196,6 @@ def from_json(text: str, accelerators: Mapping[str, Accelerator], models: Mappin
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"fitted.json: {error}; write it anew with `make fit`") from error
-
-
-def _prior(shift: float, slower: float, faster: float, tasks: list[str]) -> ChipPrior:
-    return ChipPrior(shift, slower, faster, tuple(tasks))
 
 
 def _written(effects: Mapping[Key, float]) -> dict[str, float]:

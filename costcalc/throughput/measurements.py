@@ -89,15 +89,13 @@ class Measurements:
 
     def _middle(self, numbers: Sequence[int], batch: float, slope: float) -> float:
         """The median, in ln, of these rates."""
-        rows = (self._rows[number] for number in numbers)
-        return math.exp(median(math.log(training_rate(row)) + slope * _gained(row, batch) for row in rows))
-
-
-def _gained(row: Throughput, batch: float) -> float:
-    """`step_overhead` of this batch per accelerator beside that of the row; 0 where the row's is unknown."""
-    if not (row.global_batch_size and row.accelerators):
-        return 0.0
-    return step_overhead(batch) - step_overhead(row.global_batch_size / row.accelerators)
+        logs = []
+        for row in (self._rows[number] for number in numbers):
+            logs.append(math.log(training_rate(row)))
+            if row.global_batch_size and row.accelerators:
+                own = row.global_batch_size / row.accelerators
+                logs[-1] += slope * (step_overhead(batch) - step_overhead(own))
+        return math.exp(median(logs))
 
 
 def _by_system(rows: Mapping[int, Throughput]) -> dict[MeasuredSystem, list[int]]:

@@ -13,7 +13,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -168,7 +168,14 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
         np.array([processors.named[cluster.accelerator].memory_gib or np.inf for cluster in clusters], float) - HOST_GIB
     )
     measured = np.array([processors.is_measured(cluster) for cluster in clusters], bool)
-    work = cache(partial(_work, processors, clusters))
+
+    @cache
+    def work(model: str, sizes: tuple[int, ...], precision: str | None) -> Floats:
+        """Core-seconds x GHz of an image of each size on these clusters [C, P]."""
+        operations = [processors.named[cluster.accelerator].operations(precision) for cluster in clusters]
+        network = processors.models.get(model)
+        return np.array([[LAW.work(network, size, each) for size in sizes] for each in operations], float)
+
     for r, recipe in enumerate(speeds.recipes if clusters else ()):
         sizes = tuple(phase.image_size for phase in recipe.phases)
         done = work(recipe.model, sizes, recipe.precision)
@@ -183,15 +190,6 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
         speeds.refusal[r, where[carried & full]] = REFUSALS.index("does_not_fit_memory")
         _fill(speeds, r, where[carried & ~few & ~full], seconds[carried & ~few & ~full])
     return speeds
-
-
-def _work(
-    processors: Processors, clusters: list[Cluster], model: str, sizes: tuple[int, ...], precision: str | None
-) -> Floats:
-    """Core-seconds x GHz of an image of each size on these clusters [C, P]."""
-    operations = [processors.named[cluster.accelerator].operations(precision) for cluster in clusters]
-    network = processors.models.get(model)
-    return np.array([[LAW.work(network, size, each) for size in sizes] for each in operations], float)
 
 
 def _fill(speeds: SpeedTable, r: int, clusters: Indices, seconds: Floats) -> None:

@@ -33,6 +33,10 @@ OF_PROCESSOR = (
     "The range is as wide as it must be to hold 8 in 10 of these rates, each predicted from those of other organisations.",
     "Nobody is known to have run this recipe's code on a processor; its batch is taken in as many parts as memory needs.",
 )
+DISTILS = (
+    "Its training distils {}, which looks at each image too: a third of that network's own step is counted. Nobody published a "
+    "speed of both."
+)
 DATA = {"synthetic": "synthetic images", "real": "", "whole run": "a whole run"}
 
 
@@ -52,7 +56,7 @@ def notes(
         _rests_on(recipe, cluster, kind, base, anchored),
         *software,
         _how_wide(width),
-        *_teacher(recipe),
+        *([DISTILS.format(recipe.teacher)] if recipe.teacher else []),
         *_run_otherwise(recipe),
     )
 
@@ -68,14 +72,6 @@ def _run_otherwise(recipe: Recipe) -> Iterator[str]:
         )
     elif recipe.precision in THIRTY_TWO_BIT and not is_reference(recipe):
         yield f"The recipe was published in {recipe.precision} alone: precision=amp says how long it would take in 16 bits."
-
-
-def _teacher(recipe: Recipe) -> Iterator[str]:
-    if recipe.teacher:
-        yield (
-            f"Its training distils {recipe.teacher}, which looks at each image too: a third of that network's own step is "
-            "counted. Nobody published a speed of both."
-        )
 
 
 def spoken(way: str | None) -> str:
@@ -107,8 +103,11 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
         return (
             NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks."
         )
-    source = named(base) if base else _own_log(recipe)
-    to = listed(list(_changes(recipe, cluster, base)))
+    home = recipe.system
+    log = f"the recipe's own log on {home.accelerators} x {home.accelerator}" if home else "the recipe's own log"
+    source, measured = (named(base), base.system) if base else (log, home)
+    machines = _other_machines(measured, cluster) if measured else ()
+    to = listed([*machines, *(_other_work(recipe, base) if base else ())])
     if is_reference(recipe):
         carried = f", carried over to {to}" if to else ""
         return f"Speed fitted to all of MLPerf's results; nearest: {source}{carried}."
@@ -136,21 +135,6 @@ def named(row: Throughput) -> str:
 
 def _where(row: Throughput) -> str:
     return f"{row.accelerators} x {row.accelerator}" + (f" in {row.nodes} machines" if row.nodes > 1 else "")
-
-
-def _own_log(recipe: Recipe) -> str:
-    system = recipe.system
-    return f"the recipe's own log on {system.accelerators} x {system.accelerator}" if system else "the recipe's own log"
-
-
-def _changes(recipe: Recipe, cluster: Cluster, base: Throughput | None) -> Iterator[str]:
-    """In what the recipe on the cluster differs from the measurement, its own log where that is None: what it has instead."""
-    measured = base.system if base else recipe.system
-    if measured is None:
-        return
-    yield from _other_machines(measured, cluster)
-    if base:
-        yield from _other_work(recipe, base)
 
 
 def _other_machines(measured: System, cluster: Cluster) -> Iterator[str]:

@@ -12,7 +12,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from statistics import fmean
 from typing import NamedTuple
 
@@ -171,14 +170,13 @@ class ReferenceModel:
 
         `steeper` is what another network adds to the cost of small batches. No chip is slower than it is with less memory.
         """
-        names = self.data_sheets.no_better(setup.accelerator)
-        return max(self._log_rate(setup._replace(accelerator=name), steeper) for name in names)
-
-    def _log_rate(self, setup: Setup, steeper: float) -> float:
-        line = self.hardware(setup.accelerator, setup.per_node, setup.nodes)
-        software = self.software(setup.accelerator, setup.year, setup.framework_family)
-        each = float(line.intercept) + software + max(line.slope + steeper, 0.0) * step_overhead(setup.batch)
-        return min(each, self.roof(setup.accelerator))
+        rates = []
+        for name in self.data_sheets.no_better(setup.accelerator):
+            line = self.hardware(name, setup.per_node, setup.nodes)
+            software = self.software(name, setup.year, setup.framework_family)
+            each = float(line.intercept) + software + max(line.slope + steeper, 0.0) * step_overhead(setup.batch)
+            rates.append(min(each, self.roof(name)))
+        return max(rates)
 
     def of_chips(self) -> ReferenceModel:
         """The same where parts that differ in memory alone lose as much by small batches: the mean of what they lose.
@@ -267,15 +265,9 @@ class ReferenceModel:
 
     def _possible_years(self, accelerator: str) -> tuple[int, int]:
         """From an accelerator's introduction, or the oldest software measured anywhere where it is unknown, to the newest."""
-        oldest, newest = self._years_measured
-        introduced = self.data_sheets.part(accelerator).introduced
-        return min(oldest if introduced is None else introduced, newest), newest
-
-    @cached_property
-    def _years_measured(self) -> tuple[int, int]:
-        """The oldest and the newest software measured anywhere."""
         firsts, lasts = zip(*self.years.values(), strict=True) if self.years else ((REFERENCE_YEAR,),) * 2
-        return min(firsts), max(lasts)
+        introduced, newest = self.data_sheets.part(accelerator).introduced, max(lasts)
+        return min(min(firsts) if introduced is None else introduced, newest), newest
 
 
 def batch_keys(accelerator: str) -> tuple[Key, Key]:
@@ -291,7 +283,8 @@ def hardware_terms(sheets: DataSheets, name: str) -> Iterator[Term]:
     if chip.vendor != REFERENCE_VENDOR:
         yield ("vendor", "other"), 1.0, 0.3
         yield ("vendor", chip.vendor), 1.0, 0.15
-    yield from _data_sheet_terms(chip)
+    yield ("compute",), math.log((chip.dense_16bit_tflops or REFERENCE_TFLOPS) / REFERENCE_TFLOPS), 0.05
+    yield ("bandwidth",), math.log((chip.memory_bandwidth_gb_per_s or REFERENCE_GB_PER_S) / REFERENCE_GB_PER_S), 0.05
 
 
 def count_steps(sheets: DataSheets, name: str, per_node: int, nodes: int) -> Iterator[Doubling]:
@@ -322,8 +315,3 @@ def software_terms(chip: Accelerator, year: int, framework_family: str) -> Itera
     yield ("year", chip.name, str(year)), 1.0, 0.01
     if framework_family != REFERENCE_FRAMEWORK and chip.vendor == REFERENCE_VENDOR:
         yield ("framework", framework_family), 1.0, 0.15
-
-
-def _data_sheet_terms(chip: Accelerator) -> Iterator[Term]:
-    yield ("compute",), math.log((chip.dense_16bit_tflops or REFERENCE_TFLOPS) / REFERENCE_TFLOPS), 0.05
-    yield ("bandwidth",), math.log((chip.memory_bandwidth_gb_per_s or REFERENCE_GB_PER_S) / REFERENCE_GB_PER_S), 0.05

@@ -23,6 +23,9 @@ def read_machines(folder: Traversable | None = None) -> dict[Key, Machine]:
     return INSTANCE_TYPES.read(machine, folder)
 
 
+_machines = cache(read_machines)
+
+
 def packaged_machines(provider: str) -> dict[str, Machine]:
     """The packaged machines of one provider, by instance type. Raises PackagedTableError."""
     return {name: machine for (owner, name), machine in _machines().items() if owner == provider}
@@ -58,8 +61,3 @@ def known_accelerators() -> tuple[str, ...]:
 @cache
 def _accelerators() -> Mapping[str, Accelerator]:
     return load_evidence().accelerators
-
-
-@cache
-def _machines() -> Mapping[Key, Machine]:
-    return read_machines()

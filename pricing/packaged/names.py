@@ -33,9 +33,9 @@ class UnknownName(LookupError):
     """A spelling that no table has. `kind` is accelerator or region; the message names the table to add it to."""
 
     def __init__(self, kind: str, provider: str, spelling: str, near: str | None) -> None:
-        hint = f", nearest is {near!r}" if near else ""
+        hint, article = f", nearest is {near!r}" if near else "", "an" if kind[0] in "aeiou" else "a"
         super().__init__(
-            f"{provider} calls {_article(kind)} {spelling!r}, which we don't know{hint}: "
+            f"{provider} calls {article} {kind} {spelling!r}, which we don't know{hint}: "
             f"add it to pricing/packaged/data/{kind}_names.csv"
         )
         self.kind, self.provider, self.spelling = kind, provider, spelling
@@ -49,7 +49,7 @@ def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -
     names = _accelerators()
     for scheme in (provider, ANY):
         for required, canonical in names.get((scheme, _plain(spelling)), ()):
-            if required is None or (memory_gib is not None and _is_near(memory_gib, required)):
+            if required is None or abs((memory_gib or 0) - required) <= MEMORY_TOLERANCE * required:
                 return canonical or None
     raise UnknownName("accelerator", provider, spelling, _nearest(spelling, _spellings(provider)))
 
@@ -80,17 +80,9 @@ def _plain(spelling: str) -> str:
     return _PUNCTUATION.sub("", _MAKERS.sub("", spelling.casefold()))
 
 
-def _is_near(memory_gib: float, required: float) -> bool:
-    return abs(memory_gib - required) <= MEMORY_TOLERANCE * required
-
-
 @lru_cache(maxsize=1000)  # a marketplace lists the same unknown card many times, and looking takes 10 ms
 def _nearest(text: str, names: tuple[str, ...]) -> str | None:
     return next(iter(get_close_matches(text, names, n=1, cutoff=0)), None)
-
-
-def _article(word: str) -> str:
-    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 @cache

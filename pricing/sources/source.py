@@ -55,11 +55,6 @@ class Source(Protocol):
         ...
 
 
-def nothing_missing(environment: Environment) -> str | None:
-    """For sources that anybody may ask."""
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class SourceSetting:
     """An environment variable that a source reads. `default` is None where unset means nothing; a secret is never shown."""
@@ -106,7 +101,7 @@ class SourceSpec:
     needs: str = "nothing"
     cannot_see: str = ""
     settings: tuple[SourceSetting, ...] = ()
-    missing: Callable[[Environment], str | None] = nothing_missing
+    missing: Callable[[Environment], str | None] = lambda _: None
     is_own: bool = False
     bounds: Bounds = Bounds()
     at_most_every: timedelta = timedelta(0)

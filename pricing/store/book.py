@@ -146,7 +146,10 @@ class Book:
 
         The last sighting of each month stays: a row that was last seen in an earlier month is copied, and the copy is marked.
         """
-        book = self._with_flags({text for text in flags if text is not None})
+        book, texts = self, {text for text in flags if text is not None}
+        if not texts <= {*self.vocabulary.flags}:
+            empty = Book.empty()
+            book = self.and_also(replace(empty, vocabulary=replace(empty.vocabulary, flags=tuple(sorted(texts)))))
         last_seen, first_seen = book.named["seen"][rows], book.named["observed"][rows]
         copied = (_month(last_seen) != _month(moments)) & (last_seen > first_seen)
         book = book._with_repeats(rows[copied])
@@ -206,14 +209,10 @@ class Book:
             )
             for name in NAMES[2:]
         }
-        return Catalogue(ordered(named), self.vocabulary, snapshot, gaps, self.started_at, self._refreshed_at)
-
-    @property
-    def _refreshed_at(self) -> datetime | None:
-        """When any source last said a rate, the packaged prices apart."""
         live = np.array([origin != PACKAGED for origin in self.origins], bool)
         seen = self.named["seen"][live[self.named["origin"]]]
-        return moment(int(seen.max())) if len(seen) else None
+        refreshed_at = moment(int(seen.max())) if len(seen) else None
+        return Catalogue(ordered(named), self.vocabulary, snapshot, gaps, self.started_at, refreshed_at)
 
     def offers(self, rows: Indices) -> list[Offer]:
         """The offers in these rows as first observed, by key and moment."""
@@ -238,13 +237,6 @@ class Book:
             origins, *begun = json.loads(arrays["head"].tobytes())
             named = {name: arrays[name] for name in (*NAMES[2:], *OWN)}
             return cls(named, from_array(arrays["vocabulary"]), tuple(origins), *begun)
-
-    def _with_flags(self, texts: set[str]) -> Book:
-        """A vocabulary that has these flags too."""
-        if texts <= {*self.vocabulary.flags}:
-            return self
-        more = replace(Book.empty().vocabulary, flags=tuple(sorted(texts)))
-        return self.and_also(replace(Book.empty(), vocabulary=more))
 
 
 KEY_PARTS = ("instance", "region", "option", "term", "payment", "offering", "currency")

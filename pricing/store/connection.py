@@ -186,7 +186,8 @@ class Database:
         path = _file(self._url)
         if not path.exists() and (self._known or identity_file(path).exists()):
             raise self._gone()
-        return _sqlite(path, self._wait_seconds)
+        _prepare_sqlite(path, self._wait_seconds)
+        return _sqlite_engine(path, self._wait_seconds)
 
     def _create_tables(self) -> None:
         """In an empty database. Raises StoreUnavailable where those of another version stand."""
@@ -244,12 +245,6 @@ def _postgresql_in_binary(url: URL) -> Engine:
 
 def _file(url: URL) -> Path:
     return Path(url.database or "").expanduser().absolute()
-
-
-def _sqlite(path: Path, wait_seconds: float) -> Engine:
-    """Connections to a file that is created at once if it is missing. Raises StoreUnavailable."""
-    _prepare_sqlite(path, wait_seconds)
-    return _sqlite_engine(path, wait_seconds)
 
 
 def fault(path: Path, wait_seconds: float = 120) -> str | None:

@@ -97,18 +97,6 @@ class _Changes:
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
     second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
-    def note_machines(self, offers: Iterable[Offer]) -> None:
-        """Remember one offer for each machine that these offers of a live source rent."""
-        for offer in offers:
-            noted = self.machines if offer.first_hand else self.second_hand_machines
-            noted[offer.provider, offer.instance_type] = offer
-
-    def see_again(self, row: int, seen: int, flags: str | None) -> None:
-        """A row was seen unchanged at this moment."""
-        self.rows.append(row)
-        self.moments.append(seen)
-        self.flags.append(flags)
-
     def end(self, origin: str, offers: Iterable[Offer], now: datetime, *flags: str) -> None:
         """A further row of each of these offers says that it has ended."""
         for offer in offers:
@@ -181,7 +169,9 @@ def _compare(book: Book, listing: Listing, changes: _Changes, now: datetime) -> 
 
     A rate that changed is at least as new as what it replaces, whatever date its source gives it.
     """
-    changes.note_machines(listing.offers)
+    for offer in listing.offers:
+        noted = changes.machines if offer.first_hand else changes.second_hand_machines
+        noted[offer.provider, offer.instance_type] = offer
     last = book.last(listing.origin)
     listed = {each.offer_digest: each for each in (entry(listing.origin, offer) for offer in listing.offers)}
     missing = _rows(each.row for digest, each in last.items() if digest not in listed and not each.is_ended)
@@ -194,7 +184,9 @@ def _compare(book: Book, listing: Listing, changes: _Changes, now: datetime) -> 
             changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)) if is_older else each)
         elif seen > before.seen:
             flags = ";".join(each.offer.flags)
-            changes.see_again(before.row, seen, None if flags == before.flags else flags)
+            changes.rows.append(before.row)
+            changes.moments.append(seen)
+            changes.flags.append(None if flags == before.flags else flags)
 
 
 def _rows(numbers: Iterable[int]) -> Indices:

@@ -18,7 +18,7 @@ from costcalc.text import in_lines
 from pricing.checks import ended_names, shortened
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
-from pricing.store import leases, sign_ins, snapshots
+from pricing.store import leases, snapshots
 from pricing.store.book import moment
 from pricing.store.changes import By, Change, newest_changes, note
 from pricing.store.connection import Database, StoreError
@@ -36,8 +36,17 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
-from pricing.store.sign_ins import SignIn
-from pricing.store.tables import own_runs, source_status
+from pricing.store.tables import own_runs, sign_ins, source_status
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """A browser that signed in for a time: `id` is the digest of what its cookie holds, `token` that of its token under the
+    store's key, so that a copy of the store opens no door."""
+
+    id: str
+    token: str
+    until: datetime
 
 
 class SnapshotGone(StoreError):
@@ -222,22 +231,24 @@ class Store:
 
     def sign_in_of(self, id: str) -> SignIn | None:
         with self._database.reading() as connection:
-            return sign_ins.sign_in_of(connection, id)
+            row = connection.execute(select(sign_ins).where(sign_ins.c.id == id)).first()
+            return SignIn(**row._mapping) if row else None
 
     def sign_ins(self) -> dict[str, SignIn]:
         """Every sign-in by its id."""
         with self._database.reading() as connection:
-            return sign_ins.all_sign_ins(connection)
+            return {row.id: SignIn(**row._mapping) for row in connection.execute(select(sign_ins))}
 
     def add_sign_in(self, sign_in: SignIn, now: datetime) -> None:
-        """Keep a sign-in. Raises StoreBusy."""
+        """Keep a sign-in, and forget those that have ended. Raises StoreBusy."""
         with self._database.writing() as connection:
-            sign_ins.add(connection, sign_in, now)
+            connection.execute(delete(sign_ins).where(sign_ins.c.until <= now))
+            connection.execute(insert(sign_ins), asdict(sign_in))
 
     def end_sign_in(self, id: str) -> None:
         """End the sign-in of this id. Raises StoreBusy."""
         with self._database.writing() as connection:
-            sign_ins.end(connection, id)
+            connection.execute(delete(sign_ins).where(sign_ins.c.id == id))
 
     def take(self, lease: Lease, now: datetime) -> datetime | None:
         """Take a lease, or return when it is worth asking again. Raises StoreBusy."""

@@ -15,8 +15,7 @@ from pricing.store.book import PACKAGED
 from pricing.store.changes import By
 from pricing.store.connection import StoreError, StoreGone
 from pricing.store.local_file import OwnRun
-from pricing.store.sign_ins import SignIn
-from pricing.store.store import SourceState, Store
+from pricing.store.store import SignIn, Store
 
 log = logging.getLogger("costcalc")
 EARLIER_KEPT = 3  # catalogues of earlier moments in memory
@@ -183,7 +182,10 @@ class WorkerCatalogue:
             catalogue = store.load(newest)
             odd = tuple(each.origin for each in store.quarantined())
             states = store.status()
-            answered = tuple((state.name, moment) for state in states if (moment := _last_answer(state)))
+            moments = {  # the packaged prices are as old as the newest of them: to begin with them anew is no news
+                each.name: each.observed_at if each.name == PACKAGED else each.succeeded_at for each in states
+            }
+            answered = tuple((name, moment) for name, moment in moments.items() if moment)
             self.warm(catalogue)
             failing = tuple(state.name for state in states if state.error)
             self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered, failing=failing)
@@ -200,8 +202,3 @@ class WorkerCatalogue:
     def _look(self, stop: threading.Event) -> None:
         while not stop.wait(self.poll_seconds):
             self.check()
-
-
-def _last_answer(state: SourceState) -> datetime | None:
-    """The packaged prices are as old as the newest of them: a store that begins with them anew has no news."""
-    return state.observed_at if state.name == PACKAGED else state.succeeded_at

@@ -38,7 +38,10 @@ ONLY_REGIONS = SourceSetting(
     "regions to collect, separated by commas; unset: the price list of all, the other services in the 17 that every account has",
 )
 SETTINGS = (*CALL_SETTINGS, ONLY_REGIONS, BLOCK_DAYS)
-NO_CREDENTIALS = "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; aws-page and aws-plans-page need none"
+NO_CREDENTIALS = (
+    "no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; "
+    "the sources aws-page and aws-plans-page need none"
+)
 
 
 class Aws:

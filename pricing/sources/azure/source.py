@@ -22,9 +22,8 @@ from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import EVERYTHING
 from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.rows import first_few
-from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
 
 SITE = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com"))
 PATH = "/api/retail/prices"
@@ -103,28 +102,21 @@ class Azure:
         seen: list[dict[str, str]] = []
         while query not in seen and len(seen) < MOST_PAGES:
             seen.append(query)
-            page = self._page(query)
+            try:
+                page = convert(self.api.get(PATH, **query), Page)
+            except ValidationError as error:
+                raise SchemaChanged(f"azure: the retail prices have changed their shape: {error}") from None
             yield from page.items
             if not page.next_page:
                 return
             query = {"api-version": API_VERSION, **dict(parse_qsl(urlsplit(page.next_page).query))}
         raise SchemaChanged("azure: the pages of the retail prices have no end")
 
-    def _page(self, query: Mapping[str, str]) -> Page:
-        try:
-            return convert(self.api.get(PATH, **query), Page)
-        except ValidationError as error:
-            raise SchemaChanged(f"azure: the retail prices have changed their shape: {error}") from None
-
-
-def _build(environment: Environment, http: Http) -> Azure:
-    return Azure(SITE.open(environment, http), packaged_machines("azure"))
-
 
 SPEC = SourceSpec(
     name="azure",
     label="Microsoft Azure",
-    build=_build,
+    build=lambda environment, http: Azure(SITE.open(environment, http), packaged_machines("azure")),
     rates="on demand, spot, reservations and savings plans",
     cannot_see="enterprise, negotiated and CSP rates, quotas, zones, free capacity, government regions",
     settings=SITE.settings,

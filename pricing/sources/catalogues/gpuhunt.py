@@ -30,13 +30,11 @@ from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, start_of_day
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.rows import read_rows
 from pricing.sources.source import (
     Bounds,
     Collected,
     CredentialsMissing,
-    Environment,
     SchemaChanged,
     SourceError,
     SourceSetting,
@@ -165,14 +163,10 @@ def _offers(row: GpuMachine, version: Version) -> Iterator[Offer]:
     yield billed(offer)
 
 
-def _build(environment: Environment, http: Http) -> Gpuhunt:
-    return Gpuhunt(SITE.open(environment, http), separated(PROVIDERS.read(environment)))
-
-
 SPEC = SourceSpec(
     name="gpuhunt",
     label="gpuhunt's catalogue",
-    build=_build,
+    build=lambda environment, http: Gpuhunt(SITE.open(environment, http), separated(PROVIDERS.read(environment))),
     rates="on demand and spot of nine clouds, second hand",
     cannot_see="reserved capacity, commitments, months and setup fees; AWS P2 and P3, which it left out as retired; TPUs, whose "
     "chips the file doesn't count; Google's calendar mode; RunPod's clusters",

@@ -31,9 +31,8 @@ from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSetting, SourceSpec, separated
 
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
@@ -171,22 +170,19 @@ def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator
     if not row.accelerator_name or not row.instance_type:
         return
     memory = GPU_MEMORY.search(row.gpu_info)
+    size = int(memory[1]) if memory else 0
     listed = ListedMachine(
         provider,
         row.instance_type,
         row.accelerator_name,
         row.accelerator_count,
-        _gib(int(memory[1])) if memory else None,
+        (size / MIB_IN_GIB if size >= LEAST_MIB else size) or None,
         int(row.vcpus) if row.vcpus else None,
         row.memory_gib,
     )
     rented = machine(listed)
     if rented is not None:
         yield from _offers((provider, region(provider, row.region), row.instance_type), rented, _rates(row), now)
-
-
-def _gib(size: int) -> float:
-    return size / MIB_IN_GIB if size >= LEAST_MIB else size
 
 
 def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: datetime) -> Iterator[Offer]:
@@ -267,14 +263,12 @@ def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
         yield from _offers(("gcp", row.region, named["slice"]), rented, _rates(row), now)
 
 
-def _build(environment: Environment, http: Http) -> SkyPilot:
-    return SkyPilot(SITE.open(environment, http), DATES.open(environment, http), separated(CLOUDS.read(environment)))
-
-
 SPEC = SourceSpec(
     name="skypilot",
     label="SkyPilot's catalogue",
-    build=_build,
+    build=lambda environment, http: SkyPilot(
+        SITE.open(environment, http), DATES.open(environment, http), separated(CLOUDS.read(environment))
+    ),
     rates="on demand and spot of sixteen clouds, second hand",
     cannot_see="reserved capacity, commitments and months; of Google's, accelerators added to N1 hosts, A4 and TPU v2 to v4; "
     "Spheron, which sells what others have and mistakes some of it",

@@ -29,7 +29,6 @@ from pricing.sources.source import (
     Bounds,
     Collected,
     CredentialsMissing,
-    Environment,
     SourceError,
     SourceSetting,
     SourceSpec,
@@ -238,23 +237,15 @@ def _currency(row: SheetRow) -> str:
     return code
 
 
-def _build(environment: Environment, http: Http) -> Sheet:
-    return Sheet(SHEET.read(environment), http)
-
-
-def _missing(environment: Environment) -> str | None:
-    return None if SHEET.read(environment) else NO_SHEET
-
-
 SPEC = SourceSpec(
     name="sheet",
     label="Your own price sheet",
-    build=_build,
+    build=lambda environment, http: Sheet(SHEET.read(environment), http),
     rates="your own rates, quotes and machines",
     needs="a CSV file, or an address of one that opens without signing in",
     cannot_see="what the sheet doesn't say",
     settings=(SHEET,),
-    missing=_missing,
+    missing=lambda environment: None if SHEET.read(environment) else NO_SHEET,
     is_own=True,
     bounds=Bounds(document_mib=16, memory_mib=96, offers=10_000),
 )

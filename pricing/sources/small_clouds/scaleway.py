@@ -25,9 +25,8 @@ from pricing.packaged.names import accelerator
 from pricing.scope import Scope
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import ApiSource, Endpoint, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Collected, Environment, SchemaChanged, SourceSetting, SourceSpec, separated
+from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec, separated
 
 SOURCE = "Scaleway API products/servers"
 PATH = "/instance/v1/zones/{zone}/products/servers"
@@ -119,15 +118,12 @@ def _read(listed: Listed, now: datetime) -> Iterator[Offer]:
     yield billed(offer)
 
 
-def _build(environment: Environment, http: Http) -> ApiSource:
-    read = partial(collect, zones=separated(ZONES.read(environment)))
-    return ApiSource(SITE.open(environment, http), read)
-
-
 SPEC = SourceSpec(
     name="scaleway",
     label="Scaleway",
-    build=_build,
+    build=lambda environment, http: ApiSource(
+        SITE.open(environment, http), partial(collect, zones=separated(ZONES.read(environment)))
+    ),
     rates="on demand, in euros",
     cannot_see="contracts by quote, Apple and bare metal servers, block storage, addresses. There is no spot",
     settings=(*SITE.settings, ZONES),

@@ -10,8 +10,7 @@ from support.prices import LATER, NOW, listed, offer
 
 from pricing.store.changes import By, Change
 from pricing.store.connection import Database, StoreUnavailable
-from pricing.store.sign_ins import SignIn
-from pricing.store.store import Store
+from pricing.store.store import SignIn, Store
 from pricing.store.worker_catalogue import WorkerCatalogue
 
 DIGEST = bytes(range(32))
