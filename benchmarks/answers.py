@@ -1,4 +1,4 @@
-"""Uncached answers in process: at 100,000 offers, growing to 1,000,000, and beside gpuhunt's query."""
+"""Uncached answers in process: at 100,000 offers and growing to 1,000,000."""
 
 from __future__ import annotations
 

@@ -49,7 +49,6 @@ SOURCES = Sources(
         "azure": "pricing.sources.azure.source",
         "aws-page": "pricing.sources.aws.page",
         "gcp-page": "pricing.sources.gcp.page",
-        "gpuhunt": "pricing.sources.catalogues.gpuhunt",
         "lambda": "pricing.sources.small_clouds.lambda_cloud",
         "runpod": "pricing.sources.small_clouds.runpod",
         "vast": "pricing.sources.small_clouds.vast",
@@ -81,7 +80,5 @@ the large clouds first."""
 NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "jarvislabs", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""
 
-OF_OTHER_NAMES = frozenset(
-    {"aws-page", "aws-plans-page", "edition", "gcp-page", "gpuhunt", "lambda-page", "sheet", "skypilot"}
-)
+OF_OTHER_NAMES = frozenset({"aws-page", "aws-plans-page", "edition", "gcp-page", "lambda-page", "sheet", "skypilot"})
 """The sources that are named otherwise than the providers whose rates they bring."""

@@ -25,7 +25,7 @@ from pricing.packaged.offers import EDITION, read_packaged
 from pricing.packaged.tables import packaged_folder
 from pricing.store.store import Store
 
-CLOUDS = ("digitalocean", "gpuhunt", "lambda", "oci", "runpod", "vast", "verda", "vultr")
+CLOUDS = ("digitalocean", "lambda", "oci", "runpod", "vast", "verda", "vultr")
 TONIGHT = NOW + timedelta(hours=12)
 
 

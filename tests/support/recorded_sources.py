@@ -1,12 +1,10 @@
 """Price sources behind one local server that gives their recorded answers, `tests/recordings/NAME/answers.json`.
 
 Such a file says where its figures come from (`origin`), which settings the recording needs beside address and keys
-(`settings`), and what each request is answered (`answers`): a JSON `body`, a `text`, a `file` beside it, or a file in a `zip`.
+(`settings`), and what each request is answered (`answers`): a JSON `body`, a `text`, or a `file` beside it.
 """
 
-import io
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -83,14 +81,6 @@ def recorded(name: str) -> bytes:
     return (RECORDINGS / name).read_bytes()
 
 
-def zipped(provider: str) -> bytes:
-    """A catalogue file as gpuhunt publishes it."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{provider}.csv", recorded(f"gpuhunt/{provider}.csv"))
-    return packed.getvalue()
-
-
 def _source(name: str) -> RecordedSource:
     document = json.loads(recorded(f"{name}/answers.json"))
     answers = tuple(_answer(name, **entry) for entry in document["answers"])
@@ -101,8 +91,6 @@ def _answer(name: str, path: str, method: str = "GET", query: Any = None, **cont
     [(kind, value)] = content.items()
     if kind == "file":
         return Answer(path, recorded(f"{name}/{value}"), method, query, CONTENT_TYPES[Path(value).suffix])
-    if kind == "zip":
-        return Answer(path, zipped(Path(value).stem), method, query, "application/zip")
     if kind == "text":
         return Answer(path, value.encode(), method, query, "text/plain")
     return Answer(path, json.dumps(value).encode(), method, query)

@@ -10,13 +10,14 @@ is refused and named. `without_local_ssd` marks A2 Ultra and A3, whose local SSD
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 
 from msgspec import Struct, ValidationError, convert, field
 
@@ -27,7 +28,6 @@ from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator, region
 from pricing.scope import Scope
-from pricing.sources.catalogues.csv_rows import CsvRow, csv_rows
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
@@ -141,8 +141,16 @@ class SkyPilot:
 def cloud_offers(content: bytes, cloud: str, changed: datetime) -> Collected:
     """One cloud's file as offers, observed on the day on which it changed. Raises SchemaChanged."""
 
-    def rows() -> Iterator[CsvRow]:
-        return csv_rows("skypilot", BytesIO(content), COLUMNS)
+    def rows() -> Iterator[Mapping[str, str]]:
+        """Without their empty cells."""
+        try:
+            reader = csv.DictReader(TextIOWrapper(BytesIO(content), "utf-8-sig", newline=""))
+            if missing := COLUMNS - set(reader.fieldnames or ()):
+                raise SchemaChanged(f"skypilot: the file lacks {', '.join(sorted(missing))}")
+            for row in reader:
+                yield {column: cell for column, cell in row.items() if column and cell}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
 
     day = start_of_day(changed)
     provider = OUR_NAMES.get(cloud, cloud)
@@ -152,7 +160,7 @@ def cloud_offers(content: bytes, cloud: str, changed: datetime) -> Collected:
     return read_rows("skypilot", rows(), lambda row: _google_offers(_read(row), accelerators, day), Scope(provider))
 
 
-def _read(row: CsvRow) -> CatalogueRow:
+def _read(row: Mapping[str, str]) -> CatalogueRow:
     return convert(row, CatalogueRow, strict=False)
 
 
@@ -200,7 +208,7 @@ def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: dat
         yield spot(offer, rates.spot)
 
 
-def _accelerator_rates(rows: Iterable[CsvRow]) -> AcceleratorRates:
+def _accelerator_rates(rows: Iterable[Mapping[str, str]]) -> AcceleratorRates:
     """Google's accelerators without a host, with the on-demand rates that can't be on demand taken out."""
     accelerators = (_read(row) for row in rows if "AcceleratorName" in row and "InstanceType" not in row)
     parts = {

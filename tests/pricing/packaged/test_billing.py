@@ -10,7 +10,7 @@ from support.recorded_sources import RECORDED
 from support.stores import packaged_edition
 
 from pricing.packaged.billing import WHOLE_HOURS, Billing, billed, billing
-from pricing.sources.catalogues import gpuhunt, skypilot
+from pricing.sources.catalogues import skypilot
 from pricing.sources.common.amounts import monthly
 
 PROVIDERS = {row["provider"] for row in table("providers.csv")}
@@ -26,8 +26,7 @@ def test_every_provider_of_a_small_cloud_stands_in_the_table(name: str, httpserv
 
 
 def test_every_provider_of_the_large_clouds_and_of_the_catalogues_stands_in_the_table() -> None:
-    listed = {gpuhunt.OUR_NAMES.get(name, name) for name in gpuhunt.PROVIDERS.read({}).split(",")}
-    listed |= {skypilot.OUR_NAMES.get(name, name) for name in skypilot.CLOUDS.read({}).split(",")}
+    listed = {skypilot.OUR_NAMES.get(name, name) for name in skypilot.CLOUDS.read({}).split(",")}
     assert {"aws", "azure", "gcp", *listed} <= PROVIDERS
 
 
