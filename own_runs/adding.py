@@ -72,7 +72,9 @@ class Facts:
 
 def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     """The run whose log is in a file. Raises LogRefused where the file cannot be read, and RunRefused where a fact is missing."""
-    log = _told(read_log(path), facts)
+    log = read_log(path)
+    if facts.steps_are == "epochs" and all(point.epochs is None for point in log.points):
+        log = replace(log, points=tuple(point._replace(epochs=point.steps, steps=None) for point in log.points))
     known = _with_stated(facts, log)
     metric, column, errors = _metric(log, known)
     points = [point for point in log.points if column in point.values]
@@ -129,13 +131,6 @@ def as_read(path: Path) -> tuple[str, ...]:
     took = "" if last.seconds is None else f", {last.seconds / SECONDS_PER_HOUR:,.3g} h"
     values = f"{', '.join(log.metrics()[:MOST_NAMED])} from {begin:,.6g} to {end:,.6g} {unit}{took}"
     return (f"{path.name} is read as a log of {log.written_by}: {values}.", *log.notes)
-
-
-def _told(log: TrainingLog, facts: Facts) -> TrainingLog:
-    """The log, whose steps are epochs where its owner says so."""
-    if facts.steps_are != "epochs" or any(point.epochs is not None for point in log.points):
-        return log
-    return replace(log, points=tuple(point._replace(epochs=point.steps, steps=None) for point in log.points))
 
 
 def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
@@ -202,17 +197,12 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
         errors["hours"] = NO_TIMES
     if points and all(point.epochs is None and point.steps is None for point in points):
         errors["metric"] = "the log says neither at which epoch nor at which step it was measured"
-    if (seconds := _step_seconds(facts, points)) > LONGEST_STEP:
-        errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
+    steps = points[-1].steps if points and all(point.epochs is None for point in points) else None
+    if steps and not facts.steps_are:
+        seconds = (points[-1].seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR) / steps
+        if seconds > LONGEST_STEP:
+            errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
     return errors
-
-
-def _step_seconds(facts: Facts, points: Sequence[Point]) -> float:
-    """How long a step took in a log that counts steps alone, of which nobody said what they are; otherwise 0."""
-    end = points[-1] if points else None
-    if end is None or not end.steps or facts.steps_are or any(point.epochs is not None for point in points):
-        return 0.0
-    return (end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR) / end.steps
 
 
 def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:

@@ -125,17 +125,13 @@ def _with_speeds(evidence: Evidence, runs: tuple[OwnRun, ...]) -> Evidence:
     if not runs:
         return evidence
     speeds = {run.id: measured_speed(run) for run in runs}
+    measured = {
+        each.accelerator: replace(Accelerator.unlisted(each.accelerator), memory_gib=each.memory_gib)
+        for each in speeds.values()
+    }
     return replace(
         evidence,
-        accelerators={**_unlisted(speeds.values()), **evidence.accelerators},
+        accelerators={**measured, **evidence.accelerators},
         own_speeds=tuple(speed.row(name) for name, speed in speeds.items()),
         version=f"{evidence.version}+{digest_of(runs)}",
     )
-
-
-def _unlisted(speeds: Iterable[MeasuredSpeed]) -> dict[str, Accelerator]:
-    """The accelerators of these speeds, as far as their measurement tells."""
-    return {
-        speed.accelerator: replace(Accelerator.unlisted(speed.accelerator), memory_gib=speed.memory_gib)
-        for speed in speeds
-    }

@@ -6,7 +6,7 @@ Its lines are those of https://github.com/mlcommons/logging; in round 0.6 the mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -56,10 +56,16 @@ def read_mlperf(text: str) -> TrainingLog:
         notes = (*notes, OFFLINE)
     counts_samples = any("samples_count" in entry.metadata for _, entry in entries if entry.key == "eval_accuracy")
     if counts_samples or max(point.epochs or 0.0 for point in points) > MOST_EPOCHS:
-        return TrainingLog("MLPerf", checked(_of_samples(points, stated)), stated, (*notes, SAMPLES_SEEN))
+        size = float(stated.get("samples_per_epoch", "nan"))
+        if not size > 0:
+            raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
+        points = [point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points]
+        return TrainingLog("MLPerf", checked(points), stated, (*notes, SAMPLES_SEEN))
     found = checked(points)
-    if len(found) > 1 and len({point.epochs for point in found}) == 1 and found[0].epochs and found[-1].seconds:
-        return TrainingLog("MLPerf", _by_time(found), stated, (*notes, BY_TIME))
+    epochs, end = found[0].epochs, found[-1].seconds
+    if len(found) > 1 and {point.epochs for point in found} == {epochs} and epochs and end:
+        found = tuple(point._replace(epochs=epochs * (point.seconds or 0.0) / end) for point in found)
+        notes = (*notes, BY_TIME)
     return TrainingLog("MLPerf", found, stated, notes)
 
 
@@ -71,20 +77,6 @@ def _said(entries: Iterable[Entry]) -> dict[str, str]:
             [value] = entry.value if isinstance(entry.value, list) and len(entry.value) == 1 else [entry.value]
             said |= {fact: str(value)} if fact == "model" or value_of(value) is not None else {}
     return said
-
-
-def _of_samples(points: Iterable[Point], stated: Mapping[str, str]) -> Iterator[Point]:
-    """The points of a log that counts samples where others count epochs."""
-    size = float(stated.get("samples_per_epoch", "nan"))
-    if not size > 0:
-        raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
-    return (point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points)
-
-
-def _by_time(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Evaluations during one epoch, the last of them at its end."""
-    end = points[-1].seconds or 1.0
-    return tuple(point._replace(epochs=(point.epochs or 0.0) * (point.seconds or 0.0) / end) for point in points)
 
 
 def _entries(text: str) -> Iterator[tuple[str, Entry]]:

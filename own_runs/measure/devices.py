@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,11 @@ def _gpu(name: str | None) -> Device:
     memory = properties.total_memory / GIB
     has_bf16 = torch.version.hip is not None or torch.cuda.get_device_capability(0) >= (8, 0)
     precisions = ("bf16", "fp16", "fp32") if has_bf16 else ("fp16", "fp32")
-    return Device("cuda", name or _canonical(properties.name, memory), memory, precisions, torch.cuda.synchronize)
+    called = name or properties.name
+    if name is None:
+        with suppress(UnknownName):
+            called = accelerator("*", called, memory) or called
+    return Device("cuda", called, memory, precisions, torch.cuda.synchronize)
 
 
 def _apple_gpu(name: str | None) -> Device:
@@ -97,16 +102,11 @@ def _tpu(name: str | None) -> Device:
     return Device("xla", name, memory, ("bf16", "fp32"), synchronize)
 
 
-def _cpu(name: str | None) -> Device:
-    return Device("cpu", name or this_machine.name(), this_machine.memory_gib(), ("fp32", "bf16"), lambda: None)
-
-
-FOUND: dict[str, Callable[[str | None], Device]] = {"cuda": _gpu, "mps": _apple_gpu, "xla": _tpu, "cpu": _cpu}
-
-
-def _canonical(spelling: str, memory_gib: float) -> str:
-    """What answers call the GPU; its own name where they know none."""
-    try:
-        return accelerator("*", spelling, memory_gib) or spelling
-    except UnknownName:
-        return spelling
+FOUND: dict[str, Callable[[str | None], Device]] = {
+    "cuda": _gpu,
+    "mps": _apple_gpu,
+    "xla": _tpu,
+    "cpu": lambda name: Device(
+        "cpu", name or this_machine.name(), this_machine.memory_gib(), ("fp32", "bf16"), lambda: None
+    ),
+}

@@ -23,13 +23,14 @@ TRIED, TRIED_BATCH = SmallNetwork((100, 10), 784), 64
 def small_device(device: Device, source: str) -> SmallDevice:
     """The constants of this device. Real layers lie within FACTOR_80 of what follows from them, in our trials."""
     few, many = (_step_seconds(SmallNetwork((UNITS,) * layers, UNITS), 1, device) for layers in (FEW, MANY))
-    layer = max(many - few, 0.0) / (MANY - FEW)
+    layer, sent = max(many - few, 0.0) / (MANY - FEW), torch.empty(SENT_BYTES, dtype=torch.uint8)
+    sending = 0.0 if device.kind == "cpu" else _seconds(lambda: sent.to(device.torch_device), device)
     return SmallDevice(
         name=device.name,
         step_seconds=max(few - FEW * layer, 0.0),
         layer_seconds=layer,
         operations_per_second=operations_per_second(device),
-        transfer_bytes_per_second=None if device.kind == "cpu" else _bytes_per_second(device),
+        transfer_bytes_per_second=SENT_BYTES / sending if sending else None,
         factor_80=FACTOR_80,
         evidence="measured",
         source=source,
@@ -70,11 +71,6 @@ def operations_per_second(device: Device) -> float:
     side = SIDES.get(device.kind, USUAL_SIDE)
     one, other = (torch.randn(side, side, device=device.torch_device) for _ in range(2))
     return 2 * side**3 / _seconds(lambda: one @ other, device)
-
-
-def _bytes_per_second(device: Device) -> float:
-    numbers = torch.empty(SENT_BYTES, dtype=torch.uint8)
-    return SENT_BYTES / _seconds(lambda: numbers.to(device.torch_device), device)
 
 
 def _seconds(work: Callable[[], object], device: Device) -> float:
