@@ -97,8 +97,13 @@ def requested_machines(
         pairs = {(home.instance, home.nodes) for home in homes}
         pairs |= {(i, count) for i, machine in machines.items() for count in usual_counts(machine)}
     else:
-        counts = ((i, _count(machine, accelerators, nodes)) for i, machine in machines.items())
-        pairs = {(i, count) for i, count in counts if count}
+        pairs = set()
+        for i, machine in machines.items():
+            many, rest = nodes, 0
+            if accelerators is not None:
+                many, rest = divmod(accelerators, machine.accelerators) if machine.accelerators else (0, 1)
+            if many and not rest and nodes in (None, many):
+                pairs.add((i, many))
     pairs = {(i, count) for i, count in pairs if asked.allow(types[i][-1], count)}
     instance, count = np.array(sorted(pairs), np.int64).reshape(-1, 2).T
     return RentedMachines(catalogue.vocabulary.instances, instance, count)
@@ -111,14 +116,6 @@ def usual_counts(machine: Machine) -> Iterator[int]:
     while machine.network_gbits_per_second and count <= machine.most_together:
         yield count
         count *= 2
-
-
-def _count(machine: Machine, accelerators: int | None, nodes: int | None) -> int | None:
-    """How many of a machine hold so many accelerators, None where none do; `nodes` where accelerators are not asked for."""
-    if accelerators is None:
-        return nodes
-    count, rest = divmod(accelerators, machine.accelerators) if machine.accelerators else (0, 1)
-    return count if rest == 0 and nodes in (None, count) else None
 
 
 def as_clusters(catalogue: Catalogue, machines: RentedMachines) -> tuple[tuple[Cluster, ...], Indices]:

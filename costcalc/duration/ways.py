@@ -77,8 +77,13 @@ def speeds_of(
         foreign = _other_vendors(evidence, clusters, own) & (own.everywhere | foreign)
     by_batch = np.isin(speeds.refusal, [0, REFUSALS.index("batch_too_small")])  # no other batch would run there
     speeds.refusal[by_batch & foreign] = REFUSALS.index("no_throughput")
-    speeds.refusal[(speeds.refusal == 0) & _several_slices(evidence, clusters)] = REFUSALS.index("no_network")
-    return with_processor_speeds(speeds, evidence.processors, own.everywhere | foreign & _of_contests(recipes))
+    chips = [part(evidence.accelerators, cluster.accelerator) for cluster in clusters]
+    slices = [chip.rented_in_slices and each.nodes > 1 for chip, each in zip(chips, clusters, strict=True)]
+    speeds.refusal[(speeds.refusal == 0) & np.array(slices, bool)] = REFUSALS.index("no_network")
+    of_contests = np.array([recipe.code == "contest" for recipe in recipes], bool)[
+        :, None
+    ]  # all other code is portable
+    return with_processor_speeds(speeds, evidence.processors, own.everywhere | foreign & of_contests)
 
 
 def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpeeds) -> Flags:
@@ -118,16 +123,3 @@ def _runs_or_is_ported(evidence: Evidence, recipe: Recipe, accelerators: Sequenc
     runs = {name: evidence.programs.runs(*program, name) is True for name in dict.fromkeys(accelerators)}
     ported = nobodys & (recipe.framework_family in PORTED)
     return np.asarray(ported | np.array([runs[name] for name in accelerators], bool))
-
-
-def _of_contests(recipes: Sequence[Recipe]) -> Flags:
-    """The recipes [recipes, 1] whose code was written for the machines that it was entered with. All other code is taken to run
-    on processors as its framework does."""
-    return np.array([recipe.code == "contest" for recipe in recipes], bool)[:, None]
-
-
-def _several_slices(evidence: Evidence, clusters: Sequence[Cluster]) -> Flags:
-    """Several slices of a chip that is rented by the slice: only the chips within a slice have its network."""
-    return np.array(
-        [c.nodes > 1 and part(evidence.accelerators, c.accelerator).rented_in_slices for c in clusters], bool
-    )

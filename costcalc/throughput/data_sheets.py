@@ -14,14 +14,12 @@ REFERENCE_VENDOR = "NVIDIA"  # most measured parts are theirs: effects of a vend
 VINTAGE_MARGIN = 1.25  # a part may train so many times the images per joule of the best one before it
 
 
+_unlisted = lru_cache(1024)(Accelerator.unlisted)
+
+
 def part(accelerators: Mapping[str, Accelerator], name: str) -> Accelerator:
     """The accelerator of this name; one without a data sheet where the name is not listed."""
     return accelerators.get(name) or _unlisted(name)
-
-
-@lru_cache(1024)
-def _unlisted(name: str) -> Accelerator:
-    return Accelerator.unlisted(name)
 
 
 def twin(accelerators: Mapping[str, Accelerator], name: str) -> str:

@@ -38,6 +38,11 @@ from costcalc.units import Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
 
+COLUMNS = (
+    *("seconds_per_epoch", "refusal", "tier", "kind", "steps", "beside_larger"),
+    *("width_80", "width_faster", "row", "usual_low", "usual_high"),
+)
+"""The arrays of a `SpeedTable`."""
 Numbers = NDArray[np.int32]
 HalfWidths = NDArray[np.float32]
 
@@ -101,17 +106,12 @@ class SpeedTable:
         if self.kind[recipe, cluster] == PROCESSOR:
             return OF_PROCESSOR
         one, kind = self.recipes[recipe], int(self.kind[recipe, cluster])
-        base, width = self.source(recipe, cluster), self._width(recipe, cluster)
+        base, is_measured = self.source(recipe, cluster), TIERS[self.tier[recipe, cluster]] is Tier.MEASURED
+        sort = _sort(one, self.of_transformer)
+        width = self.widths["own"] if is_measured else sort.half_width(self.widths, KINDS[kind])
         larger = BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
         chip = never_measured(self.clusters[cluster].accelerator, self.priors)
         return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *chip, *larger)
-
-    def _width(self, recipe: int, cluster: int) -> HalfWidth:
-        """The half-width that a pair's range rests on."""
-        one, kind = self.recipes[recipe], KINDS[self.kind[recipe, cluster]]
-        if TIERS[self.tier[recipe, cluster]] is Tier.MEASURED:
-            return self.widths["own"]
-        return _sort(one, self.of_transformer).half_width(self.widths, kind)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The same of these clusters alone, in this order."""
@@ -123,21 +123,6 @@ class SpeedTable:
         for name in COLUMNS:
             values = getattr(self, name)
             values[target] = values[source]
-
-
-COLUMNS = (
-    "seconds_per_epoch",
-    "refusal",
-    "tier",
-    "kind",
-    "steps",
-    "beside_larger",
-    "width_80",
-    "width_faster",
-    "row",
-    "usual_low",
-    "usual_high",
-)
 
 
 def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
@@ -291,18 +276,15 @@ class SpeedModel:
         sort = _sort(recipe, self._is_transformer(recipe))
         by_kind = self._by_kind(sort)
         scatter = widening(found.kind, features.several, features.scatter) if sort.reference else 1.0
-        of_code = self._unknown_compilation(recipe) * (found.kind > MACHINES)
+        transfer, of_compiling = self._fitted.transfer, 0.0
+        if not (recipe.compilation or sort.reference) and recipe.phases:  # nobody says whether it is compiled
+            first = workload(recipe, recipe.phases[0].image_size, transfer.models)
+            of_compiling = abs(transfer.of_compiling(first))
+        of_code = of_compiling * (found.kind > MACHINES)
         known = scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES])
-        model = self._fitted.transfer.models.get(recipe.model)
+        model = transfer.models.get(recipe.model)
         of_network = model.speed_width if model else 0.0
         return np.asarray(np.maximum(np.hypot(np.hypot(known, of_code), of_network), found.least_width))
-
-    def _unknown_compilation(self, recipe: Recipe) -> float:
-        """What compiling adds, and not compiling takes off, where nobody says how the code runs; 0 otherwise."""
-        if recipe.compilation or is_reference(recipe) or not recipe.phases:
-            return 0.0
-        transfer = self._fitted.transfer
-        return abs(transfer.of_compiling(workload(recipe, recipe.phases[0].image_size, transfer.models)))
 
 
 def _with_machines(found: Prediction, width: Floats | float, machines: float) -> Floats:
@@ -351,15 +333,12 @@ class _Evidence:
         if key not in self._of_implementation:
             own = self._of_stack.get(key[:2], {})
             found = Measurements(own, self.features)
-            near = found if own else Measurements(self._alike(recipe), self.features)
+            rows = self._rows.items()
+            alike = {number: row for number, row in rows if row.stack == recipe.stack}
+            alike = alike or {number: row for number, row in rows if bits(row.precision) == bits(recipe.precision)}
+            near = found if own else Measurements(alike or self._rows, self.features)
             self._of_implementation[key] = found, near.nearest(year)
         return self._of_implementation[key]
-
-    def _alike(self, recipe: Recipe) -> Mapping[int, Throughput]:
-        """The rows of the same code in other precisions, else those of other codes in the same bits, else all."""
-        same_code = {number: row for number, row in self._rows.items() if row.stack == recipe.stack}
-        same_bits = {number: row for number, row in self._rows.items() if bits(row.precision) == bits(recipe.precision)}
-        return same_code or same_bits or self._rows
 
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:
         """What anybody's implementation made in the recipe's precision, and the most images that memory was seen to hold."""

@@ -109,6 +109,7 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
     """What a measured row or a recipe computes at an image size; a model that is not listed is a family of its own."""
     model = models.get(of.model)
     millions = (model and model.parameters_millions) or REFERENCE_PARAMETERS_MILLIONS
+    activations = model.activations_millions if model and model.is_transformer else None
     return Workload(
         of.model,
         model.family if model else of.model,
@@ -117,15 +118,9 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         implementation(of),
         math.log1p(millions / REFERENCE_PARAMETERS_MILLIONS) - math.log(2),
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
-        _activations(model),
+        None if activations is None else activations / REFERENCE_ACTIVATIONS_MILLIONS,
         of.compilation,
     )
-
-
-def _activations(model: Model | None) -> float | None:
-    if model is None or model.activations_millions is None or not model.is_transformer:
-        return None
-    return model.activations_millions / REFERENCE_ACTIVATIONS_MILLIONS
 
 
 def implementation(of: Throughput | Recipe) -> Implementation:
