@@ -204,13 +204,16 @@ class TrainingMatrix:
 
     def logged_hours(self, to_target: EpochsToTarget) -> Floats:
         """Hours to the target on each recipe's own system [R]: as logged, or its epochs at its mean rate; NaN where unknown."""
-        at_mean_rate = to_target.epochs * self.samples_per_epoch / self._own_images_per_second / SECONDS_PER_HOUR
+        rates = np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
+        at_mean_rate = to_target.epochs * self.samples_per_epoch / rates / SECONDS_PER_HOUR
         return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
 
     def work(self, epochs: Floats) -> Floats:
         """What each recipe has to do [R, P + 1] when it runs for `epochs` [R], NaN for none: epochs in each of P phases, and what
         MLPerf's clock adds to their training, in units of a power of the seconds per epoch, 0 for other recipes."""
-        phases = np.fmax(np.minimum(epochs[:, None], self._phase_ends) - self._phase_starts, 0)
+        starts = self._phase_starts
+        ends = np.column_stack([starts[:, 1:], np.full(len(starts), np.inf)])
+        phases = np.fmax(np.minimum(epochs[:, None], ends) - starts, 0)
         factor, power = self.fitted.elapsed_time
         clock = np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
         return np.column_stack([phases, clock])
@@ -234,10 +237,6 @@ class TrainingMatrix:
         return hours
 
     @cached_property
-    def _own_images_per_second(self) -> Floats:
-        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
-
-    @cached_property
     def _seconds_to_power(self) -> Floats:
         """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, C]."""
         return np.asarray(self.seconds_per_epoch[0] ** self.fitted.elapsed_time.power)
@@ -249,12 +248,6 @@ class TrainingMatrix:
         started = ([phase.from_epoch for phase in recipe.phases[:most]] for recipe in self.recipes.recipes)
         starts = [phases + [np.inf] * (most - len(phases)) for phases in started]
         return np.array(starts, float).reshape(-1, most)
-
-    @cached_property
-    def _phase_ends(self) -> Floats:
-        """The epoch at which each phase of each recipe ends [R, P]; infinite for the last."""
-        last = np.full(len(self._phase_starts), np.inf)
-        return np.column_stack([self._phase_starts[:, 1:], last])
 
 
 def _published_clusters(evidence: Evidence) -> dict[str, Published]:
@@ -325,7 +318,10 @@ def training_matrix(
     own_speeds = OwnSpeeds.of(evidence, recipes[0].model if recipes else "", way)
     own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
     homes = frozenset(filter(None, own_clusters))
-    requested = _requested(evidence, catalogue, of, distinct, requested_machines(catalogue, homes, asked), own_speeds)
+    machines = requested_machines(catalogue, homes, asked)
+    clusters, cluster = as_clusters(catalogue, machines)
+    table = speeds_of(evidence, distinct, of, clusters, own_speeds)
+    requested = Requested(machines, clusters, cluster, table, _published_clusters(evidence))
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
     offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
@@ -357,20 +353,6 @@ def training_matrix(
     )
 
 
-def _requested(
-    evidence: Evidence,
-    catalogue: Catalogue,
-    of: ModelRecipes,
-    recipes: tuple[Recipe, ...],
-    machines: RentedMachines,
-    own: OwnSpeeds,
-) -> Requested:
-    """These machines, and what the recipes make of their accelerators alone."""
-    clusters, cluster = as_clusters(catalogue, machines)
-    speeds = speeds_of(evidence, recipes, of, clusters, own)
-    return Requested(machines, clusters, cluster, speeds, _published_clusters(evidence))
-
-
 def _equally_fast(recipes: Sequence[Recipe], wanted: Flags) -> tuple[tuple[Recipe, ...], Indices]:
     """The first of each of the wanted recipes [R] that are equally fast everywhere [K], and which of these each one is [R]."""
     signatures = [signature(recipe) if one else None for recipe, one in zip(recipes, wanted.tolist(), strict=True)]
@@ -386,7 +368,8 @@ def _without_waiting(
     """Seconds per epoch of the accelerators in each phase [K, C], less what machines waited for one another where the rates were
     logged: on a recipe's own system, or where its code was measured on just so many machines."""
     law, gradients = evidence.fitted.overlap, evidence.gradients
-    logged = _seconds_per_epoch(speeds)
+    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch), 2, 0)
+    logged = tuple(np.where(speeds.refusal != 0, np.inf, seconds) for seconds in by_phase)
     shares = np.array([own_share(recipe, gradients, law) for recipe in recipes], float)
     without = tuple(phase * np.where(speeds.kind == PROCESSOR, 1.0, shares[:, None]) for phase in logged)
     reference = np.array([is_reference(recipe) for recipe in recipes], bool)
@@ -405,8 +388,3 @@ def _usual_code(speeds: SpeedTable, limited: LimitedSpeeds) -> UsualCode:
     share = np.where(limited.limited_by == 0, 1.0, alone / within)
     least = np.where(limited.limited_by == 0, 0.0, np.exp(-limited.width_below))
     return UsualCode(*(np.maximum(share * np.exp(end), least) for end in (speeds.usual_low, speeds.usual_high)))
-
-
-def _seconds_per_epoch(speeds: SpeedTable) -> tuple[Floats, ...]:
-    by_phase = np.moveaxis(np.nan_to_num(speeds.seconds_per_epoch), 2, 0)
-    return tuple(np.where(speeds.refusal != 0, np.inf, seconds) for seconds in by_phase)

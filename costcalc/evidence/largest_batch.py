@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -13,7 +13,7 @@ import numpy as np
 
 from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator
-from costcalc.throughput.memory import MeasuredBatch, Precision, gib_per_image, room_gib
+from costcalc.throughput.memory import Precision, gib_per_image, room_gib
 from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import Model, Tier
 
@@ -112,13 +112,12 @@ class _Network:
         self.model: Model | None = evidence.models.get(name)
         own_size = self.model.image_size if self.model else None
         self.image_size = asked.image_size or own_size
+        precisions, sizes = {None, asked.precision}, {None, self.image_size}
         rows = [row for row in evidence.largest_batches if row.model == name and row.known_on <= asked.day]
-        self.measured = [row for row in rows if row.precision in (None, asked.precision) and self._is_of_size(row)]
+        rows = [row for row in rows if self.image_size is None or row.image_size in sizes]
+        self.measured = [row for row in rows if row.precision in precisions]
         self._has_run = any(row.largest_batch for row in self.measured)
         self.chips: Mapping[str, Accelerator] = evidence.accelerators
-
-    def _is_of_size(self, row: MeasuredBatch) -> bool:
-        return self.image_size in (None, row.image_size) or row.image_size is None
 
     def known_on(self, chips: list[Accelerator]) -> list[Accelerator]:
         """Those of which it is known how it fits them."""
@@ -127,45 +126,37 @@ class _Network:
         return chips if anywhere else [chip for chip in chips if chip.name in tried]
 
     def on(self, chip: Accelerator) -> Fit:
-        """How it fits one accelerator, of which that is known."""
+        """How it fits one accelerator, of which that is known: as measured, else between the cards on which it was measured in
+        proportion to what is left of their memory, beyond them likewise, else as modelled."""
         here = [row for row in self.measured if row.accelerator == chip.name]
         if here:
-            return self._as_measured(chip, max(here, key=lambda row: row.largest_batch))
-        return self._as_elsewhere(chip) if self._has_run else self._as_modelled(chip)
-
-    def _as_measured(self, chip: Accelerator, row: MeasuredBatch) -> Fit:
-        ends = (row.largest_batch, max(row.next_tried - 1, row.largest_batch))
-        return self._fit(chip, (row.largest_batch, *ends), Tier.MEASURED, row.source, row.precision)
-
-    def _as_elsewhere(self, chip: Accelerator) -> Fit:
-        """Between the cards on which it was measured in proportion to what is left of their memory, beyond them likewise."""
-        ran, failed = (self._along(chip, *curve) for curve in self._curves)
-        batches = ran, ran * exp(-OTHER_CARD), max(ran, failed) * exp(OTHER_CARD)
-        sources = "; ".join(dict.fromkeys(row.source for row in self.measured))
-        return self._fit(chip, batches, Tier.INTERPOLATED, f"other cards: {sources}", self.precision)
-
-    @cached_property
-    def _curves(self) -> list[tuple[list[float], list[float]]]:
-        """For each of TRIED, the images over the room that is left on the cards on which it was measured."""
-        rooms = [self._room(self.chips[row.accelerator]) for row in self.measured]
-        return [_by_room(zip(rooms, [getattr(row, name) for row in self.measured], strict=True)) for name in TRIED]
-
-    def _along(self, chip: Accelerator, room: Sequence[float], images: Sequence[float]) -> float:
-        here = self._room(chip)
-        return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]
-
-    def _as_modelled(self, chip: Accelerator) -> Fit:
+            row = max(here, key=lambda row: row.largest_batch)
+            ends = (row.largest_batch, max(row.next_tried - 1, row.largest_batch))
+            return self._fit(chip, (row.largest_batch, *ends), Tier.MEASURED, row.source, row.precision)
+        room = self._room(chip)
+        if self._has_run:
+            ran, failed = (_along(room, *curve) for curve in self._curves)
+            batches = ran, ran * exp(-OTHER_CARD), max(ran, failed) * exp(OTHER_CARD)
+            sources = "; ".join(dict.fromkeys(row.source for row in self.measured))
+            return self._fit(chip, batches, Tier.INTERPOLATED, f"other cards: {sources}", self.precision)
         width = MODELLED if self.model and self.model.activations_millions else GUESSED
-        images = self._room(chip) / self._gib_per_image
+        images = room / gib_per_image(self.model, self.image_size or REFERENCE_SIZE, BITS[self.precision])
         batches = images, images * exp(-width), images * exp(width)
         return self._fit(chip, batches, Tier.MODELLED, MODELLED_FROM, self.precision)
 
+    @cached_property
+    def _curves(self) -> list[tuple[list[float], list[float]]]:
+        """For each of TRIED, the images over the room that is left on the cards on which it was measured, in order, from nothing
+        on; less room never holds more."""
+        rooms, curves = [self._room(self.chips[row.accelerator]) for row in self.measured], []
+        for name in TRIED:
+            points = zip(rooms, [getattr(row, name) for row in self.measured], strict=True)
+            room, images = zip(*sorted([(0.0, 0), *points]), strict=True)
+            curves.append((list(room), np.maximum.accumulate(images).tolist()))
+        return curves
+
     def _room(self, chip: Accelerator) -> float:
         return room_gib(chip.memory_gib or inf, self.model)
-
-    @cached_property
-    def _gib_per_image(self) -> float:
-        return gib_per_image(self.model, self.image_size or REFERENCE_SIZE, BITS[self.precision])
 
     def _fit(self, chip: Accelerator, batches: Sequence[float], tier: Tier, source: str, precision: str | None) -> Fit:
         batch, low, high = [max(floor(each), 0) for each in batches]
@@ -184,7 +175,5 @@ class _Network:
         )
 
 
-def _by_room(points: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """Room and images of measured cards in order, from nothing on; less room never holds more."""
-    room, images = zip(*sorted([(0.0, 0), *points]), strict=True)
-    return list(room), np.maximum.accumulate(images).tolist()
+def _along(here: float, room: Sequence[float], images: Sequence[float]) -> float:
+    return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]

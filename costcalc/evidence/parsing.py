@@ -117,7 +117,7 @@ def evidence_to_fit() -> Evidence:
 
 def hub_networks() -> tuple[HubNetwork, ...]:
     """The networks of model hubs, with their speeds on one card."""
-    return tuple(_read(_packaged_texts(), HUB_NETWORKS, HubNetwork, _hub))
+    return tuple(_read(_packaged_texts(), HUB_NETWORKS, HubNetwork, _listing("aliases")))
 
 
 def compact_copy() -> bytes:
@@ -145,7 +145,7 @@ def _packaged_texts() -> dict[str, str]:
 
 def _tables(texts: Mapping[str, str]) -> Tables:
     codes = {(one.stack, one.organisation): one for one in _read(texts, "codes", CodeOf)}
-    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork, _hub))
+    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork, _listing("aliases")))
     recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
     speeds = [
         *_read(texts, "throughputs", Throughput, _named("throughput")),
@@ -153,19 +153,26 @@ def _tables(texts: Mapping[str, str]) -> Tables:
     ]
     commands = _read(texts, "commands", Command)
     by_stack = {program.stack: program for program in _read(texts, "programs", Program)}
+
+    def with_program(recipe: Recipe) -> Recipe:
+        """With its program, and the first command that is written for it."""
+        command = next((each for each in commands if fnmatchcase(recipe.name, each.recipe)), None)
+        filled_in = command and command.filled(recipe.model, recipe.scheduled_epochs)
+        return replace(recipe, program=by_stack.get(recipe.stack), command=filled_in)
+
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
-        models=_unique("models", [*_read(texts, "models", Model, _model), *(one.as_model() for one in hub)]),
-        recipes=tuple(
-            replace(recipe, program=by_stack.get(recipe.stack), command=_command(recipe, commands))
-            for recipe in _whose(_unique("recipes", recipes), codes)
+        models=_unique(
+            "models",
+            [*_read(texts, "models", Model, _listing("aliases", name="model")), *(one.as_model() for one in hub)],
         ),
+        recipes=tuple(map(with_program, _whose(_unique("recipes", recipes), codes))),
         throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(
             sorted(_read(texts, "spot_interruptions", ObservedInterruptions), key=lambda one: one.observed_on)
         ),
-        pipelines=tuple(_read(texts, "data_pipelines", PipelineRate, _pipeline)),
+        pipelines=tuple(_read(texts, "data_pipelines", PipelineRate, _listing("accelerators"))),
         code=tuple(_read(texts, "pipelines_of_code", PipelineOfCode)),
         volumes=tuple(_read(texts, "volumes", Volume)),
         networks=tuple(_read(texts, "system_networks", SystemNetwork)),
@@ -184,12 +191,6 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
     """The same, each with whose program it is and how that runs."""
     known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
     return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
-
-
-def _command(recipe: Recipe, commands: Sequence[Command]) -> Command | None:
-    """The first that is written for this recipe."""
-    found = next((each for each in commands if fnmatchcase(recipe.name, each.recipe)), None)
-    return found and found.filled(recipe.model, recipe.scheduled_epochs)
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
@@ -260,18 +261,9 @@ def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
         if recipe.name not in curves or recipe.name not in phases:
             raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
-    return tuple(_completed(recipe, phases, curves, ends.get(recipe.name)) for recipe in found)
-
-
-def _completed(
-    recipe: Recipe,
-    phases: Mapping[str, tuple[Phase, ...]],
-    curves: Mapping[str, tuple[Evaluation, ...]],
-    ends: Ends | None,
-) -> Recipe:
-    """The recipe with its phases, its curve and how its runs ended."""
-    recipe = replace(recipe, phases=phases[recipe.name], evaluations=curves[recipe.name])
-    return recipe if ends is None else replace(recipe, mean_top1=ends.top1_mean, reached=ends.reached)
+    known = [replace(each, phases=phases[each.name], evaluations=curves[each.name]) for each in found]
+    ended = ((each, ends.get(each.name)) for each in known)
+    return tuple(replace(each, mean_top1=of.top1_mean, reached=of.reached) if of else each for each, of in ended)
 
 
 def _recipe(line: Cells) -> Cells:
@@ -292,21 +284,14 @@ def _named(column: str) -> Callable[[Cells], Cells]:
     return lambda line: {**line, "name": line[column], **({"note": line["note"] or ""} if "note" in line else {})}
 
 
-def _pipeline(line: Cells) -> Cells:
-    return {**line, "accelerators": _several(line["accelerators"])}
+def _listing(column: str, **renamed: str) -> Callable[[Cells], Cells]:
+    """The cells of lines one of which lists several things with ; between, none where it is blank; others are `renamed`."""
 
+    def fields(line: Cells) -> Cells:
+        others = {name: line[stands] for name, stands in renamed.items()}
+        return {**line, **others, column: str(line[column]).split(";") if line[column] else []}
 
-def _model(line: Cells) -> Cells:
-    return {**line, "name": line["model"], "aliases": _several(line["aliases"])}
-
-
-def _hub(line: Cells) -> Cells:
-    return {**line, "aliases": _several(line["aliases"])}
-
-
-def _several(cell: object) -> list[str]:
-    """What a cell lists with ; between; nothing where it is blank."""
-    return str(cell).split(";") if cell else []
+    return fields
 
 
 def _accelerator(line: Cells) -> Cells:

@@ -97,7 +97,9 @@ def predict(
     slower = _next_doubling(recipe, features, batch, reference, log_each)
     least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.fmax(slower, 0))
     answered_each = log_rate - features.log_total[:, None]
-    beside_larger = _beside_larger(own_each, of_larger, answered_each, modelled - log_rate)
+    raised = (own_each < of_larger).any(axis=1)
+    lower = ((modelled - log_rate > EQUAL) & (answered_each < of_larger - EQUAL)).any(axis=1)
+    beside_larger = np.where(lower, LOWER, RAISED * raised).astype(np.int8)
     other_code = (answered_each - _anybodys(recipe, features, batch, reference)).mean(axis=1)
     roof = np.minimum(peak, features.log_roof[:, None]) if is_reference(recipe) else peak
     headroom = (roof - answered_each).min(axis=1)
@@ -118,14 +120,6 @@ def same_work(recipe: Recipe) -> tuple[object, ...]:
     """Of recipes that agree in this the one with the larger network of a series never takes less time."""
     sizes = tuple(phase.image_size for phase in recipe.phases)
     return recipe.stack, recipe.precision, recipe.global_batch_size, recipe.teacher, sizes
-
-
-def _beside_larger(own_each: Floats, of_larger: Floats | float, answered: Floats, lowered: Floats) -> Codes:
-    """Whether rates of one accelerator [C, P] were raised to those of larger networks, and whether what was measured keeps them
-    below: `lowered` is by how much measurements changed them [C, P]."""
-    raised = (own_each < of_larger).any(axis=1)
-    lower = ((lowered > EQUAL) & (answered < of_larger - EQUAL)).any(axis=1)
-    return np.where(lower, LOWER, RAISED * raised).astype(np.int8)
 
 
 def global_batch(recipe: Recipe) -> float:
@@ -168,17 +162,13 @@ def _next_doubling(
     """What each accelerator would lose of ln(rate) among twice as many at most [C]: they share more, have less of the batch each,
     and no step is shorter."""
     half = np.minimum(global_batch(recipe) / np.maximum(2 * features.total, 1), batch)
-    lost = _sharing(recipe, features) + reference - _reference(recipe, features, half)
+    sharing = features.rates.steepest
+    if not is_reference(recipe) and recipe.phases:
+        first = workload(recipe, recipe.phases[0].image_size, features.transfer.models)
+        sharing = features.rates_by_twin.steepest + features.transferred(first)[1]
+    lost = sharing + reference - _reference(recipe, features, half)
     waiting = log_each.T.max(axis=0) - lost - np.log(half) + _log_least_step(recipe, features)
     return np.asarray(lost + np.where(features.networked, np.maximum(waiting, 0), 0))
-
-
-def _sharing(recipe: Recipe, features: ClusterFeatures) -> Floats:
-    """What any doubling takes off ln(rate) at most, the batch of each being the same [C]."""
-    if is_reference(recipe) or not recipe.phases:
-        return features.rates.steepest
-    _, sharing = features.transferred(workload(recipe, recipe.phases[0].image_size, features.transfer.models))
-    return np.asarray(features.rates_by_twin.steepest + sharing)
 
 
 def _spread_out(recipe: Recipe, features: ClusterFeatures) -> Flags:
@@ -353,7 +343,10 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     if own and is_anchored(recipe, features.reference):
         anywhere.add(own.accelerator)
         in_one_machine |= {own.accelerator} if own.nodes == 1 else set()
-    unseen = np.where(_is_related(recipe, features, anywhere), NETWORK, STACK)
+    chips = {features.reference.data_sheets.part(name).chip for name in anywhere}
+    if anywhere:
+        chips |= features.transfer.chips_of.get(implementation(recipe), frozenset())
+    unseen = np.where(features.with_chip(chips), NETWORK, STACK)
     if is_reference(recipe):
         unseen = np.where(features.resembles, ACCELERATOR, unseen)
     elsewhere = np.where(features.with_any(anywhere), MACHINES, unseen)
@@ -367,15 +360,6 @@ def _kinds(recipe: Recipe, features: ClusterFeatures, measurements: Measurements
     if not (anywhere or is_reference(recipe) or implementation(recipe) in features.transfer.chips_of):
         weakest = CODE
     return np.maximum(kind, np.int8(weakest))
-
-
-def _is_related(recipe: Recipe, features: ClusterFeatures, seen: set[str]) -> Flags:
-    """The clusters whose chip the implementation was measured on with another network or precision, or with another memory;
-    of a network that the implementation was never measured with, none."""
-    chips = {features.reference.data_sheets.part(name).chip for name in seen}
-    if seen:
-        chips |= features.transfer.chips_of.get(implementation(recipe), frozenset())
-    return features.with_chip(chips)
 
 
 def shortest_step(model: Model | None) -> float:
