@@ -58,12 +58,10 @@ def main(arguments: Sequence[str] = ()) -> bool:
     kinds = given.kinds or tuple(KINDS)
     with honest_sources() as good, hostile() as url, TemporaryDirectory() as folder:
         bad = {kind: {name: harmful(name, good[name], f"{url}/{kind}") for name in SOURCES} for kind in kinds}
-        bulk = {kind: {"aws": public_files(f"{url}/{kind}")} for kind in kinds}
         refreshes = Refreshes(Path(folder), given.seconds)
         fine = refreshes.fine("every source honest", good, ())
         for kind in kinds:
             fine &= refreshes.fine(f"every source {kind}", bad[kind], SOURCES)
-            fine &= refreshes.fine(f"the public files of AWS {kind}", bulk[kind], ("aws",))
         for name, kind in () if given.together else zip(SOURCES, cycle(kinds), strict=False):
             fine &= refreshes.fine(f"{name} alone {kind}", {**good, name: bad[kind][name]}, (name,))
     return fine
@@ -149,8 +147,3 @@ def harmful(name: str, good: Mapping[str, str], url: str) -> dict[str, str]:
     if name == "gcp":
         return {**good, "COSTCALC_GCP_COMPUTE_URL": url}
     return {variable: url if text.startswith("http") else text for variable, text in good.items()}
-
-
-def public_files(url: str) -> dict[str, str]:
-    """The settings by which AWS's public files, which are read in pieces, are asked for there."""
-    return {"COSTCALC_AWS_BULK_URL": url, "COSTCALC_AWS_REGIONS": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
