@@ -1,4 +1,4 @@
-"""An SQLite store as a file: copied while it is written, put back, and set aside when it is of no use. Nothing is deleted."""
+"""An SQLite store as a file: copied while it is written, put back, and set aside when it is damaged. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from secrets import token_bytes
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pricing.store import HEAD
 from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
+from pricing.store.keyed import TOKEN, keyed
 from pricing.store.local_file import SCHEME, default_url, identity_file
 from pricing.store.store import Store
 
@@ -70,8 +73,7 @@ def restore(url: str | None, source: Path, now: datetime) -> Path | None:
 
 
 def rebuild(url: str | None, now: datetime) -> SetAside:
-    """Begins a new store with the packaged prices where there is none, or where there is one damaged or too old, which is set
-    aside.
+    """Begins a new store with the packaged prices where there is none, or where there is a damaged one, which is set aside.
 
     Raises StoreError for a whole one.
     """
@@ -117,14 +119,16 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _wrong(path: Path) -> str | None:
-    """What is wrong with a store: its pages, its schema or its version, or a document in it."""
+    """What is wrong with a store: its pages, its schema, or a document in it. One of an older version stays as it is."""
     try:
         if finding := fault(path, WAIT_SECONDS):
             return finding
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
                 return "it is no copy of a store, such as `costcalc prices backup` writes"
-        Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()
+            [(revision,)] = connection.execute("SELECT version_num FROM alembic_version")
+        if revision >= HEAD:
+            Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()
     except (StoreError, sqlite3.Error, OSError) as error:
         return str(error)
     return None
@@ -154,10 +158,22 @@ def _own(path: Path) -> _Own | None:
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             runs = connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
-            [(key,)] = connection.execute("SELECT key FROM identity")
-    except (sqlite3.Error, ValueError):
+            key = _key(connection)
+    except sqlite3.Error:
         return None
-    return _Own(runs, key)
+    return _Own(runs, key) if key else _hidden(runs, token_bytes(32))
+
+
+def _key(connection: sqlite3.Connection) -> bytes | None:
+    with suppress(sqlite3.Error):
+        return bytes(connection.execute("SELECT key FROM identity").fetchone()[0])
+    return None
+
+
+def _hidden(runs: list[tuple[Any, ...]], key: bytes) -> _Own:
+    """Those of an earlier version, whose owners are digests of tokens."""
+    owners = [owner and keyed(key, TOKEN, bytes.fromhex(owner)) for _, _, owner, *_ in runs]
+    return _Own([(*run[:2], owner, *run[3:]) for run, owner in zip(runs, owners, strict=True)], key)
 
 
 def _take_over(own: _Own, new: Path) -> None:

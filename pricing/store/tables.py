@@ -1,8 +1,7 @@
-"""The store's tables, and how a new store gets them. Observations stand in books; what changes with each refresh beside them."""
+"""The store's tables. Observations stand in books; what changes with each refresh stands beside them."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
@@ -25,11 +24,8 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    text,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-
-from pricing.store import HEAD
 
 ROWS_AT_ONCE = 10_000  # read or written together
 Row = Mapping[str, Any]
@@ -59,9 +55,6 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 metadata = MetaData()
 BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only in an INTEGER column
-
-version = Table("alembic_version", metadata, Column("version_num", String(32), primary_key=True))
-"""One row: HEAD, as the tool for migrations would have it."""
 
 identity = Table(
     "identity",
@@ -197,32 +190,6 @@ source_status = Table(
     Column("error", Text),
 )
 """How each source last fared; `offers` is the length of its last good listing."""
-
-
-def create(connection: Connection) -> None:
-    """All tables of a new store, its identity and its key."""
-    metadata.create_all(connection)
-    connection.execute(version.insert().values(version_num=HEAD))
-    connection.execute(identity.insert().values(id=secrets.token_hex(16), key=secrets.token_bytes(32)))
-    if connection.dialect.name == "postgresql":  # compressing takes longer than writing
-        connection.execute(text("ALTER TABLE books ALTER COLUMN document SET STORAGE EXTERNAL"))
-    for table in (segments, changes):
-        _append_only(connection, table.name)
-
-
-def _append_only(connection: Connection, table: str) -> None:
-    """Triggers that refuse to change or delete a row of this table."""
-    refusal = f"{table} are append-only"
-    if connection.dialect.name == "sqlite":
-        for verb in ("UPDATE", "DELETE"):
-            name = f"{table}_no_{verb.lower()}"
-            refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal}'); END"
-            connection.execute(text(f"CREATE TRIGGER {name} BEFORE {verb} ON {table} {refuse}"))
-        return
-    name, refuse = f"{table}_append_only", f"$$ BEGIN RAISE EXCEPTION '{refusal}'; END $$"
-    before = f"BEFORE UPDATE OR DELETE ON {table} FOR EACH STATEMENT"
-    connection.execute(text(f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS {refuse}"))
-    connection.execute(text(f"CREATE TRIGGER {name} {before} EXECUTE FUNCTION {name}()"))
 
 
 def upsert(connection: Connection, table: Table, rows: Iterable[Row], merge: Merge) -> None:

@@ -18,12 +18,11 @@ from conftest import PostgresServer
 from sqlalchemy import text
 from support.histories import history
 from support.live_server import clean_environment
-from support.own_training_runs import own_run
+from support.old_stores import engine_at
 from support.prices import LATER, NOW, listed, many, offer
 
 from api.cli.main import main
-from pricing.store import backups
-from pricing.store.changes import By
+from pricing.store import HEAD, backups
 from pricing.store.connection import Database, StoreDamaged, StoreError, StoreGone, fault
 from pricing.store.store import Store
 
@@ -149,8 +148,14 @@ def test_what_its_log_held_does_not_come_into_a_restored_store(url: str, path: P
     assert known(Store(url)) == before
 
 
-def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(url: str, path: Path, tmp_path: Path) -> None:
-    published(f"sqlite:///{tmp_path / 'copy.sqlite3'}")
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(
+    url: str, path: Path, tmp_path: Path, is_older: bool
+) -> None:
+    if is_older:
+        engine_at(f"sqlite:///{tmp_path / 'copy.sqlite3'}", "0006").dispose()
+    else:
+        published(f"sqlite:///{tmp_path / 'copy.sqlite3'}")
     store = published(url)
     backups.restore(url, tmp_path / "copy.sqlite3", LATER)
     assert Store(url).identity == store.identity
@@ -194,15 +199,17 @@ def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
     }
 
 
-def test_a_store_of_before_the_first_release_is_set_aside_and_its_runs_are_kept(url: str, path: Path) -> None:
-    store = published(url)
-    store.add_own_run(own_run().stored(), By("anna", NOW))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0008'")
-    with pytest.raises(StoreError, match="before the first release"):
-        backups.backup(url, path.with_name("copy"))
-    assert backups.rebuild(url, LATER).own_runs == 1
-    assert [run.id for run in Store(url).own_runs()] == [own_run().stored().id]
+def test_a_backup_from_before_an_upgrade_stays_as_it_was_and_restores_upgraded(
+    url: str, path: Path, tmp_path: Path
+) -> None:
+    engine_at(url, "0003").dispose()
+    backups.backup(url, tmp_path / "copy.sqlite3")
+    assert version(tmp_path / "copy.sqlite3") == version(path) == "0003"
+    before = known(published(url))
+    backups.restore(url, tmp_path / "copy.sqlite3", LATER)
+    assert version(path) == "0003"
+    assert known(published(url)) == before
+    assert version(path) == HEAD
 
 
 def test_a_backup_of_a_newer_version_is_refused(url: str, path: Path, tmp_path: Path) -> None:
@@ -215,6 +222,12 @@ def test_a_backup_of_a_newer_version_is_refused(url: str, path: Path, tmp_path: 
     with pytest.raises(StoreError, match="written by a newer costcalc"):
         backups.restore(url, copy, LATER)
     assert path.read_bytes() == before
+
+
+def version(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        [(found,)] = connection.execute("SELECT version_num FROM alembic_version")
+    return str(found)
 
 
 def test_without_a_store_there_is_nothing_to_copy(url: str, tmp_path: Path) -> None:
