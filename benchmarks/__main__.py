@@ -1,6 +1,6 @@
 """`make bench`: every figure that is promised, measured; exits 1 if one is missed. Names choose some of them.
 
-load, faults, refresh_memory and against take minutes, are run by their name alone, and take options:
+load, faults, refresh_memory, fresh and against take minutes, are run by their name alone, and take options:
 python -m benchmarks load --help.
 """
 
@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 
 ALL = ("answers", "over_http", "hostile", "processes", "store", "page", "dearest")
-LONG = ("load", "faults", "refresh_memory", "against")
+LONG = ("load", "faults", "refresh_memory", "fresh", "against")
 
 
 def main() -> int:
