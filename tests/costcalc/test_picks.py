@@ -34,7 +34,7 @@ TARGETS = {
 PURCHASES = [(), (), (ON_DEMAND,), (SPOT,), (ON_DEMAND, FREE), (FREE,),
              tuple(option for option in PurchaseOption if option not in (FREE, SPOT))]  # fmt: skip
 DRAWN = int(os.environ.get("DRAWN", "200" if WHOLE else "12"))
-"""`DRAWN=2000` draws as many questions."""
+"""`DRAWN=2000 pytest --timeout 3000` draws as many questions."""
 
 
 def cost(query, one):

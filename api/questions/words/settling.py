@@ -36,7 +36,7 @@ TOLD_OF_OWN = ("own_price", "electricity")
 DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are estimated, whatever their network
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
-RENTED = frozenset(["rent", "rents", "renting", "rented", "rental", "lease"])
+RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
 MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
 STEPS = "steps make epochs with their batch, as in 450k steps of batch 256; or write 90 epochs"
@@ -75,8 +75,10 @@ def _network(reading: Reading, words: Vocabulary) -> None:
 
 
 def _targets(reading: Reading, words: Vocabulary) -> None:
-    """A number above 1 is a percentage, unless the network is a run of the asker's own."""
-    own = any(map(words.has_own_target, reading.values.get("model", ())))
+    """A number above 1 is a percentage, unless the network is a run of the asker's own, or a task whose metric is no share."""
+    models = reading.values.get("model", ())
+    own = any(map(words.has_own_target, models))
+    whole = own and not any(tasks()[name].quality < 1 for name in models if name in tasks())
     found = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
     for text in [
         text for text, value in found.items() if not own and text.endswith("%") and value and value < LEAST_SHARE
@@ -85,7 +87,7 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
         reading.values["target"].remove(text)
         reading.ask(text, "nobody trains to so low an accuracy; write for example 76%")
     shares = [
-        text if value is None else plain(value / 100 if 1 < value <= 100 and not own else value)
+        text if value is None else plain(value / 100 if 1 < value <= 100 and not whole else value)
         for text, value in found.items()
     ]
     reading.values["target"] = list(dict.fromkeys(shares))
@@ -208,6 +210,9 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
             reading.ask(f"my {family}", "which? Name it, as in own=1xRTX4090")
         return
     each = 1 if "accelerators" in values or "nodes" not in values else USUAL_IN_ONE
+    rented = RENTED & {word.casefold() for word in reading.ignored}
+    rest = named[1:] if rented and len(reading.machines) > 1 else []  # `are my 4090s cheaper than a cloud H100`
+    named = named[: len(named) - len(rest)]
     count = each * int(values.get("accelerators", values.get("nodes", ["1"]))[0])
     if count > MOST_IN_ONE:
         reading.ask(f"{count} of your own", f"a machine of one's own has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
@@ -219,10 +224,11 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
         values["own"] = [f"{each['accelerators'][0]}x {each['accelerator'][0]}" for each in apart]
     else:
         values["own"] = [f"{count}x {name}" for name in named]
-    if RENTED & {word.casefold() for word in reading.ignored}:
+    if rented and not rest:
         return  # the same are to be rented, for comparison
     for name in ("accelerator", "accelerators", "nodes"):
         values.pop(name, None)
+    values.update({"accelerator": rest} if rest else {})
 
 
 def _paid(reading: Reading, _: Vocabulary) -> None:

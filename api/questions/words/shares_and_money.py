@@ -228,6 +228,8 @@ SHARES_AND_MONEY = (
     (rf"discount\s*(?:of|is|:)?\s*{PERCENT}", _discount),
     (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
     (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
+    (rf"(?:confidence\s+(?:of\s+|is\s+)?)(?P<share>0?[.,]\d+){END}|(?P<before>0?[.,]\d+)\s+confidence{END}",
+     lambda scan, found: scan.add("confidence", (found["share"] or found["before"]).replace(",", "."))),
     (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
     (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
     (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),

@@ -31,6 +31,7 @@ LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
 UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
 EACH_ONE = " each"
+CHIP_HOURS = "hours of chips are no limit; write dollars, or hours on so many, as in 8 A100 within 60 hours"
 PIECES = "costs are those of a whole training, not of a piece of it or of serving"
 NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
 _NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
@@ -191,6 +192,7 @@ TIMES_AND_COUNTS = (
     (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
      asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
+    (rf"{N}\s*(?=(?:gpu|tpu|chip|card|[a-z]{{1,5}}\d+[a-z]*)s?[\s-]*hours?{END})", asks(CHIP_HOURS)),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
     (rf"(?:(?:over|for|in|within|during|across)\s+)?{N}[\s-]*years?{END}", _life),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _HOURS),

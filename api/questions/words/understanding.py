@@ -33,6 +33,7 @@ COUNTS = ("nodes", "accelerators")
 SPOKEN = frozenset(
     [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
 )
+LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
 WHAT_IF = re.compile(
@@ -146,6 +147,8 @@ def _in_words(name: str, values: list[str]) -> str:
         values = [f"{float(each) * 100:g} %" if float(each) <= 1 else each for each in values]
     if name == "purchase":
         values = [{"spot": "on spot", "on_demand": "on demand"}.get(each, each) for each in values]
+    if name in LIMITS:
+        return LIMITS[name].format(values[0])
     return " or ".join(values) if name in SPOKEN else f"{name}={','.join(values)}"
 
 

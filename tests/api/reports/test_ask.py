@@ -107,7 +107,7 @@ def test_several_networks_and_the_highest_accuracy_are_answered(client, sentence
     [
         (
             "resnet50 76% on 8 a100, and if I need it in half an hour?",
-            "your question: .* max_hours=0.5: .* The answer is",
+            "your question: .* within 0.5 h: .* The answer is",
         ),
         ("resnet50 76% on 2x, 4x and 8x A100", "2 A100: .* 4 A100: .* 8 A100: "),
         ("do I need 8 gpus or are 4 enough for resnet50 76%", "8 GPU: .* 4 GPU: "),
