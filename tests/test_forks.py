@@ -16,8 +16,11 @@ def begun():
     pathlib.Path(f"begun-{os.getpid()}").unlink()
 """
 ONE = """
-import os, pytest
+import os, pytest, sys
 COLLECTED_BY = os.getpid()
+KEPT = sys.stderr  # as libraries do
+
+def test_what_a_library_kept_can_be_written_to(): KEPT.write("kept"); assert KEPT.fileno()
 
 def test_another_process_runs_it(): assert os.getppid() == COLLECTED_BY
 def test_it_fails(): print("what it said"); assert 1 == 2
@@ -49,7 +52,7 @@ def ended(folder, *options):
 
 def test_forks_run_every_test_once_and_one_that_dies_is_a_failure(tmp_path):
     told = ended(tmp_path)
-    assert told.stdout.splitlines()[-1].startswith("4 failed, 2 passed"), told.stdout + told.stderr
+    assert told.stdout.splitlines()[-1].startswith("4 failed, 3 passed"), told.stdout + told.stderr
     assert "FAILED test_one.py::test_it_dies" in told.stdout
     assert "The process of this test ended." in told.stdout
     assert "Failed: Timeout (>0.3s) from pytest-timeout" in told.stdout

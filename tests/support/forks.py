@@ -15,6 +15,7 @@ from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NoReturn
 
 import pytest
@@ -148,10 +149,12 @@ def _work(session: pytest.Session, connection: Connection) -> NoReturn:
     plugins = session.config.pluginmanager
     plugins.unregister(name="terminalreporter")
     plugins.register(_Reports(session, connection), "terminalreporter")
-    capturing = plugins.get_plugin("capturemanager")
-    capturing.stop_global_capturing()  # into a file that the forks share
-    capturing.start_global_capturing()
-    capturing.suspend_global_capture()
+    captured = plugins.get_plugin("capturemanager")._global_capturing
+    for each in filter(
+        None, (captured.out, captured.err)
+    ):  # files that the forks would share; libraries may have kept them too
+        with TemporaryFile() as own:
+            os.dup2(own.fileno(), each.tmpfile.fileno())
     status = 1
     try:
         given = deque(connection.recv())
