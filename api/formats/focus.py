@@ -23,6 +23,13 @@ from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.packaged.names import UNSPECIFIED
 
+INTERVAL_LEVEL = Decimal("0.8")
+SERVICES = {  # names as the three clouds write them into their own FOCUS exports
+    "aws": ("AWS", "Amazon Elastic Compute Cloud"),
+    "azure": ("Microsoft", "Virtual Machines"),
+    "gcp": ("Google Cloud", "Compute Engine"),
+}
+
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -61,14 +68,6 @@ OWN = _names(
     x_SpotStatistic x_PriceObservedAt x_PriceSource x_CatalogVersion x_ExchangeRatePerUsd x_ExchangeRateDate x_ExchangeRateSource
     """
 )
-
-
-INTERVAL_LEVEL = Decimal("0.8")
-SERVICES = {  # names as the three clouds write them into their own FOCUS exports
-    "aws": ("AWS", "Amazon Elastic Compute Cloud"),
-    "azure": ("Microsoft", "Virtual Machines"),
-    "gcp": ("Google Cloud", "Compute Engine"),
-}
 
 
 def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterator[bytes]:

@@ -27,6 +27,20 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.training import Metric, Recipe
 
+HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
+SHEET_ONLY = {*LayoutSchema().fields, "profile", "focus", "table", "label", "cost_center"}
+EVERYDAY = frozenset((
+    "model", "target", "provider", "region", "accelerator", "accelerators", "purchase", "max_cost", "max_hours", "as_of",
+    "epochs", "images_per_second", "own",
+))  # fmt: skip
+"""Parameters of a question about a training whose schema an assistant reads before it asks."""
+OF_OTHERS = frozenset(
+    {"model", "target", "q", "budget", "a", "b", "since", "instance_type", "runs_per_month", "provider"}
+)
+"""The same of any other question."""
+MAIN = "cost"
+LONGEST = 70
+
 
 @dataclass(frozen=True, slots=True)
 class TrainableDocument:
@@ -34,9 +48,6 @@ class TrainableDocument:
 
     how: str
     best_top1: dict[str, float]
-
-
-HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
 
 
 def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocument:
@@ -98,20 +109,6 @@ def _summary(recipe: Recipe) -> RecipeSummary:
         accelerator=recipe.system.accelerator if recipe.system else None,
         accelerators=recipe.system.accelerators if recipe.system else None,
     )
-
-
-SHEET_ONLY = {*LayoutSchema().fields, "profile", "focus", "table", "label", "cost_center"}
-EVERYDAY = frozenset((
-    "model", "target", "provider", "region", "accelerator", "accelerators", "purchase", "max_cost", "max_hours", "as_of",
-    "epochs", "images_per_second", "own",
-))  # fmt: skip
-"""Parameters of a question about a training whose schema an assistant reads before it asks."""
-OF_OTHERS = frozenset(
-    {"model", "target", "q", "budget", "a", "b", "since", "instance_type", "runs_per_month", "provider"}
-)
-"""The same of any other question."""
-MAIN = "cost"
-LONGEST = 70
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ from costcalc.offers import PriceSource
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.providers import provider
 
+DEFAULT_SHARE = Decimal(1)
+WORTH_COMMITTING = Decimal("0.1")
+"""The least share of the cost on demand that a commitment must save: less does not pay for being bound to one machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class OnDemand:
@@ -64,11 +68,6 @@ class MachineBills:
 
     ways: tuple[Bill, ...]
     on_demand: Bill | None
-
-
-DEFAULT_SHARE = Decimal(1)
-WORTH_COMMITTING = Decimal("0.1")
-"""The least share of the cost on demand that a commitment must save: less does not pay for being bound to one machine."""
 
 
 class Commitment(NamedTuple):

@@ -30,6 +30,9 @@ from pricing.packaged.launchers import LaunchName, launch_name, launchable_provi
 
 ARM = ("GH200", "GB200", "GB300", "T4G")
 """Chips in machines with Arm processors; all images here are built for x86."""
+Launcher = Literal["skypilot", "dstack"]
+MOST_SEARCHED = 1000
+TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +102,6 @@ def start_of(recipe: str) -> Start | None:
 def _starts() -> tuple[Start, ...]:
     text = (files("api.reports") / "data" / "starts.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text)["program"], tuple[Start, ...])
-
-
-Launcher = Literal["skypilot", "dstack"]
-MOST_SEARCHED = 1000
-TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
 
 
 @dataclass(frozen=True, slots=True)

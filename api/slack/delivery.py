@@ -30,6 +30,7 @@ REFUSALS = (
 )
 POSTS = Counter("costcalc_slack_posts_total", "Posts to a response_url by what became of them", ["outcome"])
 log = logging.getLogger("costcalc.slack")
+WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
 
 
 class Outcome(StrEnum):
@@ -159,9 +160,6 @@ def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
 
 def _count(outcome: Outcome) -> None:
     POSTS.labels(outcome.value).inc()
-
-
-WAITS_SECONDS = (1.0, 5.0, 30.0, 0.0)  # before each further attempt
 
 
 class NotSent(Exception):

@@ -21,6 +21,10 @@ from costcalc.query import EstimateQuery
 from pricing import editions
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
+blueprint = Blueprint("files", __name__)
+FEED = FeedSchema()
+NOT_FED = frozenset(field.name for field in fields(EstimateQuery)) - FEED.fields.keys()
+LAUNCH = LaunchSchema()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,6 @@ def _add(element: Element, **texts: str) -> None:
         SubElement(element, name).text = text
 
 
-blueprint = Blueprint("files", __name__)
-FEED = FeedSchema()
-NOT_FED = frozenset(field.name for field in fields(EstimateQuery)) - FEED.fields.keys()
-
-
 def feed_of(query: EstimateQuery) -> str:
     """The address of a question's feed on this service."""
     return to_url(query, url_for("files.feed"), NOT_FED)
@@ -96,9 +95,6 @@ def latest() -> Response:
     now = service.clock().replace(microsecond=0)
     parts = (service.catalogue().snapshot, now.date(), bool(key))
     return cached(parts, "edition", lambda: editions.make(service.prices.public(), now, key))
-
-
-LAUNCH = LaunchSchema()
 
 
 @blueprint.get("/launch")

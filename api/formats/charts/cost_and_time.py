@@ -13,6 +13,8 @@ from api.formats.charts.frame import MOST_COLOURS
 from api.formats.charts.plot import Chosen, Label, Mark, Plot, plot
 from api.reports.cost import CostReport
 
+Link = Callable[[Mark], str]
+
 
 def figure(report: CostReport) -> Figure:
     """The picture of a question's estimates; words in its place where there are none."""
@@ -36,9 +38,6 @@ def figure(report: CostReport) -> Figure:
         [*providers, *(Entry(names, MOST_COLOURS, shape) for shape, names in drawn.shapes)],
         below=[Band("free", 24 * len(drawn.free), free(drawn))] if drawn.free else [],
     )
-
-
-Link = Callable[[Mark], str]
 
 
 def area(plot: Plot, link: Link | None = None) -> Markup:

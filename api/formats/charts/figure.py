@@ -32,6 +32,10 @@ SYMBOLS = (
     '<circle id="ring" class="hollow" r="5.5"/></defs>'
 )
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
+NO_PNG = (
+    "this server draws no PNG: it needs the package resvg-py, run: pip install 'costcalc[server]'; ask for .svg instead"
+)
+ZOOM = 1.5
 
 
 class Dress(NamedTuple):
@@ -283,12 +287,6 @@ def told_apart(names: Iterable[str]) -> dict[str, Entry]:
 def nothing(words: str = "No estimate answers this question.") -> Figure:
     """Words in the place of a picture."""
     return Figure(words, "")
-
-
-NO_PNG = (
-    "this server draws no PNG: it needs the package resvg-py, run: pip install 'costcalc[server]'; ask for .svg instead"
-)
-ZOOM = 1.5
 
 
 class Drawn(Protocol):

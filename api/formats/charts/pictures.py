@@ -32,6 +32,8 @@ from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 
 LENGTH = re.compile(r"-([0-9]+)ep$")
+ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
+ROOM = 0.05
 
 
 def accuracy_figure(report: AccuracyReport) -> Figure:
@@ -80,9 +82,6 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
-ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
-
-
 def commitments_figure(report: CommitmentsReport) -> Figure:
     """The picture of the machine with the cheapest commitment: a month costs a flat amount and an amount per hour of use."""
     document = report.document()
@@ -128,9 +127,6 @@ def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
     """What a month costs unused, and what each hour of use adds, which is nothing but for a machine of one's own."""
     flat = way.total / way.months
     return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0
-
-
-ROOM = 0.05
 
 
 def curve_figure(report: EstimateReport) -> Figure:

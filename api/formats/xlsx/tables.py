@@ -14,6 +14,14 @@ from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, Formula, Sheet
 
 WIDE_LINE, WIDE_HEADLINE = 115, 85  # characters of a line
 LINE = 16  # points
+RATES = frozenset(
+    ("hourly_rate", "previous_hourly_rate", "upfront", "recurring_hourly", "monthly", "worth_up_to_hourly")
+)
+SHARES = frozenset(("change", "spread", "probability", "success_probability"))
+TIMES = {"hours", "minutes"}
+LARGE = 1000
+WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
+MIDNIGHTS = (time(), time(23, 59, 59))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +78,6 @@ def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:
         yield [(total.name, None), (total.rows, None), (Formula(total.formula, total.amount), "money")]
     if front.as_of:
         yield [("prices of (UTC)", None), (front.as_of, None)]
-
-
-RATES = frozenset(
-    ("hourly_rate", "previous_hourly_rate", "upfront", "recurring_hourly", "monthly", "worth_up_to_hourly")
-)
-SHARES = frozenset(("change", "spread", "probability", "success_probability"))
-TIMES = {"hours", "minutes"}
-LARGE = 1000
-WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
-MIDNIGHTS = (time(), time(23, 59, 59))
 
 
 def workbook(

@@ -22,6 +22,7 @@ TITLES = {
     "page": "This page",
     "slack": "Slack",
 }
+blueprint = Blueprint("documents", __name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,6 @@ def _parts(path: str) -> tuple[str, str]:
     """A path without the ending that names its form, and that ending."""
     stem, _, form = path.rpartition(".")
     return (stem, form) if form in FORMS and stem else (path, "")
-
-
-blueprint = Blueprint("documents", __name__)
 
 
 @blueprint.get("/openapi.json")

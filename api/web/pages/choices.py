@@ -24,6 +24,8 @@ from api.web.pages.question import Headline, explained
 from api.web.responses import asked_of
 
 MOST_LINES = 24
+FIELDS = (("model", "Model", "resnet50"), ("target", "Target", "0.757"), ("provider", "Provider", "aws"),
+          ("accelerator", "Accelerator", "H100"), ("currency", "Currency", "EUR"))  # fmt: skip
 
 
 def accuracy_page(report: AccuracyReport, _: Layout) -> bytes:
@@ -78,10 +80,6 @@ def commitments_page(report: CommitmentsReport, _: Layout) -> bytes:
         chart_of=chart_of,
         headline=Headline.of(document.verdict),
     ).encode()
-
-
-FIELDS = (("model", "Model", "resnet50"), ("target", "Target", "0.757"), ("provider", "Provider", "aws"),
-          ("accelerator", "Accelerator", "H100"), ("currency", "Currency", "EUR"))  # fmt: skip
 
 
 def trend_page(report: TrendReport, _: Layout) -> bytes:
