@@ -90,11 +90,11 @@ class AskReport:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
             meant = replace(meant, asked=(*lines, *meant.asked))
             left = {name: values for name, values in meant.parameters.items() if name not in refused.errors}
-            if "model" in left and len(left) < len(meant.parameters):
-                return self._answered(
-                    replace(meant, parameters=left)
-                )  # a value that is refused leaves the rest to answer
-            return replace(meant, is_question=False), None, Layout()
+            if {"model", "target"} & {*refused.errors} or len(left) == len(meant.parameters):
+                return replace(meant, is_question=False), None, Layout()
+            return self._answered(
+                replace(meant, parameters=left, shared=False)
+            )  # what is refused leaves the rest to answer
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:

@@ -154,7 +154,8 @@ class TestReply:
 
     def test_share_shows_it_to_the_channel_but_never_a_mistake(self, client):
         assert answered(client, "resnet50 0.757 share")["response_type"] == "in_channel"
-        assert answered(client, "resnet50 target=757 share")["response_type"] == "ephemeral"
+        for mistake in ("target=757", "max_hours=soon"):
+            assert answered(client, f"resnet50 {mistake} share")["response_type"] == "ephemeral"
 
     def test_without_a_public_address_links_lead_to_where_slack_reached_us(self, slack_settings):
         own = {"slack_signing_secret": SECRET, "hosts": ("prices.internal",)}
