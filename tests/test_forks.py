@@ -8,6 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SHARED = """
 import os, pathlib, pytest
+from support.forks import Forks
+
+def pytest_configure(config): config.pluginmanager.register(Forks(2))
 
 @pytest.fixture(scope="session", autouse=True)
 def begun():
@@ -42,8 +45,8 @@ def ended(folder, *options):
     """`pytest` on these files with the plugins of this repository alone."""
     for name, text in {"begun": SHARED, "test_one": ONE, "test_other": OTHER}.items():
         (folder / f"{name}.py").write_text(text)
-    plugins = ("-p", "conftest", "-p", "begun", "-p", "pytest_timeout", "--import-mode", "importlib")
-    command = [sys.executable, "-m", "pytest", *plugins, "--forks", "2", "-q", "--rootdir", folder, *options, folder]
+    plugins = ("-p", "begun", "-p", "pytest_timeout", "--import-mode", "importlib")
+    command = [sys.executable, "-m", "pytest", *plugins, "-q", "--rootdir", folder, *options, folder]
     path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
         command, env={**os.environ, **path}, cwd=folder, capture_output=True, text=True, timeout=120, check=False
