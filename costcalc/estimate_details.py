@@ -18,7 +18,6 @@ from costcalc.costing.owning import owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
-from costcalc.fields import filled
 from costcalc.grounds import Grounds, grounds
 from costcalc.memory import Few
 from costcalc.offers import Offer, PurchaseOption
@@ -102,31 +101,43 @@ class EstimateDetails:
         return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
 
     def _estimate(self, exactly: _Exactly, assumptions: tuple[str, ...]) -> Estimate:
-        """What is not named here stands under its own name in one of the parts."""
         candidate, rented, known, _, usual, paid, break_even = exactly
         offer, time, power, query = candidate.offer, candidate.time, rented.power, self.query
         recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
         energy = power.kilowatts and power.kilowatts * time.hours
         usual_hours, usual_cost = usual or (None, None), paid.others or (None, None)
-        return filled(
-            Estimate,
-            *(candidate, time, known, rented, offer, offer.machine, recipe),
+        return Estimate(
+            rank=candidate.rank,
+            frontier=candidate.on_frontier,
+            provider=offer.provider,
+            region=offer.region,
+            instance_type=offer.instance_type,
+            nodes=nodes,
+            accelerator=offer.machine.accelerator,
+            accelerators=offer.machine.accelerators * nodes,
+            accelerator_memory_gib=offer.machine.accelerator_memory_gib,
+            purchase_option=offer.purchase_option,
+            term=offer.term,
+            payment=offer.payment,
             model=query.model,
             dataset=query.dataset,
             metric=query.metric,
             target=query.target,
-            currency=query.currency,
-            components=paid.components,
-            frontier=candidate.on_frontier,
-            nodes=nodes,
-            accelerators=offer.machine.accelerators * nodes,
-            vcpus=offer.machine.vcpus and offer.machine.vcpus * nodes,
             recipe=recipe.name,
+            epochs=time.epochs,
+            global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
             images_per_second=query.runs
             * time.epochs
             * recipe.samples_per_epoch
             / (time.train_hours * SECONDS_PER_HOUR),
+            train_hours=time.train_hours,
+            overhead_hours=time.overhead_hours,
+            hours=time.hours,
+            hours_low=time.hours_low,
+            hours_high=time.hours_high,
+            retry_hours=time.retry_hours,
+            calendar_hours=candidate.calendar_hours,
             success_probability=None if self.matrix.recipes.is_by_word else time.success_probability,
             hourly_rate=paid.hourly,
             effective_cost=paid.effective.cost,
@@ -136,19 +147,29 @@ class EstimateDetails:
             billed_cost_low=paid.billed.low,
             billed_cost_high=paid.billed.high,
             break_even_hours=None if break_even is None else float(break_even),
+            currency=query.currency,
             evidence=known.tiers,
-            evidence_notes=known.notes,
+            components=paid.components,
             sources=Sources(rented.source, known.throughput, known.convergence),
             assumptions=assumptions,
+            vcpus=offer.machine.vcpus and offer.machine.vcpus * nodes,
+            limited_by=known.limited_by,
             price_age_days=rented.age_days,
             price_first_hand=rented.first_hand,
+            available=rented.available,
+            available_at=rented.available_at,
+            evidence_notes=known.notes,
+            code=known.code,
             usual_hours_low=usual_hours[0],
             usual_hours_high=usual_hours[1],
             usual_cost_low=usual_cost[0],
             usual_cost_high=usual_cost[1],
             energy_kwh=energy,
             carbon_kg=energy and power.kg_per_kwh and energy * power.kg_per_kwh,
+            recipe_kind=known.recipe_kind,
             recipe_command=known.command,
+            runs_here=candidate.runs_here,
+            confirmed=candidate.confirmed,
             task=recipe.title,
             better="lower" if recipe.lower_is_better else "higher",
             epochs_are=recipe.pass_name,

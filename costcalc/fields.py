@@ -26,12 +26,11 @@ def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
 @lru_cache(maxsize=256)
 def _read(kind: Any, given: tuple[str, ...], *sources: type) -> Sequence[Known]:
     """By source, the fields that it is the first to know, and what reads them."""
-    names = getattr(kind, "__struct_fields__", None) or [each.name for each in fields(kind)]
-    left, read = {*names} - {*given}, list[Known]()
+    left, read = {each.name for each in fields(kind)} - {*given}, list[Known]()
     for source in sources:
-        known = sorted(left & {*dir(source), *getattr(source, "__dataclass_fields__", ())})
-        left -= {*known}
-        read.append((known, attrgetter(*known) if len(known) > 1 else partial(_few, known)))
+        names = sorted(left & {*dir(source), *getattr(source, "__dataclass_fields__", ())})
+        left -= {*names}
+        read.append((names, attrgetter(*names) if len(names) > 1 else partial(_few, names)))
     return read
 
 
