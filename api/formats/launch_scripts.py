@@ -41,6 +41,7 @@ train() {{
 }}
 export -f train
 left=$((LIMIT_SECONDS - before - SECONDS))
+: > training.log  # what an earlier run wrote would be read as this one's
 timeout --kill-after=60 $((left > 0 ? left : 1)) bash -c train > training.log 2>&1 &
 training=$!
 trap 'kill ${{keeping:-}} $training 2> /dev/null || true' EXIT
