@@ -20,13 +20,13 @@ from pricing.sources.aws.machines import described_machines, region_of
 from pricing.sources.aws.price_list import (
     ACCELERATED_FAMILIES,
     Machines,
-    Origin,
     Product,
     price_list_offers,
     product,
     reading,
 )
 from pricing.sources.aws.services import LINUX_SPOT, savings_plan_offers, spot_offers
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError
 
 HOME = "us-east-1"  # the price list and the Savings Plans services answer there for all regions
@@ -97,7 +97,7 @@ class Account:
         offers: list[Offer] = []
         for each, terms in listed:
             if machine := machines.get(each.instance_type):
-                offers += price_list_offers(each, terms, machine, Origin("AWS Price List API", now))
+                offers += price_list_offers(each, terms, machine, Listing("aws", "AWS Price List API", now))
         questions = [Question(region, sold[region], in_blocks.get(region, ()), machines.get, now) for region in regions]
         answered = _at_once(partial(self._service, questions), self.services)
         priced = Collected(tuple(offers), whole=scopes)
@@ -221,7 +221,9 @@ def _spot(calls: Calls, question: Question) -> Iterable[Offer]:
     ]
     arguments = {"Filters": filters, "StartTime": question.now, "MaxResults": 1000}
     quotes = calls.items("ec2:DescribeSpotPriceHistory", question.region, "SpotPriceHistory", arguments)
-    return spot_offers(quotes, question.region, question.machines, Origin("AWS EC2 spot price history", question.now))
+    return spot_offers(
+        quotes, question.region, question.machines, Listing("aws", "AWS EC2 spot price history", question.now)
+    )
 
 
 def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
@@ -240,7 +242,7 @@ def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
         }
         rates = calls.items("savingsplans:DescribeSavingsPlansOfferingRates", HOME, "searchResults", arguments)
         yield from savings_plan_offers(
-            rates, question.region, question.machines, Origin("AWS Savings Plans rates", question.now)
+            rates, question.region, question.machines, Listing("aws", "AWS Savings Plans rates", question.now)
         )
 
 

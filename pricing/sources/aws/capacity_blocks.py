@@ -14,8 +14,8 @@ from costcalc.offers import Offer
 from costcalc.units import HOURS_PER_DAY
 from pricing.sources.aws.account import Question
 from pricing.sources.aws.calls import BLOCK_LIMIT, Calls, LimitReached, NotOffered
-from pricing.sources.aws.price_list import Origin
 from pricing.sources.aws.services import capacity_block_offers
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import Environment, SourceError, SourceSetting, separated
 
 BLOCK_DAYS = SourceSetting(
@@ -39,12 +39,12 @@ class CapacityBlocks:
 
         Raises LimitReached when EC2 answers no more; the blocks that it told before have been given by then.
         """
-        origin = Origin("AWS EC2 capacity block offerings", question.now)
+        listing = Listing("aws", "AWS EC2 capacity block offerings", question.now)
         for name in question.names_in_blocks:
             with suppress(NotOffered):
                 for days in self.days:
                     blocks = self._blocks(calls, question.region, name, days)
-                    yield from capacity_block_offers(blocks, question.region, question.machines, origin)
+                    yield from capacity_block_offers(blocks, question.region, question.machines, listing)
 
     def _blocks(self, calls: Calls, region: str, name: str, days: int) -> list[object]:
         size = {"InstanceType": name, "InstanceCount": 1, "CapacityDurationHours": days * HOURS_PER_DAY}

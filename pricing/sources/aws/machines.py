@@ -9,6 +9,7 @@ from msgspec import Struct, convert, field
 from costcalc.hardware import Machine
 from pricing.packaged import names
 from pricing.sources.aws.price_list import reading
+from pricing.sources.common.rows import flat
 
 MIB_PER_GIB = 1024
 
@@ -28,39 +29,15 @@ class Device(Struct, rename="pascal"):
     gpu_partition_size: float = 1
 
 
-class GpuInfo(Struct):
-    """GPUs."""
-
-    devices: list[Device] = field(default=[], name="Gpus")
-
-
-class NeuronInfo(Struct):
-    """Trainium and newer Inferentia."""
-
-    devices: list[Device] = field(default=[], name="NeuronDevices")
-
-
-class InferenceInfo(Struct):
-    """Older Inferentia, which may stand under Neuron too."""
-
-    devices: list[Device] = field(default=[], name="Accelerators")
-
-
-class Vcpus(Struct):
-    """Virtual processors."""
-
-    default: int = field(name="DefaultVCpus")
-
-
 class InstanceType(Struct):
-    """What DescribeInstanceTypes says of a machine type."""
+    """What DescribeInstanceTypes says of a machine type. Older Inferentia may stand under Neuron too."""
 
     name: str = field(name="InstanceType")
-    vcpus: Vcpus = field(name="VCpuInfo")
-    memory: Memory = field(name="MemoryInfo")
-    gpus: GpuInfo = field(default_factory=GpuInfo, name="GpuInfo")
-    neuron: NeuronInfo = field(default_factory=NeuronInfo, name="NeuronInfo")
-    inference: InferenceInfo = field(default_factory=InferenceInfo, name="InferenceAcceleratorInfo")
+    vcpus: int = field(name="VCpuInfo.DefaultVCpus")
+    memory_mib: int = field(name="MemoryInfo.SizeInMiB")
+    gpus: list[Device] = field(name="GpuInfo.Gpus", default=[])
+    neuron: list[Device] = field(name="NeuronInfo.NeuronDevices", default=[])
+    inference: list[Device] = field(name="InferenceAcceleratorInfo.Accelerators", default=[])
 
 
 def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) -> dict[str, Machine | None]:
@@ -70,7 +47,7 @@ def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) 
     """
     machines: dict[str, Machine | None] = {}
     with reading("ec2:DescribeInstanceTypes"):
-        for kind in (convert(row, InstanceType) for row in rows):
+        for kind in (convert(flat(row), InstanceType) for row in rows):
             try:
                 machines[kind.name] = _machine(kind, packaged.get(kind.name))
             except names.UnknownName:
@@ -79,7 +56,7 @@ def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) 
 
 
 def _machine(kind: InstanceType, known: Machine | None) -> Machine | None:
-    devices = kind.gpus.devices or kind.neuron.devices or kind.inference.devices
+    devices = kind.gpus or kind.neuron or kind.inference
     count = sum(device.count for device in devices)
     # g6f and gr6f rent an eighth to a half of a GPU: Count 0 and a partition size, or a Count of 1 with one.
     if not count or any(device.gpu_partition_size < 1 for device in devices):
@@ -90,7 +67,7 @@ def _machine(kind: InstanceType, known: Machine | None) -> Machine | None:
         return None
     if known and (known.accelerator, known.accelerators) == (name, count):
         memory_gib = known.accelerator_memory_gib  # EC2 understates some, an L4's 24 GiB as 22888 MiB
-    return Machine(name, count, memory_gib, kind.vcpus.default, kind.memory.size_mib / MIB_PER_GIB)
+    return Machine(name, count, memory_gib, kind.vcpus, kind.memory_mib / MIB_PER_GIB)
 
 
 def region_of(attributes: Mapping[str, str]) -> str | None:

@@ -18,7 +18,6 @@ from urllib.parse import quote
 
 from msgspec import Struct, ValidationError, convert, field
 
-from costcalc.hardware import Machine
 from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.billing import billed
@@ -28,6 +27,7 @@ from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_
 from pricing.sources.common.amounts import amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
@@ -138,11 +138,13 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
     machines = packaged_machines("aws")
     on_demand = {(each.region, each.instance_type): amount(each.rate) for rows in listed.values() for each in rows}
 
+    listing = Listing("aws", SOURCE, now)
+
     def read(seen: Seen) -> Iterator[Offer]:
         machine = machines.get(seen.instance_type)
         if machine and machine.accelerators:
-            offer = _offer(seen, machine, now)
             place = seen.region, seen.instance_type
+            offer = billed(listing.offer(*place, machine, amount(seen.rate)))
             yield offer if seen.family else _as_spot(offer, on_demand.get(place), shares.get(place))
         elif machine is None and seen.family.startswith(ACCELERATED):
             raise LeftOut("machine types not known here left out", seen.instance_type)
@@ -151,16 +153,6 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
     parts = (listed, PurchaseOption.ON_DEMAND), ({each.region for each in quoted}, PurchaseOption.SPOT)
     scopes = tuple(Scope("aws", frozenset(regions), frozenset([option.value])) for regions, option in parts if regions)
     return replace(found, whole=scopes if found.whole else ())
-
-
-def _offer(seen: Seen, machine: Machine, now: datetime) -> Offer:
-    offer = Offer(
-        *("aws", seen.region, seen.instance_type, machine, PurchaseOption.ON_DEMAND),
-        hourly_rate=amount(seen.rate),
-        observed_at=now,
-        source=SOURCE,
-    )
-    return billed(offer)
 
 
 def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:

@@ -25,11 +25,12 @@ from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
-from pricing.sources.aws.price_list import PAYMENTS, Origin
+from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.http import Http
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
@@ -136,7 +137,7 @@ class AwsPlansPage:
 
     def _offers(self, seen: Seen, now: datetime) -> Iterator[Offer]:
         machine = seen.region, seen.instance_type, self.machines[seen.instance_type]
-        yield planned(seen.plan, amount(seen.rate), machine, Origin(SOURCE, now))
+        yield planned(seen.plan, amount(seen.rate), machine, Listing("aws", SOURCE, now))
 
 
 def build(environment: Environment, http: Http) -> AwsPlansPage:

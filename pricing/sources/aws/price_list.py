@@ -17,8 +17,9 @@ from msgspec import Struct, convert, field
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
-from pricing.packaged.billing import billing
+from pricing.packaged.billing import billed
 from pricing.sources.common.amounts import amount
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
 
 Machines = Callable[[str], Machine | None]  # instance type -> what it holds; None where that is unknown
@@ -41,14 +42,6 @@ PLAIN_LINUX = {
 }
 MARKET_OPTIONS = ("OnDemand", "CapacityBlock")
 NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Which service gave a rate, and when it was asked."""
-
-    source: str
-    observed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ def product(payload: object, region_of: Callable[[Mapping[str, str]], str | None
     return Product(listed.sku, region, instance_type, accelerated, in_blocks=market == "CapacityBlock")
 
 
-def price_list_offers(listed: Product, payload: object, machine: Machine, origin: Origin) -> Iterator[Offer]:
+def price_list_offers(listed: Product, payload: object, machine: Machine, listing: Listing) -> Iterator[Offer]:
     """Every on-demand and reserved offer in one product's terms (`OnDemand`, `Reserved`). Raises SchemaChanged.
 
     The price list says where capacity blocks are sold, and 0 for their price: they give no offer here.
@@ -133,24 +126,19 @@ def price_list_offers(listed: Product, payload: object, machine: Machine, origin
     with reading(f"AWS price list, {listed.instance_type} in {listed.region}"):
         terms = convert(payload, Terms)
         for term in (terms.on_demand or {}).values():
-            yield from _on_demand(listed, term, machine, origin)
+            yield from _on_demand(listed, term, machine, listing)
         for term in (terms.reserved or {}).values():
-            yield from _reserved(listed, term, machine, origin)
+            yield from _reserved(listed, term, machine, listing)
 
 
-def _on_demand(listed: Product, term: Term, machine: Machine, origin: Origin) -> Iterator[Offer]:
+def _on_demand(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:
     rate = _prices(listed, term)["Hrs"]
     if rate:  # a rate of 0 means: not sold this way
-        yield Offer(
-            *("aws", listed.region, listed.instance_type, machine, PurchaseOption.ON_DEMAND, rate),
-            observed_at=origin.observed_at,
-            source=origin.source,
-            effective_from=term.effective_date,
-            **billing("aws").terms,
-        )
+        offer = listing.offer(listed.region, listed.instance_type, machine, rate, effective_from=term.effective_date)
+        yield billed(offer)
 
 
-def _reserved(listed: Product, term: Term, machine: Machine, origin: Origin) -> Iterator[Offer]:
+def _reserved(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:
     """Effective hourly = recurring + upfront / hours in the term; all upfront still carries a recurring 0."""
     bought = term.term_attributes
     payment = PAYMENTS.get(bought.purchase_option)  # None: Light, Medium, Heavy Utilization, no longer sold
@@ -159,10 +147,9 @@ def _reserved(listed: Product, term: Term, machine: Machine, origin: Origin) -> 
     recurring, upfront = prices.get("Hrs", Decimal(0)), prices.get("Quantity", Decimal(0))
     effective = recurring + upfront / (years * HOURS_PER_YEAR)
     if payment and effective:
-        yield Offer(
-            *("aws", listed.region, listed.instance_type, machine, PurchaseOption.RESERVED, effective),
-            observed_at=origin.observed_at,
-            source=origin.source,
+        yield listing.offer(
+            *(listed.region, listed.instance_type, machine, effective),
+            purchase_option=PurchaseOption.RESERVED,
             term=f"{years}y",
             payment=payment,
             offering_class=bought.offering_class.lower(),

@@ -20,9 +20,10 @@ from costcalc.hardware import Machine
 from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billing
-from pricing.sources.aws.price_list import PAYMENTS, Machines, Origin, reading
-from pricing.sources.common.amounts import amount
+from pricing.packaged.billing import billed
+from pricing.sources.aws.price_list import PAYMENTS, Machines, reading
+from pricing.sources.common.amounts import amount, spot
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
 
 LINUX_SPOT = frozenset({"Linux/UNIX", "Linux/UNIX (Amazon VPC)"})  # the second is what EC2-Classic accounts are told
@@ -80,7 +81,7 @@ class CapacityBlock(Struct, rename="pascal"):
     currency_code: str = "USD"
 
 
-def spot_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def spot_offers(rows: Iterable[object], region: str, machines: Machines, listing: Listing) -> Iterator[Offer]:
     """One offer per machine: the lowest zone's latest quote, with that zone and the zones' median as flags."""
     with reading("AWS spot price history"):
         quotes = (convert(row, SpotQuote) for row in rows)
@@ -89,14 +90,9 @@ def spot_offers(rows: Iterable[object], region: str, machines: Machines, origin:
             prices = {zone: amount(quote.spot_price) for zone, quote in zones.items()}
             rate, zone, since = min((price, zone, zones[zone].timestamp) for zone, price in prices.items())
             if machine and rate:
-                yield Offer(
-                    *("aws", region, instance_type, machine, PurchaseOption.SPOT, rate),
-                    observed_at=origin.observed_at,
-                    source=origin.source,
-                    effective_from=since,
-                    flags=(f"zone={zone}", f"zones={len(zones)}", f"spot_median={median(prices.values())}"),
-                    **billing("aws").terms,
-                )
+                flags = (f"zone={zone}", f"zones={len(zones)}", f"spot_median={median(prices.values())}")
+                offer = listing.offer(region, instance_type, machine, rate, effective_from=since, flags=flags)
+                yield billed(spot(offer, rate))
 
 
 def _latest_quotes(quotes: Iterable[SpotQuote], region: str) -> dict[str, dict[str, SpotQuote]]:
@@ -117,7 +113,7 @@ def _is_zone(zone: str, region: str) -> bool:
     return zone[:-1] == region if REGION_NAME.match(zone) else bool(zone)
 
 
-def savings_plan_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def savings_plan_offers(rows: Iterable[object], region: str, machines: Machines, listing: Listing) -> Iterator[Offer]:
     """The rates of Compute and EC2 Instance Savings Plans."""
     with reading("AWS Savings Plans rates"):
         for rate in (convert(row, PlanRate) for row in rows):
@@ -125,7 +121,7 @@ def savings_plan_offers(rows: Iterable[object], region: str, machines: Machines,
             instance_type, hourly = properties.get("instanceType", ""), amount(rate.rate)
             machine = machines(instance_type)
             if machine and hourly and properties.get("region") == region and _is_linux_plan(rate, properties):
-                yield planned(rate.savings_plan_offering, hourly, (region, instance_type, machine), origin)
+                yield planned(rate.savings_plan_offering, hourly, (region, instance_type, machine), listing)
 
 
 def _is_linux_plan(rate: PlanRate, properties: dict[str, str]) -> bool:
@@ -138,7 +134,7 @@ def _is_linux_plan(rate: PlanRate, properties: dict[str, str]) -> bool:
     )
 
 
-def planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine], origin: Origin) -> Offer:
+def planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine], listing: Listing) -> Offer:
     """A machine (its region, its type, what it holds) under a plan at this hourly rate. Raises SchemaChanged."""
     if plan.currency != "USD":
         raise SchemaChanged(f"AWS prices a Savings Plan of {machine[1]} in {plan.currency}; expected USD")
@@ -148,10 +144,9 @@ def planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine
         Payment.ALL_UPFRONT: (hourly * years * HOURS_PER_YEAR, Decimal(0)),
     }
     upfront, recurring = prepaid.get(payment, (None, None))
-    return Offer(
-        *("aws", *machine, PurchaseOption.SAVINGS_PLAN, hourly),
-        observed_at=origin.observed_at,
-        source=origin.source,
+    return listing.offer(
+        *(*machine, hourly),
+        purchase_option=PurchaseOption.SAVINGS_PLAN,
         term=f"{years}y",
         payment=payment,
         offering_class=PLAN_CLASSES[plan.plan_type],
@@ -160,27 +155,26 @@ def planned(plan: SavingsPlan, hourly: Decimal, machine: tuple[str, str, Machine
     )
 
 
-def capacity_block_offers(rows: Iterable[object], region: str, machines: Machines, origin: Origin) -> Iterator[Offer]:
+def capacity_block_offers(rows: Iterable[object], region: str, machines: Machines, listing: Listing) -> Iterator[Offer]:
     """The cheapest block per machine and started days: blocks end at 11:30 UTC, so one asked for as 24 hours may hold 19."""
     cheapest: dict[tuple[str, ...], Offer] = {}
     with reading("AWS capacity blocks"):
         for block in (convert(row, CapacityBlock) for row in rows):
             machine = machines(block.instance_type)
             if machine and _is_zone(block.availability_zone, region) and amount(block.upfront_fee):
-                offer = _block(block, region, machine, origin)
+                offer = _block(block, region, machine, listing)
                 cheapest[offer.key] = min(offer, cheapest.get(offer.key, offer), key=lambda each: each.hourly_rate)
     yield from cheapest.values()
 
 
-def _block(block: CapacityBlock, region: str, machine: Machine, origin: Origin) -> Offer:
+def _block(block: CapacityBlock, region: str, machine: Machine, listing: Listing) -> Offer:
     if block.currency_code != "USD":
         raise SchemaChanged(f"AWS prices a capacity block in {block.currency_code}; expected USD")
     start = f"{block.start_date:%Y-%m-%dT%H:%MZ}"
     hours, fee = block.capacity_block_duration_hours, block.upfront_fee / block.instance_count
-    return Offer(
-        *("aws", region, block.instance_type, machine, PurchaseOption.CAPACITY_BLOCK, fee / hours),
-        observed_at=origin.observed_at,
-        source=origin.source,
+    return listing.offer(
+        *(region, block.instance_type, machine, fee / hours),
+        purchase_option=PurchaseOption.CAPACITY_BLOCK,
         term=f"{ceil(hours / HOURS_PER_DAY)}d",
         payment=Payment.ALL_UPFRONT,
         upfront=fee,

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from io import BytesIO, TextIOWrapper
 
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import Struct, convert, field
 
 from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Offer, PurchaseOption, RatePart
@@ -31,6 +31,7 @@ from pricing.scope import Scope
 from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.page_rows import DocumentRow
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSetting, SourceSpec, separated
 
@@ -83,24 +84,6 @@ class CatalogueRow(Struct, rename="pascal"):
     spot_price: Decimal | None = None
 
 
-class Committer(Struct):
-    """Who put a file there, and when."""
-
-    date: datetime
-
-
-class Commit(Struct):
-    """A change of a file."""
-
-    committer: Committer
-
-
-class Change(Struct):
-    """A row of a repository's history."""
-
-    commit: Commit
-
-
 @dataclass(frozen=True, slots=True)
 class Rates:
     """On demand and spot by the hour, None where unknown."""
@@ -133,8 +116,8 @@ class SkyPilot:
         """When the file was last changed: what it says is as old, whenever it is read. Raises SourceError."""
         commits = self.dates.get(COMMITS, path=FILE.format(cloud=cloud), per_page="1")
         try:
-            return convert(commits, tuple[Change])[0].commit.committer.date
-        except ValidationError:
+            return datetime.fromisoformat(DocumentRow(commits).text("0.commit.committer.date"))
+        except ValueError:
             raise SchemaChanged("skypilot: the date of the file is unreadable") from None
 
 

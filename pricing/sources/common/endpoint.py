@@ -11,6 +11,7 @@ from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
 
 T = TypeVar("T")
+Read = Callable[["Endpoint", datetime], Collected]
 
 
 class NotThere(SourceError):
@@ -22,12 +23,17 @@ def address(variable: str, url: str) -> SourceSetting:
     return SourceSetting(variable, "address of the API, or of a mirror", url)
 
 
+def one_call(path: str, offers: Callable[[Any, datetime], Collected], **query: str) -> Read:
+    """For an API of which a single GET lists everything."""
+    return lambda api, now: offers(api.get(path, **query), now)
+
+
 @dataclass(frozen=True, slots=True)
 class ApiSource:
     """A source that is one API and a function that reads it."""
 
     api: Endpoint
-    read: Callable[[Endpoint, datetime], Collected]
+    read: Read
 
     def collect(self, now: datetime) -> Collected:
         """Every current offer. Raises SourceError."""
@@ -68,7 +74,7 @@ class Site:
             refusal=missing and f"{self.source}: {missing}",
         )
 
-    def spec(self, read: Callable[[Endpoint, datetime], Collected], label: str, **about: Any) -> SourceSpec:
+    def spec(self, read: Read, label: str, **about: Any) -> SourceSpec:
         """The source that is this API alone, by the function that reads it; `about` are further fields of its SourceSpec."""
         return SourceSpec(
             self.source,

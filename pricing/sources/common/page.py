@@ -20,6 +20,7 @@ from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.page_rows import Row, document_rows, page_rows
 from pricing.sources.common.page_table import Page, Rate, pages
 from pricing.sources.common.rows import LeftOut, read_rows
@@ -106,14 +107,9 @@ class _Reader:
 
     def _offer(self, rate: Rate, rented: tuple[str, Machine], region: str, hourly: Decimal) -> Offer:
         name, machine = rented
-        offer = Offer(
-            *(self.provider, region, name, filled(machine, packaged_machines(self.provider).get(name)), rate.purchase),
-            hourly_rate=hourly,
-            observed_at=self.now,
-            source=self.page.source,
-            term=rate.term,
-            payment=rate.payment,
-        )
+        machine = filled(machine, packaged_machines(self.provider).get(name))
+        more = {"purchase_option": rate.purchase, "term": rate.term, "payment": rate.payment}
+        offer = Listing(self.provider, self.page.source, self.now).offer(region, name, machine, hourly, **more)
         return billed(offer) if rate.purchase is PurchaseOption.ON_DEMAND else offer
 
     def _name(self, machine: Machine) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -39,6 +39,18 @@ def listed(source: str, document: object, *path: str) -> list[object]:
     if not node:
         raise SourceError(f"{source}: the list of {path[-1] if path else 'rows'} is empty")
     return node
+
+
+def flat(row: object) -> object:
+    """An object in which the entries of objects within it stand too, under names such as `cpu.cores`; all else as it is."""
+    return dict(_entries(row)) if isinstance(row, dict) else row
+
+
+def _entries(row: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
+    for name, entry in row.items():
+        yield before + name, entry
+        if isinstance(entry, dict):
+            yield from _entries(entry, f"{before}{name}.")
 
 
 def read_rows(

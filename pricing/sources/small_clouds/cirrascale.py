@@ -17,12 +17,13 @@ from decimal import Decimal
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Offer
 from pricing.packaged.billing import billing
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Collected
 
@@ -82,9 +83,8 @@ def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     hours = billing("cirrascale").hours_in_month
     month, is_exact = _month(option, machine.accelerators * hours)
     kind = f"{machine.accelerators}x {machine.accelerator}"
-    rate = month / hours
     known = packaged_machines("cirrascale").get(kind)
-    offer = Offer("cirrascale", REGION, kind, filled(machine, known), PurchaseOption.MONTHLY, rate, now, SOURCE)
+    offer = Listing("cirrascale", SOURCE, now).offer(REGION, kind, filled(machine, known), month / hours)
     yield replace(monthly(offer, month, term), flags=() if is_exact else ("approximate",))
 
 

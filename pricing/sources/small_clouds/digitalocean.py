@@ -6,21 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
-from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.amounts import amount, maybe_amount, monthly
+from costcalc.offers import Offer
+from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.rows import listed, read_rows
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import listed
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 SOURCE = "DigitalOcean API sizes"
@@ -73,30 +69,19 @@ def _sizes(api: Endpoint) -> Iterator[object]:
 
 def offers(sizes: list[object], now: datetime) -> Collected:
     """The sizes with accelerators as offers."""
-    return read_rows("digitalocean", sizes, lambda row: _offers(convert(row, Size), now))
+    return Listing("digitalocean", SOURCE, now).read(sizes, Size, _offers)
 
 
-def _offers(size: Size, now: datetime) -> Iterable[Offer]:
+def _offers(size: Size, listing: Listing) -> Iterator[Offer]:
     gpu = size.gpu_info
-    if gpu is None:
+    ram_gib = size.memory / MIB_IN_GIB
+    machine = listing.machine(gpu.model, gpu.count, gpu.vram.amount / gpu.count, size.vcpus, ram_gib) if gpu else None
+    if machine is None:
         return
-    memory_gib = gpu.vram.amount / gpu.count
-    name = accelerator("digitalocean", gpu.model, memory_gib)
-    if name is None:  # there are no figures of it
-        return
-    machine = filled(Machine(name, gpu.count, memory_gib, size.vcpus, size.memory / MIB_IN_GIB))
     regions = size.regions if size.available else []
     for region in regions or [UNSPECIFIED]:
-        offer = Offer(
-            *("digitalocean", region, size.slug, machine, PurchaseOption.ON_DEMAND),
-            hourly_rate=amount(size.price_hourly),
-            observed_at=now,
-            source=SOURCE,
-            flags=stock(bool(regions)),
-        )
-        yield billed(offer)
-        if month := maybe_amount(size.price_monthly):
-            yield monthly(offer, month)
+        rented = region, size.slug, machine
+        yield from listing.sold(rented, size.price_hourly, month=size.price_monthly, is_free=bool(regions))
 
 
 SPEC = Site(

@@ -14,26 +14,24 @@ where there is no such fee.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Offer
 from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, monthly, spread
-from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.rows import LeftOut, listed, read_rows
+from pricing.sources.common.endpoint import Site, address, one_call
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Collected
 
 SOURCE = "Hetzner available configurations"
-PATH = "/order/server/available_configurations"
 CURRENCY = "EUR"
 SETUP_FEE = "setup_fee_in_each_month"
 GPU_PRODUCT = "GEX"  # Hetzner's prefix of its GPU servers
@@ -76,11 +74,6 @@ class Server(Struct):
     configuration: list[Part]
 
 
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every GPU server in every place, at its cheapest configuration; one call lists everything. Raises SourceError."""
-    return offers(api.get(PATH, currency=CURRENCY), now)
-
-
 def offers(document: object, now: datetime) -> Collected:
     """The configurations of GPU servers as offers."""
     servers = [
@@ -88,31 +81,17 @@ def offers(document: object, now: datetime) -> Collected:
         for row in listed("hetzner", document)
         if isinstance(row, dict) and str(row.get("product_name")).startswith(GPU_PRODUCT)
     ]
-    return read_rows("hetzner", servers, lambda row: _offers(convert(row, Server), now))
+    return Listing("hetzner", SOURCE, now, CURRENCY).read(servers, Server, _offers)
 
 
-def _offers(server: Server, now: datetime) -> Iterator[Offer]:
-    machine = _machine(server)
+def _offers(server: Server, listing: Listing) -> Iterator[Offer]:
+    machine = _machine(server, listing)
     for place, availability in server.availabilities.items():
-        offer = Offer(
-            *("hetzner", place.lower(), server.product_name, machine, PurchaseOption.ON_DEMAND),
-            hourly_rate=amount(availability.price.hourly),
-            observed_at=now,
-            source=SOURCE,
-            currency=CURRENCY,
-            flags=stock(availability.quantity > 0),
-        )
-        yield from _bought(offer, availability.price)
-
-
-def _bought(offer: Offer, price: Price) -> Iterable[Offer]:
-    month, setup = amount(price.monthly), amount(price.setup or 0)
-    rental = monthly(offer, month)
-    if setup:
-        yield _with_setup(rental, month, setup)
-    else:
-        yield billed(offer)
-        yield rental
+        price, flags = availability.price, stock(availability.quantity > 0)
+        offer = listing.offer(place.lower(), server.product_name, machine, amount(price.hourly), flags=flags)
+        month, setup = amount(price.monthly), amount(price.setup or 0)
+        rental = monthly(offer, month)
+        yield from [_with_setup(rental, month, setup)] if setup else [billed(offer), rental]
 
 
 def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
@@ -127,21 +106,20 @@ def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
     )
 
 
-def _machine(server: Server) -> Machine:
-    product = server.product_name
+def _machine(server: Server, listing: Listing) -> Machine:
+    product, parts = server.product_name, server.configuration
     if product not in ACCELERATORS:
         raise LeftOut("GPU servers not known here left out", product)
-    name = accelerator("hetzner", ACCELERATORS[product])
-    if name is None:
-        raise LeftOut("GPU servers whose accelerator has no figures left out", product)
-    parts = server.configuration
     threads = sum(part.threads or 0 for part in parts if part.type == "cpu")
     memory_gib = sum(part.size or 0 for part in parts if part.type == "ram" and part.unit == "GB")
-    return filled(Machine(name, 1, None, threads or None, float(memory_gib) or None))
+    machine = listing.machine(ACCELERATORS[product], 1, None, threads or None, float(memory_gib) or None)
+    if machine is None:
+        raise LeftOut("GPU servers whose accelerator has no figures left out", product)
+    return machine
 
 
 SPEC = Site("hetzner", address("COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de")).spec(
-    collect,
+    one_call("/order/server/available_configurations", offers, currency=CURRENCY),
     label="Hetzner",
     rates="by the month, and by the hour where no setup fee is charged, in euros",
     cannot_see="the server auction and traffic above the free share. Hetzner Cloud has no accelerators",

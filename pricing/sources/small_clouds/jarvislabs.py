@@ -15,19 +15,17 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import accelerator, region
+from pricing.packaged.names import region
 from pricing.sources.common.amounts import maybe_amount
-from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.endpoint import Site, address, one_call
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 NAME, SOURCE = "jarvislabs", "Jarvis Labs API server_meta"
-PATH = "/misc/server_meta"
 CURRENCIES = ("USD", "INR")
 COUNTS = (1, 2, 4, 8)
 
@@ -51,45 +49,31 @@ class Pool(Struct):
     spot_only_server: bool | None = None
 
 
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every pool's rates; one call lists everything. Raises SourceError."""
-    return offers(api.get(PATH), now)
-
-
 def offers(document: Any, now: datetime) -> Collected:
     """The answer's pools as offers."""
     pools = listed(NAME, document, "server_meta")
     currency = document.get("currency")
     if currency not in CURRENCIES:
         raise SchemaChanged(f"{NAME}: the answer is in {currency or 'no currency'}; expected {' or '.join(CURRENCIES)}")
-    return read_rows(NAME, pools, partial(_offers, currency=currency, now=now))
+    return read_rows(NAME, pools, partial(_offers, listing=Listing(NAME, SOURCE, now, currency)))
 
 
-def _offers(row: object, currency: str, now: datetime) -> Iterator[Offer]:
+def _offers(row: object, listing: Listing) -> Iterator[Offer]:
     pool = convert(row, Pool, strict=False)
-    name = accelerator(NAME, pool.gpu_type, pool.vram)
     bought = (
         (PurchaseOption.ON_DEMAND, None if pool.spot_only_server else pool.price_per_hour, pool.num_free_devices),
         (PurchaseOption.SPOT, pool.spot_price, pool.spot_num_free_devices),
     )
-    for count in (count for count in COUNTS if name and count <= (pool.num_gpus or 1)):
-        rented = NAME, region(NAME, pool.region), f"{count}x {name}", _machine(pool, str(name), count)
+    for count in (count for count in COUNTS if count <= (pool.num_gpus or 1)):
+        vcpus, ram_gib = ((each or 0) * count or None for each in (pool.cpus_per_gpu, pool.ram_per_gpu))
+        machine = listing.machine(pool.gpu_type, count, pool.vram, vcpus and int(vcpus), ram_gib)
+        if machine is None:
+            return
+        rented = region(NAME, pool.region), f"{count}x {machine.accelerator}", machine
         for option, price, free in bought:
             if rate := maybe_amount(price):
-                yield billed(
-                    Offer(
-                        *(*rented, option, rate * count),
-                        observed_at=now,
-                        source=SOURCE,
-                        currency=currency,
-                        flags=stock(None if free is None else free >= count),
-                    )
-                )
-
-
-def _machine(pool: Pool, name: str, count: int) -> Machine:
-    vcpus, memory = ((each or 0) * count or None for each in (pool.cpus_per_gpu, pool.ram_per_gpu))
-    return filled(Machine(name, count, pool.vram, vcpus and int(vcpus), memory))
+                flags = stock(None if free is None else free >= count)
+                yield billed(listing.offer(*rented, rate * count, purchase_option=option, flags=flags))
 
 
 SPEC = Site(
@@ -97,7 +81,7 @@ SPEC = Site(
     address("COSTCALC_JARVISLABS_URL", "https://backendprod.jarvislabs.net"),
     SourceSetting("COSTCALC_JARVISLABS_API_KEY", "an API key of the account", secret=True),
 ).spec(
-    collect,
+    one_call("/misc/server_meta", offers),
     label="Jarvis Labs",
     rates="on demand and spot, by region",
     needs="any API key of the account (jarvislabs.ai, Settings, API keys)",

@@ -9,57 +9,39 @@ name do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct, field
 
 from costcalc.hardware import Machine
-from costcalc.offers import ANY_REGION, Offer, PurchaseOption
-from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
+from costcalc.offers import ANY_REGION, Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount
-from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.rows import LeftOut, read_rows
+from pricing.sources.common.endpoint import Site, address, one_call
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import LeftOut
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
 SOURCE = "Lambda Cloud API instance-types"
-PATH = "/api/v1/instance-types"
 CENTS = 100
 NAMED = re.compile(r"gpu_\d+x_(?P<gpu>.+)")
-
-
-class Specs(Struct):
-    """What an instance type holds."""
-
-    gpus: int
-    vcpus: int
-    memory_gib: float
 
 
 class InstanceType(Struct):
     """A machine and its price. Some answers lack the accelerator's description, such as "H100 (80 GB SXM5)"."""
 
-    name: str
-    price_cents_per_hour: Decimal
-    specs: Specs
-    gpu_description: str | None = None
-
-
-class Entry(Struct):
-    """One entry of the answer."""
-
-    instance_type: InstanceType
+    name: str = field(name="instance_type.name")
+    price_cents_per_hour: Decimal = field(name="instance_type.price_cents_per_hour")
+    gpus: int = field(name="instance_type.specs.gpus")
+    vcpus: int = field(name="instance_type.specs.vcpus")
+    memory_gib: float = field(name="instance_type.specs.memory_gib")
     regions_with_capacity_available: list[Any]
-
-
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every instance type with an accelerator; one call lists everything. Raises SourceError."""
-    return offers(api.get(PATH), now)
+    gpu_description: str | None = field(name="instance_type.gpu_description", default=None)
 
 
 def offers(document: object, now: datetime) -> Collected:
@@ -67,37 +49,23 @@ def offers(document: object, now: datetime) -> Collected:
     data = document.get("data") if isinstance(document, dict) else None
     if not isinstance(data, dict) or not data:
         raise SchemaChanged("lambda: the answer holds no instance types")
-    packaged = packaged_machines("lambda")
-    return read_rows("lambda", data.values(), lambda row: _offers(convert(row, Entry), packaged, now))
+    read = partial(_offers, packaged=packaged_machines("lambda"))
+    return Listing("lambda", SOURCE, now).read(data.values(), InstanceType, read)
 
 
-def _offers(entry: Entry, packaged: Mapping[str, Machine], now: datetime) -> Iterable[Offer]:
-    kind = entry.instance_type
-    machine = _machine(kind, packaged)
-    if machine is None:
+def _offers(kind: InstanceType, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
+    if not kind.gpus:
         return
-    yield billed(
-        Offer(
-            *("lambda", ANY_REGION, kind.name, machine, PurchaseOption.ON_DEMAND),
-            hourly_rate=amount(kind.price_cents_per_hour) / CENTS,
-            observed_at=now,
-            source=SOURCE,
-            flags=stock(bool(entry.regions_with_capacity_available)),
-        )
-    )
-
-
-def _machine(kind: InstanceType, packaged: Mapping[str, Machine]) -> Machine | None:
-    """What the instance holds, or None where it has no accelerator, or one of which there are no figures."""
-    known, specs = packaged.get(kind.name), kind.specs
-    if not specs.gpus:
-        return None
-    gpu = known.accelerator if known and known.accelerators == specs.gpus else _accelerator(kind)
-    return filled(Machine(gpu, specs.gpus, None, specs.vcpus, specs.memory_gib), known) if gpu else None
+    known = packaged.get(kind.name)
+    gpu = known.accelerator if known and known.accelerators == kind.gpus else _accelerator(kind)
+    if gpu:
+        machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), known)
+        rate, is_free = amount(kind.price_cents_per_hour) / CENTS, bool(kind.regions_with_capacity_available)
+        yield from listing.sold((ANY_REGION, kind.name, machine), rate, is_free=is_free)
 
 
 def _accelerator(kind: InstanceType) -> str | None:
-    """By the description, else by the name."""
+    """By the description, else by the name; None for one of which there are no figures."""
     if kind.gpu_description:
         return accelerator("lambda", kind.gpu_description)
     named = NAMED.fullmatch(kind.name)
@@ -111,7 +79,7 @@ SPEC = Site(
     address("COSTCALC_LAMBDA_URL", "https://cloud.lambda.ai"),
     SourceSetting("COSTCALC_LAMBDA_API_KEY", "an API key of the account", secret=True),
 ).spec(
-    collect,
+    one_call("/api/v1/instance-types", offers),
     label="Lambda",
     rates="on demand",
     needs='any API key of the account (cloud.lambda.ai, "API keys")',

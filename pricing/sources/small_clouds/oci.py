@@ -16,17 +16,17 @@ from decimal import Decimal
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import ANY_REGION, Offer, PurchaseOption
+from costcalc.offers import ANY_REGION, Offer
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
-from pricing.sources.common.amounts import amount
-from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.amounts import amount, spot
+from pricing.sources.common.endpoint import Site, address, one_call
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import LeftOut, listed, read_rows
 from pricing.sources.source import Collected
 
 SOURCE = "Oracle public price list"
-PATH = "/pls/apex/cetools/api/v1/products/"
 GPU_HOUR = "GPU Per Hour"
 NO_RENTALS = (
     "NVIDIA AI Enterprise",
@@ -66,11 +66,6 @@ class Part(Struct, rename="camel"):
     currency_code_localizations: list[Localization]
 
 
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every GPU shape whose part is priced; one call lists everything. Raises SourceError."""
-    return offers(api.get(PATH, currencyCode="USD"), now)
-
-
 def offers(document: object, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
@@ -92,20 +87,13 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
         raise LeftOut("accelerators without figures here left out", part.display_name)
     if not holding:
         raise LeftOut("accelerators in no shape known here left out", part.display_name)
-    hourly = _price(part)
+    hourly, listing = _price(part), Listing("oci", f"{SOURCE}: {part.part_number}", now)
     for shape, machine in holding.items():
-        if not shape.startswith(form):
-            continue
-        offer = Offer(
-            *("oci", ANY_REGION, shape, filled(machine), PurchaseOption.ON_DEMAND),
-            hourly_rate=hourly * machine.accelerators,
-            observed_at=now,
-            source=f"{SOURCE}: {part.part_number}",
-        )
-        yield billed(offer)
-        if shape.startswith(PREEMPTIBLE):
-            half = offer.hourly_rate * PREEMPTIBLE_SHARE
-            yield billed(replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=half, flags=("derived",)))
+        if shape.startswith(form):
+            offer = billed(listing.offer(ANY_REGION, shape, filled(machine), hourly * machine.accelerators))
+            yield offer
+            if shape.startswith(PREEMPTIBLE):
+                yield replace(spot(offer, offer.hourly_rate * PREEMPTIBLE_SHARE), flags=("derived",))
 
 
 def _accelerator(part: Part) -> str | None:
@@ -126,7 +114,7 @@ def _price(part: Part) -> Decimal:
 
 
 SPEC = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com")).spec(
-    collect,
+    one_call("/pls/apex/cetools/api/v1/products/", offers, currencyCode="USD"),
     label="Oracle Cloud Infrastructure",
     rates="on demand and preemptible",
     cannot_see="annual and monthly universal credits, negotiated rates, block storage, and whether a region has a shape",

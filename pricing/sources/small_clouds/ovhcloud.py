@@ -13,66 +13,22 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct, field
 
-from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import Offer
 from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import UNSPECIFIED, accelerator
+from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.amounts import amount, monthly
-from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.rows import LeftOut, listed, read_rows
+from pricing.sources.common.endpoint import Site, address, one_call
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Bounds, Collected, SchemaChanged
 
 SOURCE = "OVHcloud order catalogue"
-PATH = "/v1/order/catalog/public/cloud"
 SUBSIDIARY = "FR"  # its catalogue is in euros
 GPU_BRICK = "gpu"  # serving of models is priced by the minute and has another
 HOURLY, MONTHLY = ".consumption", ".monthly.postpaid"
 UNITS_PER_EURO = Decimal(10) ** 8
-
-
-class Memory(Struct):
-    """Memory in GB; an accelerator's is that of one."""
-
-    size: float
-
-
-class Gpu(Struct):
-    """The accelerators of a machine."""
-
-    model: str
-    number: int
-    memory: Memory
-
-
-class Cpu(Struct):
-    """The processors of a machine."""
-
-    cores: int
-
-
-class System(Struct):
-    """`linux` or `windows`."""
-
-    family: str
-
-
-class Technical(Struct):
-    """What a machine holds."""
-
-    name: str
-    gpu: Gpu
-    cpu: Cpu
-    memory: Memory
-    os: System
-
-
-class Blobs(Struct):
-    """The description of an addon."""
-
-    technical: Technical
 
 
 class Pricing(Struct):
@@ -81,17 +37,18 @@ class Pricing(Struct):
     price: int
 
 
-class Addon(Struct, rename="camel"):
-    """A way to rent a machine."""
+class Addon(Struct):
+    """A way to rent a machine; memory is in GB, `gpu_memory_gib` that of one accelerator."""
 
-    plan_code: str
+    plan_code: str = field(name="planCode")
     pricings: list[Pricing]
-    blobs: Blobs
-
-
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every GPU instance; one call lists everything, some 8 MB. Raises SourceError."""
-    return offers(api.get(PATH, ovhSubsidiary=SUBSIDIARY), now)
+    name: str = field(name="blobs.technical.name")
+    system: str = field(name="blobs.technical.os.family")  # linux or windows
+    gpu: str = field(name="blobs.technical.gpu.model")
+    gpus: int = field(name="blobs.technical.gpu.number")
+    gpu_memory_gib: float = field(name="blobs.technical.gpu.memory.size")
+    cores: int = field(name="blobs.technical.cpu.cores")
+    memory_gib: float = field(name="blobs.technical.memory.size")
 
 
 def offers(document: Any, now: datetime) -> Collected:
@@ -100,7 +57,7 @@ def offers(document: Any, now: datetime) -> Collected:
     currency = (document.get("locale") or {}).get("currencyCode")
     if not currency:
         raise SchemaChanged("ovhcloud: the catalogue names no currency")
-    return read_rows("ovhcloud", addons, lambda row: _offers(convert(row, Addon), currency, now))
+    return Listing("ovhcloud", SOURCE, now, currency).read(addons, Addon, _offers)
 
 
 def _has_gpu(row: object) -> bool:
@@ -108,32 +65,20 @@ def _has_gpu(row: object) -> bool:
     return ((blobs or {}).get("commercial") or {}).get("brick") == GPU_BRICK
 
 
-def _offers(addon: Addon, currency: str, now: datetime) -> Iterator[Offer]:
-    machine = addon.blobs.technical
-    if machine.os.family != "linux" or not addon.plan_code.endswith((HOURLY, MONTHLY)):
+def _offers(addon: Addon, listing: Listing) -> Iterator[Offer]:
+    if addon.system != "linux" or not addon.plan_code.endswith((HOURLY, MONTHLY)):
         return
     if len(addon.pricings) != 1:
         raise LeftOut("plans with more than one price left out", addon.plan_code)
-    name = accelerator("ovhcloud", machine.gpu.model, machine.gpu.memory.size)
-    if name is None:
-        return
-    price = amount(addon.pricings[0].price) / UNITS_PER_EURO
-    memory_gib, count = machine.gpu.memory.size, machine.gpu.number
-    offer = Offer(
-        *("ovhcloud", UNSPECIFIED, machine.name),
-        filled(Machine(name, count, memory_gib, machine.cpu.cores, machine.memory.size)),
-        PurchaseOption.ON_DEMAND,
-        hourly_rate=price,
-        observed_at=now,
-        source=SOURCE,
-        currency=currency,
-    )
-    is_monthly = addon.plan_code.endswith(MONTHLY)
-    yield monthly(offer, price) if is_monthly else billed(offer)
+    machine = listing.machine(addon.gpu, addon.gpus, addon.gpu_memory_gib, addon.cores, addon.memory_gib)
+    if machine:
+        price = amount(addon.pricings[0].price) / UNITS_PER_EURO
+        offer = listing.offer(UNSPECIFIED, addon.name, machine, price)
+        yield monthly(offer, price) if addon.plan_code.endswith(MONTHLY) else billed(offer)
 
 
 SPEC = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com")).spec(
-    collect,
+    one_call("/v1/order/catalog/public/cloud", offers, ovhSubsidiary=SUBSIDIARY),
     label="OVHcloud",
     rates="by the hour and by the month, in euros",
     cannot_see="Savings Plans, the United States, regions, and whether a machine is free. There is no spot",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, convert
@@ -24,6 +25,7 @@ from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 
@@ -97,12 +99,11 @@ def offers(document: object, now: datetime) -> Collected:
     """The answer's accelerators as machines of 1, 2, 4 and 8."""
     if isinstance(document, dict) and document.get("errors"):
         raise SchemaChanged("runpod: the query is not understood any more")
-    packaged = packaged_machines("runpod")
-    gpus = listed("runpod", document, "data", "gpuTypes")
-    return read_rows("runpod", gpus, lambda row: _offers(row, packaged, now))
+    read = partial(_offers, listing=Listing("runpod", SOURCE, now), packaged=packaged_machines("runpod"))
+    return read_rows("runpod", listed("runpod", document, "data", "gpuTypes"), read)
 
 
-def _offers(row: Any, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
     gpu = convert(row, Gpu)
     if gpu.manufacturer.casefold() not in MAKERS:
         return
@@ -112,13 +113,8 @@ def _offers(row: Any, packaged: Mapping[str, Machine], now: datetime) -> Iterato
         for count in (count for count in COUNTS if price and count <= cloud.largest_pod):
             kind = f"{count}x {name} {cloud.name}"
             machine = filled(Machine(str(name), count, gpu.memory_in_gb), packaged.get(kind))
-            single = Offer(
-                *("runpod", UNSPECIFIED, kind, machine, PurchaseOption.ON_DEMAND),
-                hourly_rate=price or Decimal(0),
-                observed_at=now,
-                source=SOURCE,
-                flags=stock(cloud.is_free(row, count)),
-            )
+            flags = stock(cloud.is_free(row, count))
+            single = listing.offer(UNSPECIFIED, kind, machine, price or Decimal(0), flags=flags)
             for offer in _bought(single, cloud):
                 yield billed(replace(offer, hourly_rate=offer.hourly_rate * count))
 

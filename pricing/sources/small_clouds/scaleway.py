@@ -16,15 +16,10 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
-from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
-from pricing.packaged.names import accelerator
+from costcalc.offers import Offer
 from pricing.scope import Scope
-from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import ApiSource, Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting, SourceSpec, separated
 
@@ -62,7 +57,7 @@ class ServerType(Struct):
     end_of_service: bool = False
 
 
-class Listed(Struct):
+class Place(Struct):
     """A commercial type where it is listed; `stock` is `available`, `scarce`, `shortage`, or None where it is not said."""
 
     zone: str
@@ -73,12 +68,12 @@ class Listed(Struct):
 
 def collect(api: Endpoint, now: datetime, zones: tuple[str, ...]) -> Collected:
     """Every type with whole accelerators in every zone. Raises SourceError."""
-    listed = []
+    places, listing = [], Listing("scaleway", SOURCE, now, "EUR")
     for zone in zones:
         stock = _servers(api, STOCK_PATH.format(zone=zone))
         for name, row in _servers(api, PATH.format(zone=zone)).items():
-            listed.append(Listed(zone, name, row, (stock.get(name) or {}).get("availability")))
-    return read_rows("scaleway", listed, partial(_read, now=now), Scope(regions=frozenset(zones)))
+            places.append(Place(zone, name, row, (stock.get(name) or {}).get("availability")))
+    return read_rows("scaleway", places, partial(_offers, listing=listing), Scope(regions=frozenset(zones)))
 
 
 def _servers(api: Endpoint, path: str) -> dict[str, Any]:
@@ -95,27 +90,17 @@ def _servers(api: Endpoint, path: str) -> dict[str, Any]:
     raise SchemaChanged("scaleway: the pages of servers have no end")
 
 
-def _read(listed: Listed, now: datetime) -> Iterator[Offer]:
-    kind = convert(listed.row, ServerType)
+def _offers(place: Place, listing: Listing) -> Iterator[Offer]:
+    kind = convert(place.row, ServerType)
     if kind.gpu_info is None or kind.end_of_service:
         return
     if kind.mig_profile:
-        raise LeftOut("slices of an accelerator left out", listed.name)
-    memory_gib = kind.gpu_info.gpu_memory / BYTES_IN_GIB
-    name = accelerator("scaleway", kind.gpu_info.gpu_name, memory_gib)
-    if name is None:
-        return
-    offer = Offer(
-        *("scaleway", listed.zone, listed.name),
-        filled(Machine(name, kind.gpu, memory_gib, kind.ncpus, kind.ram / BYTES_IN_GIB)),
-        PurchaseOption.ON_DEMAND,
-        hourly_rate=amount(kind.hourly_price),
-        observed_at=now,
-        source=SOURCE,
-        currency="EUR",
-        flags=stock(listed.stock != SHORTAGE if listed.stock else None),
-    )
-    yield billed(offer)
+        raise LeftOut("slices of an accelerator left out", place.name)
+    memory_gib, ram_gib = kind.gpu_info.gpu_memory / BYTES_IN_GIB, kind.ram / BYTES_IN_GIB
+    machine = listing.machine(kind.gpu_info.gpu_name, kind.gpu, memory_gib, kind.ncpus, ram_gib)
+    if machine:
+        is_free = place.stock != SHORTAGE if place.stock else None
+        yield from listing.sold((place.zone, place.name, machine), kind.hourly_price, is_free=is_free)
 
 
 SPEC = SourceSpec(

@@ -16,13 +16,14 @@ from typing import Any
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, PurchaseOption, RatePart
+from costcalc.offers import Gap, Offer, RatePart
 from pricing.offer_flags import MARKETPLACE, stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting
 
@@ -78,10 +79,11 @@ def offers(rows: list[object], now: datetime) -> Collected:
     """The cheapest of the hosts that offer the same machine in the same country."""
     if not all(isinstance(row, dict) for row in rows):
         raise SchemaChanged("vast: offers are no objects any more")
-    return read_rows("vast", rows, lambda row: _offers(convert(row, Host), now))
+    listing = Listing("vast", SOURCE, now)
+    return read_rows("vast", rows, lambda row: _offers(convert(row, Host), listing))
 
 
-def _offers(host: Host, now: datetime) -> Iterator[Offer]:
+def _offers(host: Host, listing: Listing) -> Iterator[Offer]:
     count = host.num_gpus
     name = accelerator("vast", host.gpu_name, host.gpu_ram / MIB_IN_GIB) if count else None
     if name is None:
@@ -90,15 +92,8 @@ def _offers(host: Host, now: datetime) -> Iterator[Offer]:
     parts = (RatePart("machine", base), RatePart("disk", total - base)) if base and base < total else ()
     country = COUNTRY.search(host.geolocation or "")
     region = country[1].lower() if country else UNSPECIFIED
-    offer = Offer(
-        *("vast", region, f"{count}x {name}", filled(Machine(name, count))),
-        purchase_option=PurchaseOption.ON_DEMAND,
-        hourly_rate=total,
-        observed_at=now,
-        source=SOURCE,
-        parts=parts,
-        flags=(MARKETPLACE, *stock(True)),
-    )
+    machine, flags = filled(Machine(name, count)), (MARKETPLACE, *stock(True))
+    offer = listing.offer(region, f"{count}x {name}", machine, total, parts=parts, flags=flags)
     yield billed(offer)
     if bid := maybe_amount(host.min_bid):
         yield billed(spot(offer, bid + (total - base if base else 0)))

@@ -15,19 +15,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.offers import Gap, Offer
 from pricing.offer_flags import stock
 from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
-from pricing.sources.common.rows import LeftOut, listed, read_rows
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Collected, SchemaChanged
 
 SOURCE = "Vultr API plans"
@@ -110,21 +112,18 @@ def _plans(api: Endpoint, path: str) -> Iterator[object]:
 
 def offers(plans: list[object], now: datetime) -> Collected:
     """The plans with accelerators as offers."""
-    packaged = packaged_machines("vultr")
-    return read_rows("vultr", plans, lambda row: _offers(convert(row, Plan), packaged, now))
+    read = partial(_offers, packaged=packaged_machines("vultr"))
+    return Listing("vultr", SOURCE, now).read(plans, Plan, read)
 
 
-def _offers(plan: Plan, packaged: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:
+def _offers(plan: Plan, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
     machine = _machine(plan, packaged)
     if machine is None:
         return
     regions = [region for region in plan.locations if region]
     for region in regions or [UNSPECIFIED]:
-        cost = plan.cost(region)
-        offer = Offer(
-            *("vultr", region, plan.id, machine, PurchaseOption.ON_DEMAND, amount(cost.hourly_cost), now, SOURCE),
-            flags=stock(None if regions else False),
-        )
+        cost, flags = plan.cost(region), stock(None if regions else False)
+        offer = listing.offer(region, plan.id, machine, amount(cost.hourly_cost), flags=flags)
         yield from map(billed, _bought(offer, plan, cost))
 
 

@@ -13,29 +13,27 @@ MODULE = '''
 """A provider made up for a test. The price of a row is that of a whole machine."""
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
-from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Site, address
-from pricing.sources.common.rows import listed, read_rows
+from pricing.sources.common.listing import Listing
+from pricing.sources.common.rows import listed
 from pricing.sources.source import Collected
-from msgspec import Struct, convert
+from msgspec import Struct, field
 from decimal import Decimal
 
 
 class Row(Struct):
     name: str
-    gpus: int
     price: Decimal
+    gpus: int = field(name="holds.gpus")
 
 
 def collect(api, now):
     {asked}
-    return read_rows("acme", listed("acme", document, "machines"), lambda row: _offers(convert(row, Row), now))
+    return Listing("acme", "Acme's list", now).read(listed("acme", document, "machines"), Row, _offers)
 
 
-def _offers(row, now):
-    machine = Machine("V100", row.gpus, 16.0)
-    yield Offer("acme", "here", row.name, machine, PurchaseOption.ON_DEMAND, amount(row.price), now, "Acme's list")
+def _offers(row, listing):
+    yield from listing.sold(("here", row.name, Machine("V100", row.gpus, 16.0)), row.price)
 
 
 SPEC = Site("acme", address("COSTCALC_ACME_URL", "https://api.acme.example")).spec(
@@ -51,7 +49,7 @@ PLUGIN = """
 import pricing.sources
 import support.recorded_sources as recorded
 
-answer = recorded.Answer("/machines", b'{"machines": [{"name": "one", "gpus": 1, "price": 3}]}')
+answer = recorded.Answer("/machines", b'{"machines": [{"name": "one", "holds": {"gpus": 1}, "price": 3}]}')
 for name in NAMES:
     pricing.sources.SOURCES.modules[name] = f"{name}_source"
     recorded.RECORDED[name] = recorded.RecordedSource(name, (answer,), {})

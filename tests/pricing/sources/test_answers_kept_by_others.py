@@ -11,10 +11,10 @@ from support.recorded_sources import NOW, RECORDINGS, recorded
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
 from pricing.sources.aws.machines import described_machines
-from pricing.sources.aws.price_list import Origin
 from pricing.sources.aws.services import spot_offers
 from pricing.sources.azure import items
 from pricing.sources.catalogues.skypilot import cloud_offers
+from pricing.sources.common.listing import Listing
 from pricing.sources.gcp.skus import ON_DEMAND, Skipped, rate_book, read_sku
 from pricing.sources.small_clouds import digitalocean, hetzner, lambda_cloud, oci, runpod, vast, verda, vultr
 
@@ -84,7 +84,7 @@ def test_awss_description_of_a_machine():
 def test_awss_newest_spot_price_of_the_cheapest_zone():
     rows = kept("aws/spot_prices_kept_by_instance_selector.json")
     machine = Machine("Xeon", 0, vcpus=2, memory_gib=8.0)
-    [offer] = spot_offers(rows, "us-east-1", lambda _: machine, Origin("spot", NOW))
+    [offer] = spot_offers(rows, "us-east-1", lambda _: machine, Listing("aws", "spot", NOW))
     newest = {
         zone: max((row["Timestamp"], row["SpotPrice"]) for row in rows if row["AvailabilityZone"] == zone)
         for zone in {row["AvailabilityZone"] for row in rows}

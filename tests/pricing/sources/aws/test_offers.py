@@ -11,12 +11,13 @@ from fakes import aws as fake
 from costcalc.hardware import Machine
 from costcalc.offers import Payment, PurchaseOption
 from pricing.sources.aws.machines import described_machines, region_of
-from pricing.sources.aws.price_list import Origin, price_list_offers, product
+from pricing.sources.aws.price_list import price_list_offers, product
 from pricing.sources.aws.services import capacity_block_offers, savings_plan_offers, spot_offers
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-ORIGIN = Origin("a test", NOW)
+LISTING = Listing("aws", "a test", NOW)
 CPU = Machine("Xeon", 0, None, 2, 8)
 RECORDED = Path(__file__).parents[3] / "recordings" / "aws" / "get_products_m5_large.json"
 NONE, PARTIAL, ALL = Payment.NO_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.ALL_UPFRONT
@@ -40,7 +41,7 @@ M5_LARGE = {
 def offers_of(element):
     listed = product(element["product"], region_of)
     assert listed is not None
-    return list(price_list_offers(listed, element["terms"], CPU, ORIGIN))
+    return list(price_list_offers(listed, element["terms"], CPU, LISTING))
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_a_regions_spot_rate_is_its_lowest_zones_latest_quote_with_the_median_be
     strangers += quotes(
         [("us-east-1-bos-1a", "0.01", "2021-02-09T02:00:00"), ("us-west-2a", "0.01", "2021-02-09T02:00:00")]
     )
-    (offer,) = spot_offers(quotes(M5_SPOT) + strangers, "us-east-1", {"m5.large": CPU}.get, ORIGIN)
+    (offer,) = spot_offers(quotes(M5_SPOT) + strangers, "us-east-1", {"m5.large": CPU}.get, LISTING)
     assert (offer.region, offer.hourly_rate) == ("us-east-1", Decimal("0.0381"))
     assert offer.flags == ("zone=us-east-1c", "zones=5", "spot_median=0.042300")
     assert offer.effective_from == datetime(2021, 2, 8, 20, 38, 39, tzinfo=UTC)
@@ -213,25 +214,25 @@ def test_a_regions_spot_rate_is_its_lowest_zones_latest_quote_with_the_median_be
 
 def test_spot_of_the_virtual_private_cloud_counts_and_unknown_machines_do_not():
     rows = quotes(M5_SPOT[:1], "Linux/UNIX (Amazon VPC)") + quotes(M5_SPOT[:1], name="m9.large")
-    assert [each.instance_type for each in spot_offers(rows, "us-east-1", {"m5.large": CPU}.get, ORIGIN)] == [
+    assert [each.instance_type for each in spot_offers(rows, "us-east-1", {"m5.large": CPU}.get, LISTING)] == [
         "m5.large"
     ]
 
 
 def test_a_zone_id_names_no_region_and_is_believed():
     (offer,) = spot_offers(
-        quotes([("use1-az4", "0.04", "2021-02-09T02:00:00")]), "us-east-1", {"m5.large": CPU}.get, ORIGIN
+        quotes([("use1-az4", "0.04", "2021-02-09T02:00:00")]), "us-east-1", {"m5.large": CPU}.get, LISTING
     )
     assert offer.flags[0] == "zone=use1-az4"
 
 
 def test_spot_quotes_of_another_shape_are_refused():
     with pytest.raises(SchemaChanged, match="spot price history"):
-        list(spot_offers([{"InstanceType": "m5.large"}], "us-east-1", {"m5.large": CPU}.get, ORIGIN))
+        list(spot_offers([{"InstanceType": "m5.large"}], "us-east-1", {"m5.large": CPU}.get, LISTING))
 
 
 def plans(*rates):
-    return list(savings_plan_offers(rates, "us-east-1", {"p3.8xlarge": CPU}.get, ORIGIN))
+    return list(savings_plan_offers(rates, "us-east-1", {"p3.8xlarge": CPU}.get, LISTING))
 
 
 @pytest.mark.parametrize(
@@ -303,7 +304,7 @@ def blocks(*rows, **change):
         }
         for hours, fee in rows
     ]
-    return list(capacity_block_offers(found, "us-east-2", {"p5.48xlarge": CPU}.get, ORIGIN))
+    return list(capacity_block_offers(found, "us-east-2", {"p5.48xlarge": CPU}.get, LISTING))
 
 
 def test_a_capacity_blocks_rate_divides_by_its_real_hours_and_the_cheapest_counts():
