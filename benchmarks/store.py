@@ -85,14 +85,14 @@ def listing(moment):
     from dataclasses import replace
 
     from benchmarks.synthetic import packaged
-    from pricing.store.publish import Attempt, Listing, Publication
+    from pricing.store.publish import SourceResult
 
     known = packaged()
     base = [known.offer(row) for row in known.current_offers(moment, 36_500).rows.tolist()]
     copies = range(-(-OFFERS // len(base)))
     offers = [replace(each, region=f"{each.region}~{n}", observed_at=moment) for n in copies for each in base]
     del offers[OFFERS:]
-    return Publication((Listing("bench", offers),), (Attempt("bench", 1, len(offers)),))
+    return (SourceResult("bench", 1, tuple(offers)),)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,11 @@ from pricing.checks import (
 from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
-from pricing.scope import Key, Scope
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
 from pricing.store.book import PACKAGED
-from pricing.store.publish import Attempt, Listing, Publication, Published
+from pricing.store.publish import Published, SourceResult
 from pricing.store.quarantine import Inspection, Quarantined, Rate, rate_of
 from pricing.store.store import SourceState, Store
 
@@ -52,27 +51,6 @@ SETTINGS = (
 
 class UnknownSource(ValueError):
     """No source has this name; the message names the nearest."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceResult:
-    """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
-
-    `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
-    `whole` is what it read to the end, `left_out` the keys of what it listed beside the offers. `inspection` is what the checks
-    left out; None where nothing was listed.
-    """
-
-    name: str
-    seconds: float
-    offers: tuple[Offer, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    error: str | None = None
-    faults: tuple[Gap, ...] = ()
-    missing: str | None = None
-    whole: tuple[Scope, ...] = ()
-    left_out: frozenset[Key] = frozenset()
-    inspection: Inspection | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,36 +301,24 @@ class _Parts:
         elapsed = time.monotonic() - self._started
         good = [each for each in self._unpublished if not each.error]
         if good and elapsed >= self._due_after:
-            self._publish(good, tuple(gap for each in good for gap in each.gaps))
+            self._published.append(self._store.publish(good, self._now))
             self._unpublished = [each for each in self._unpublished if each.error]
             self._due_after = 2 * elapsed
 
     def published(self) -> Published:
         """All that was published, the rest included."""
         if self._unpublished or not self._published:
-            self._publish(self._unpublished, self._gaps())
+            self._published.append(self._store.publish(self._rest(), self._now))
         ended = tuple(each for part in self._published for each in part.ended)
         new, seen_again = (sum(getattr(part, name) for part in self._published) for name in ("new", "seen_again"))
         return Published(self._published[-1].snapshot, new, seen_again, ended)
 
-    def _publish(self, results: Sequence[SourceResult], gaps: tuple[Gap, ...]) -> None:
-        attempts = []
-        for each in results:
-            trouble = each.error or "; ".join(fault.reason for fault in each.faults) or None
-            attempts.append(Attempt(each.name, each.seconds, None if each.error else len(each.offers), trouble))
-        publication = Publication(
-            tuple(Listing(each.name, each.offers, each.whole, each.left_out) for each in results if not each.error),
-            tuple(attempts),
-            gaps,
-            tuple(each.inspection for each in results if each.inspection),
-        )
-        self._published.append(self._store.publish(publication, self._now))
-
-    def _gaps(self) -> tuple[Gap, ...]:
-        """Those of each source left; where none of several answered, the network is what is missing, and one gap says so."""
-        if len(self.results) > 1 and all(result.error for result in self.results):
-            return (Gap(ANY_SOURCE, "none of them answered"),)
-        return tuple(gap for result in self._unpublished for gap in result.gaps)
+    def _rest(self) -> Sequence[SourceResult]:
+        """What is left; where none of several sources answered, the network is what is missing, and one gap says so."""
+        if len(self.results) == 1 or not all(result.error for result in self.results):
+            return self._unpublished
+        nothing = Gap(ANY_SOURCE, "none of them answered")
+        return [replace(each, gaps=() if number else (nothing,)) for number, each in enumerate(self._unpublished)]
 
 
 def unwatched_seconds(environment: Environment) -> float:

@@ -35,6 +35,7 @@ from pricing import refresh as refreshing
 from pricing.recording import Recording
 from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.store import backups
+from pricing.store.publish import SourceResult
 from pricing.store.quarantine import Quarantined
 from pricing.store.store import Store
 
@@ -103,7 +104,7 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("asking the price sources", total=total)
 
-        def watch(result: refreshing.SourceResult) -> None:
+        def watch(result: SourceResult) -> None:
             progress.update(task, advance=1)
             if not result.missing:
                 told = result.error or many(len(result.offers), "offer")
@@ -112,7 +113,7 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
         return refreshing.refresh(names, store, os.environ, utc_now(), watch)
 
 
-def _told(result: refreshing.SourceResult) -> str:
+def _told(result: SourceResult) -> str:
     if result.missing:
         return f"not asked, {NOT_CONFIGURED}: {result.missing}"
     return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))

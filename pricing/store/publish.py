@@ -29,43 +29,33 @@ ROWS_IN_A_BOOK = 40_000  # beyond that it becomes a segment
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """The offers that one source listed; `origin` is the source's name.
+class SourceResult:
+    """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
 
-    An offer of a `whole` scope that is missing here has ended, unless it is among those `left_out`, which were listed too.
+    `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
+    An offer of what it read `whole`, to the end, has ended where it is missing here, unless its key is one of those `left_out`,
+    which were listed too. `inspection` is what the checks left out; None where nothing was listed.
     """
 
-    origin: str
-    offers: Sequence[Offer]
+    name: str
+    seconds: float
+    offers: tuple[Offer, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    error: str | None = None
+    faults: tuple[Gap, ...] = ()
+    missing: str | None = None
     whole: tuple[Scope, ...] = ()
     left_out: frozenset[Key] = frozenset()
+    inspection: Inspection | None = None
 
     def ends(self, key: Key) -> bool:
         """Whether an offer with this key, which is not among the offers, is no longer listed."""
         return key not in self.left_out and any(scope.holds(key) for scope in self.whole)
 
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """How asking one source went: `offers` is the length of its listing, None if it failed; `error` says what failed."""
-
-    name: str
-    seconds: float
-    offers: int | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """All that one refresh brings: an attempt for each source asked, and a listing for each that answered.
-
-    `gaps` are those of the sources asked; the gaps of other sources stay. `inspections` are what the checks left out.
-    """
-
-    listings: tuple[Listing, ...]
-    attempts: tuple[Attempt, ...]
-    gaps: tuple[Gap, ...] = ()
-    inspections: tuple[Inspection, ...] = ()
+    @property
+    def trouble(self) -> str | None:
+        """Why it failed, or what of it did."""
+        return self.error or "; ".join(fault.reason for fault in self.faults) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +94,17 @@ class _Changes:
             self.new.append(entry(origin, replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))))
 
 
-def publish(connection: Connection, publication: Publication, now: datetime) -> Published:
-    """Write everything a refresh brought as the next snapshot, within the caller's transaction."""
+def publish(connection: Connection, results: Sequence[SourceResult], now: datetime) -> Published:
+    """Write everything a refresh brought as the next snapshot, within the caller's transaction. Sources that were not asked keep
+    their gaps."""
     changes, book = _Changes(), _open_book(connection, now)
-    for listing in publication.listings:
-        _compare(book, listing, changes, now)
-    _record_attempts(connection, publication.attempts, now)
-    record(connection, publication.inspections, now)
-    gaps = (*publication.gaps, *_ended_gaps(changes.ended))
-    return _write_snapshot(
-        connection, book, changes, _standing_gaps(connection, replace(publication, gaps=gaps), now), now
-    )
+    for each in results:
+        if not each.error:
+            _compare(book, each, changes, now)
+    _record_results(connection, results, now)
+    record(connection, (each.inspection for each in results if each.inspection), now)
+    gaps = (*(gap for each in results for gap in each.gaps), *_ended_gaps(changes.ended))
+    return _write_snapshot(connection, book, changes, _standing_gaps(connection, results, gaps, now), now)
 
 
 def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:
@@ -134,7 +124,7 @@ def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime
     if has_edition(connection, prices.digest):
         return None
     book, changes = _edition(_open_book(connection, now), prices.offers)
-    _record_attempts(connection, (Attempt(PACKAGED, 0, len(prices.offers)),), now)
+    _record_results(connection, (SourceResult(PACKAGED, 0, prices.offers),), now)
     published = _write_snapshot(connection, book, changes, open_gaps(connection), now)
     edition = {"digest": prices.digest, "sequence": newest(connection).sequence}
     connection.execute(insert(packaged_editions), edition)
@@ -164,7 +154,7 @@ def _open_book(connection: Connection, now: datetime) -> Book:
     return book.begun_anew(now)
 
 
-def _compare(book: Book, listing: Listing, changes: _Changes, now: datetime) -> None:
+def _compare(book: Book, listing: SourceResult, changes: _Changes, now: datetime) -> None:
     """A rate that is unchanged since it was last seen is a sighting, any other a new row; what is missing ends.
 
     A rate that changed is at least as new as what it replaces, whatever date its source gives it.
@@ -172,11 +162,11 @@ def _compare(book: Book, listing: Listing, changes: _Changes, now: datetime) -> 
     for offer in listing.offers:
         noted = changes.machines if offer.first_hand else changes.second_hand_machines
         noted[offer.provider, offer.instance_type] = offer
-    last = book.last(listing.origin)
-    listed = {each.offer_digest: each for each in (entry(listing.origin, offer) for offer in listing.offers)}
+    last = book.last(listing.name)
+    listed = {each.offer_digest: each for each in (entry(listing.name, offer) for offer in listing.offers)}
     missing = _rows(each.row for digest, each in last.items() if digest not in listed and not each.is_ended)
     gone = [row for row, key in zip(missing.tolist(), book.keys(missing), strict=True) if listing.ends(key[:-1])]
-    changes.end(listing.origin, book.offers(_rows(gone)), now)
+    changes.end(listing.name, book.offers(_rows(gone)), now)
     for each in listed.values():
         before, seen = last.get(each.offer_digest), int(each.offer.observed_at.timestamp())
         if before is None or before.rate_digest != each.rate_digest:
@@ -230,31 +220,31 @@ def _identity(each: Entry) -> tuple[bytes, bytes, int, int]:
     return each.offer_digest, each.rate_digest, int(offer.observed_at.timestamp()), started
 
 
-def _standing_gaps(connection: Connection, publication: Publication, now: datetime) -> tuple[Gap, ...]:
+def _standing_gaps(
+    connection: Connection, results: Sequence[SourceResult], gaps: Sequence[Gap], now: datetime
+) -> tuple[Gap, ...]:
     """The gaps of sources that were not asked, and the new ones; a gap that stays open keeps the moment it opened."""
     before = open_gaps(connection)
-    renewed = {each.name for each in publication.attempts} | {gap.source for gap in publication.gaps}
-    if publication.listings:
+    renewed = {each.name for each in results} | {gap.source for gap in gaps}
+    if not all(each.error for each in results):
         renewed.add(ANY_SOURCE)
     since = {(gap.source, gap.reason): gap.since for gap in before}
     others = tuple(gap for gap in before if gap.source not in renewed)
-    return others + tuple(
-        replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in publication.gaps
-    )
+    return others + tuple(replace(gap, since=gap.since or since.get((gap.source, gap.reason)) or now) for gap in gaps)
 
 
-def _record_attempts(connection: Connection, attempts: Sequence[Attempt], now: datetime) -> None:
+def _record_results(connection: Connection, results: Iterable[SourceResult], now: datetime) -> None:
     """How each source fared; a failure keeps the moment and the length of the last good listing."""
     rows = [
         {
-            "name": attempt.name,
+            "name": each.name,
             "attempted_at": now,
-            "succeeded_at": None if attempt.offers is None else now,
-            "offers": attempt.offers,
-            "seconds": attempt.seconds,
-            "error": attempt.error,
+            "succeeded_at": None if each.error else now,
+            "offers": None if each.error else len(each.offers),
+            "seconds": each.seconds,
+            "error": each.trouble,
         }
-        for attempt in attempts
+        for each in results
     ]
     upsert(connection, source_status, rows, _keep_last_success)
 

@@ -26,8 +26,8 @@ from pricing.store.leases import Lease
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
-    Publication,
     Published,
+    SourceResult,
     has_edition,
     merge_packaged,
     open_gaps,
@@ -140,10 +140,10 @@ class Store:
             merge_packaged(connection, prices, now)
             return str(snapshots.newest(connection).id)
 
-    def publish(self, publication: Publication, now: datetime) -> Published:
+    def publish(self, results: Sequence[SourceResult], now: datetime) -> Published:
         """Write a whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
         with self._database.writing() as connection:
-            return publish(connection, publication, now)
+            return publish(connection, results, now)
 
     def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
         """Every rate and every time that it was seen again, but for those of the sources in `without`."""

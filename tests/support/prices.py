@@ -8,7 +8,7 @@ from typing import Any
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.packaged.networks import packaged_networks
-from pricing.store.publish import Attempt, Listing, Publication
+from pricing.store.publish import SourceResult
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -21,9 +21,9 @@ def offer(rate: str = "3.06", observed_at: datetime = NOW, **changes: Any) -> Of
     return replace(P3, hourly_rate=Decimal(rate), observed_at=observed_at, **changes)
 
 
-def listed(origin: str, *offers: Offer) -> Publication:
+def listed(origin: str, *offers: Offer) -> tuple[SourceResult]:
     """What a refresh of one source brings."""
-    return Publication((Listing(origin, offers),), (Attempt(origin, 0.1, len(offers)),))
+    return (SourceResult(origin, 0.1, offers),)
 
 
 def many(count: int, rate: str, observed_at: datetime = NOW) -> list[Offer]:

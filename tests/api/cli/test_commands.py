@@ -308,13 +308,12 @@ class TestPrices:
     def test_what_is_in_quarantine_is_shown_and_released_after_a_person_agreed(self, run, store_url):
         from support.prices import NOW
 
-        from pricing.store.publish import Publication
         from pricing.store.quarantine import Inspection, rate_of
         from pricing.store.store import Store
 
         store = Store(store_url)
         odd = {rate_of(offer("16", region=region)): f"jumps in {region}" for region in ("a", "b")}
-        store.publish(Publication((), (), inspections=(Inspection("aws", odd),)), NOW)
+        store.publish([SourceResult("aws", 1, inspection=Inspection("aws", odd))], NOW)
         printed = run("prices", "status").output
         assert "aws: left out since 2026-11-20 12:00 UTC: jumps in a\n" in printed
         assert "aws: 2 in quarantine; costcalc prices release aws lets them pass" in printed

@@ -12,7 +12,7 @@ from costcalc.offers import Offer
 from pricing.scope import EVERYTHING
 from pricing.store import publish as publishing
 from pricing.store.book import Book
-from pricing.store.publish import Attempt, Listing, Publication
+from pricing.store.publish import SourceResult
 from pricing.store.store import Store
 
 HOUR = timedelta(hours=1)
@@ -20,8 +20,8 @@ REGIONS = ("a", "b", "c", "d")
 Known = dict[tuple[str, str], str]
 
 
-def listing(origin: str, offers: list[Offer]) -> Publication:
-    return Publication((Listing(origin, offers, (EVERYTHING,)),), (Attempt(origin, 0.1, len(offers)),))
+def listing(origin: str, offers: list[Offer]) -> tuple[SourceResult]:
+    return (SourceResult(origin, 0.1, tuple(offers), whole=(EVERYTHING,)),)
 
 
 def known(store: Store, moment: datetime) -> Known:

@@ -12,7 +12,7 @@ from support.prices import NOW, listed, offer
 from costcalc.offers import Gap
 from pricing.packaged.offers import packaged_digest
 from pricing.store.local_file import newest_catalogue
-from pricing.store.publish import Attempt, Publication
+from pricing.store.publish import SourceResult
 from pricing.store.store import Store
 
 
@@ -32,7 +32,7 @@ def changed(url: str, statement: str) -> str:
 def test_it_is_the_catalogue_that_the_store_loads(filled: str) -> None:
     store = Store(filled)
     store.publish(listed("aws", offer("2.5")), NOW)
-    store.publish(Publication((), (Attempt("gcp", 1.0, None, "silent"),), (Gap("gcp", "silent", NOW),)), NOW)
+    store.publish([SourceResult("gcp", 1.0, (), (Gap("gcp", "silent", NOW),), "silent")], NOW)
     found, loaded = newest_catalogue(filled, packaged_digest()), store.load_current()
     assert found is not None
     assert (found.snapshot, found.gaps) == (store.current_snapshot_id(), (Gap("gcp", "silent", NOW),))

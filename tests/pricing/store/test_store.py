@@ -16,7 +16,7 @@ from pricing.store import publish as publishing
 from pricing.store import tables as schema
 from pricing.store.book import Book
 from pricing.store.connection import Database, StoreUnavailable
-from pricing.store.publish import BOOKS_KEPT, Attempt, Publication
+from pricing.store.publish import BOOKS_KEPT, SourceResult
 from pricing.store.quarantine import Inspection, rate_of
 from pricing.store.store import SnapshotGone, Store
 
@@ -196,7 +196,7 @@ def test_a_book_of_another_version_is_refused_and_says_what_to_do(store: Store, 
 
 
 def test_gaps_stay_until_their_source_is_asked_again(store: Store) -> None:
-    broken = Publication((), (Attempt("gcp", 1, None, "no answer"),), (Gap("gcp", "no answer"),))
+    broken = (SourceResult("gcp", 1, (), (Gap("gcp", "no answer"),), "no answer"),)
     store.publish(broken, NOW)
     store.publish(listed("aws", offer()), LATER)
     store.publish(broken, LATER)
@@ -207,7 +207,7 @@ def test_gaps_stay_until_their_source_is_asked_again(store: Store) -> None:
 
 def test_a_failed_source_keeps_its_last_success_in_the_status(store: Store) -> None:
     store.publish(listed("gcp", offer()), NOW)
-    store.publish(Publication((), (Attempt("gcp", 7.5, None, "no answer"),)), LATER)
+    store.publish([SourceResult("gcp", 7.5, error="no answer")], LATER)
     [state] = store.status()
     assert (state.attempted_at, state.succeeded_at, state.offers) == (LATER, NOW, 1)
     assert (state.seconds, state.error, state.observed_at) == (7.5, "no answer", offer().observed_at)
@@ -220,8 +220,8 @@ def test_what_was_stored_before_texts_were_checked_is_read_as_lines(store: Store
     hostile = offer(instance_type=evil, region=evil, source=evil, flags=(evil,), parts=(RatePart(evil, Decimal(1)),))
     hostile = replace(hostile, machine=Machine(evil, 0), offering_class=evil)
     rates = Inspection("aws", {rate_of(hostile): evil})
-    brought = Publication(listed("aws", hostile).listings, (Attempt("aws", 1, 1, evil),), (Gap("aws", evil),), (rates,))
-    store.publish(brought, NOW)
+    store.publish([SourceResult("aws", 1, (hostile,), inspection=rates)], NOW)
+    store.publish([SourceResult("aws", 1, (), (Gap("aws", evil),), evil)], NOW)
     [found] = current(store, NOW)
     read = (found.instance_type, found.region, found.source, found.offering_class, *found.flags)
     assert {*read, found.parts[0].name, found.machine.accelerator} == {shown}
