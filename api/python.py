@@ -17,8 +17,7 @@ from api.formats import words
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
-from api.questions.schemas.cost import CostSchema, LayoutSchema
-from api.questions.schemas.trainings import COST_LAYOUT
+from api.questions.schemas.cost import COST_LAYOUT, CostSchema, LayoutSchema
 from api.reports.cost import CostReport, cost_report
 from api.service import Service
 from api.settings import read_settings

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from api.cli.cost import ask_lines
-from api.cli.grid import View
+from api.formats.terminal.grid import View
+from api.forms.ask import terminal
 from api.reports.ask import AskReport
 from api.service import Service
 from api.stored import FixedPrices
@@ -48,7 +48,7 @@ def document() -> str:
     catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
     service = Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT)
     shown = (
-        _shown(question, ask_lines(AskReport(service, catalogue, question), View(WIDTH))) for question in QUESTIONS
+        _shown(question, terminal(AskReport(service, catalogue, question), View(WIDTH))) for question in QUESTIONS
     )
     return "\n".join([INTRODUCTION, *shown])
 

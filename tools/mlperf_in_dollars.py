@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from api.questions.schemas.trainings import RoundsSchema
 from api.reports import every_round
 from api.reports.every_round import MOMENT, PARTS, EveryRoundReport, fall
-from api.reports.rounds import RoundRow, RoundsReport, rounds_report
+from api.reports.rounds import RoundRow, RoundsReport, RoundsSchema, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from marshmallow import ValidationError
 
 from api.bootstrap import build_once
-from api.cli.grid import View
 from api.cli.options import FORMATS
 from api.formats.csv_export import has_rows
+from api.formats.terminal.grid import View
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.questions.question import Question
@@ -49,7 +49,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         return Printed(to_json(report.document()).decode() + "\n")
     sheet = b""
     if form == "csv":
-        from api.formats.sheets import list_csv  # a table does not wait for what writes sheets
+        from api.formats.lists import list_csv  # not every answer is a list
 
         write = question.writer("csv") if "csv" in question.forms else partial(list_csv, question.listed)
         sheet = b"".join(write(report, layout))
@@ -58,7 +58,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     if "terminal" in question.forms:
         lines = question.writer("terminal")(report, view)
     else:
-        from api.cli.tables import list_lines  # with the columns of every list
+        from api.formats.lists import list_lines
 
         lines = list_lines(question.listed, report, view)
     table = "".join(f"{line.rstrip()}\n" for line in lines)
@@ -68,8 +68,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
 def launch(settings: Settings, given: dict[str, list[str]]) -> str:
     """The launch file that `/launch` answers. Raises Refused and CannotStart."""
     from api.formats.launch_files import launch_file
-    from api.questions.schemas.trainings import LaunchSchema
-    from api.reports.launch import launch_report
+    from api.reports.launch import LaunchSchema, launch_report
 
     service = build_once(settings)
     catalogue = service.catalogue()
@@ -88,7 +87,7 @@ class PlanAnswer:
 
 def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
     """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
-    from api.formats.sheets import plan_csv, plan_xlsx
+    from api.forms.plan import csv, xlsx
     from api.reports.plan import planner, rows_of_csv, rows_of_json
 
     service = build_once(settings)
@@ -101,5 +100,5 @@ def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAn
 
         text = to_json(document) + b"\n"
     else:
-        text = plan_xlsx(document, layout) if wanted == "xlsx" else b"".join(plan_csv(document, layout))
+        text = xlsx(document, layout) if wanted == "xlsx" else b"".join(csv(document, layout))
     return PlanAnswer(text, len(document.rows), len(document.rows) - document.answered)

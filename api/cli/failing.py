@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from api.cli.options import as_options
+from api.questions.themes import as_options
 from api.settings import BadSetting, Settings, read_settings
 from costcalc.text import line
 

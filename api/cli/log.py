@@ -9,7 +9,7 @@ import click
 
 from api.bootstrap import utc_now
 from api.cli.failing import settings_of_environment, store_told
-from api.cli.grid import Column, echo_table
+from api.formats.terminal.grid import Column, echo_table
 from pricing.store.changes import By
 from pricing.store.store import Store
 

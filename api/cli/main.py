@@ -16,7 +16,7 @@ import click
 
 from api.cli import questions
 from api.cli.failing import FAILED, settings_of_environment, stop
-from api.cli.options import dashed
+from api.questions.themes import dashed
 from api.settings import SETTINGS, shown
 
 MOST_ARGUMENTS = 2  # of `costcalc cost`: its network and its target
@@ -125,8 +125,8 @@ def token(name: str | None, read_only: bool, until: datetime | None) -> None:
 @main.command()
 def settings() -> None:
     """List every setting with its value. Secrets are masked."""
-    from api.cli.grid import paragraph, terminal_width
     from api.cli.prices import source_settings
+    from api.formats.terminal.grid import paragraph, terminal_width
 
     settings_of_environment()
     for setting in [*SETTINGS, *source_settings()]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.completion import completer
+from api.questions.themes import OTHER, THEMES, Theme, dashed
 
 if TYPE_CHECKING:  # a command that is not used does not wait for its schema
     from marshmallow import Schema
@@ -18,68 +17,11 @@ if TYPE_CHECKING:  # a command that is not used does not wait for its schema
     from api.questions.fields import Parameter
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Options that the help shows together, with a sentence that says what they do; `--help` leaves out the `rare` ones."""
-
-    heading: str
-    sentence: str
-    everyday: str
-    rare: str = ""
-
-    @property
-    def names(self) -> list[str]:
-        return f"{self.everyday} {self.rare}".split()
-
-
-THEMES = (
-    Theme(
-        "What to train",
-        "When the target counts as reached, and with which recipes.",
-        "model target metric training recipe recipes epochs images_per_second",
-        "confidence parameters gmacs samples_per_epoch dataset crossing evidence overheads software pipeline compilation "
-        "image_size year precision",
-    ),
-    Theme(
-        "Which machines",
-        "Only these machines, clouds and regions.",
-        "provider region accelerator accelerators nodes own own_price",
-        "regions instance_type available max_accelerators max_nodes rates own_years own_resale own_watts electricity pue",
-    ),
-    Theme("How to buy", "Only these ways to pay.", "purchase term", "payment utilization"),
-    Theme(
-        "Limits and order",
-        "Limits of cost and time, the order, and how much is shown.",
-        "budget max_cost max_hours sort limit runs_per_month",
-        "pick frontier basis hour_worth offset",
-    ),
-    Theme(
-        "Prices and money",
-        "The date of the prices, the currency, your own rates, and what the bill holds.",
-        "as_of since until every discount currency runs",
-        "max_price_age fx storage_gb storage_rate egress_gb egress_rate",
-    ),
-    Theme(
-        "Output",
-        "How the answer is written; its figures stay the same.",
-        "format explain to run help help_all",
-        "columns excel sep decimal profile focus table label cost_center",
-    ),
-    Theme(
-        "The run",
-        "What the log does not say of the run.",
-        "name better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
-    ),
-)
-OTHER = Theme("Other options", "These belong to no theme.", "")
 SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."
 LONGEST_CHOICES = 50
 MOST_OPTIONS = 30
 """With more of them, `--help` leaves out those that few need."""
 FORMATS = ("table", "json", "csv")
-ARGUMENTS = ("model", "target")
-PARAMETER = re.compile(rf"\b({'|'.join(name for theme in THEMES for name in theme.names if name not in ARGUMENTS)})=")
-PATH = re.compile(r"(?<!\S)/(models|offers)\b")
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",
@@ -192,16 +134,6 @@ def themes_of(options: Iterable[click.Option]) -> dict[click.Option, Theme]:
         theme = next((each for each in THEMES if _name(option) in each.names), theme)
         found[option] = theme
     return found
-
-
-def dashed(name: str) -> str:
-    """A parameter's name as an option is written: `max-hours`."""
-    return name.replace("_", "-")
-
-
-def as_options(text: str) -> str:
-    """The text with parameters as options and paths as commands: `max_price_age=900` becomes `--max-price-age=900`."""
-    return PATH.sub(r"`costcalc \1`", PARAMETER.sub(lambda found: f"--{dashed(found[1])}=", text))
 
 
 def texts(options: dict[str, Any]) -> dict[str, list[str]]:

@@ -17,12 +17,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from api.bootstrap import build_once, utc_now
 from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, store_told, told
-from api.cli.grid import Column, echo_table, paragraph, terminal_width
 from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
 from api.formats.csv_export import columns_of, document
+from api.formats.terminal.grid import Column, echo_table, paragraph, terminal_width
+from api.questions.schemas.cost import OfferFilters
 from api.questions.schemas.layout import Layout
-from api.questions.schemas.lists import ReleaseSchema, WithdrawSchema
 from api.questions.suggestions import many
 from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting
@@ -46,6 +46,24 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 prices = click.Group("prices", help="Fetch live prices and check their sources.")
+
+
+class WithdrawSchema(OfferFilters):
+    """The parameters of `costcalc prices withdraw`: which of a source's rates."""
+
+    class Meta:
+        """Rates are withdrawn from now on."""
+
+        fields = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+
+
+class ReleaseSchema(OfferFilters):
+    """The parameters of `costcalc prices release`: which of a source's rates in quarantine."""
+
+    class Meta:
+        """What their machines hold is not kept."""
+
+        fields = ("provider", "region", "instance_type", "purchase", "term", "payment")
 
 
 def source_settings() -> Iterator[Setting]:

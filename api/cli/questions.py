@@ -52,7 +52,7 @@ class QuestionCommand(SchemaCommand):
         """Prints the answer, or ends the command with what is wrong with the question."""
         gc.disable()  # the command is over before there is garbage worth a tenth of its time
         from api.cli.answers import answer
-        from api.cli.grid import View, terminal_width
+        from api.formats.terminal.grid import View, terminal_width
 
         with told():
             view = View(terminal_width(), explain)
@@ -98,7 +98,7 @@ def plan(file: BinaryIO, **given: object) -> None:
 
 def launching() -> Schema:
     """The parameters of a launch file."""
-    from api.questions.schemas.trainings import LaunchSchema
+    from api.reports.launch import LaunchSchema
 
     return LaunchSchema()
 

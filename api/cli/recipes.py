@@ -10,12 +10,13 @@ import click
 
 from api.bootstrap import build_once
 from api.cli.failing import settings_of_environment, stop, told
-from api.cli.grid import Column, echo_table
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
-from api.cli.options import SchemaCommand, dashed, texts
+from api.cli.options import SchemaCommand, texts
+from api.formats.terminal.grid import Column, echo_table
 from api.questions.errors import BadParameters
 from api.questions.own_runs import RunSchema
+from api.questions.themes import dashed
 from api.reports.own_runs import check_room, new_run
 from api.reports.plan_and_actual import comparisons, score
 from own_runs.adding import as_read

@@ -19,8 +19,7 @@ from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Number, Text
 from api.questions.own_runs import RunSchema
 from api.questions.parsing import as_texts
-from api.questions.schemas.trainings import LaunchSchema
-from api.reports.launch import launch_report
+from api.reports.launch import LaunchSchema, launch_report
 from api.reports.own_runs import kept_run, new_run
 from api.service import Service
 from own_runs.following import FollowedLog

@@ -18,9 +18,8 @@ from api.questions.parsing import as_texts
 from api.questions.question import Question
 from api.questions.register import QUESTIONS
 from api.questions.schemas.cost import LayoutSchema
-from api.questions.schemas.lists import ModelQuestionSchema
 from api.questions.values import Values
-from api.reports.models import ModelsReport
+from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

@@ -125,6 +125,6 @@ class Question:
         """Every form that its path answers in, JSON apart."""
         return (*self.endings, *(["html"] if self.has_page else []))
 
-    def writer(self, form: str) -> Callable[[Any, Any], Any]:
+    def writer(self, form: str) -> Callable[..., Any]:
         """What writes its report in this form. Raises KeyError for a form that it has not."""
-        return cast("Callable[[Any, Any], Any]", resolve_name(self.forms[form]))
+        return cast("Callable[..., Any]", resolve_name(self.forms[form]))

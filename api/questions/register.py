@@ -5,8 +5,12 @@ from __future__ import annotations
 from api.questions.question import Chart, Command, Question, Tool
 
 EXAMPLE = {"model": "resnet50", "target": "0.757"}
-_SHEETS, _LINES, _TABLES = "api.formats.sheets:", "api.cli.tables:", "api.formats.tables:"
-_PICTURES = "api.formats.charts.pictures:"
+
+
+def _forms(question: str, *names: str) -> dict[str, str]:
+    """These forms of an answer, each a function of its name in the question's file of forms."""
+    return {name: f"api.forms.{question}:{name}" for name in names}
+
 
 QUESTIONS = (
     Question(
@@ -15,7 +19,7 @@ QUESTIONS = (
         "Hours and cost of training to an accuracy, on everything that can be rented",
         "api.questions.schemas.cost:CostSchema",
         "api.reports.cost:cost_report",
-        {"terminal": "api.cli.cost:cost_lines", "csv": f"{_SHEETS}cost_csv", "xlsx": f"{_SHEETS}cost_xlsx"},
+        _forms("cost", "terminal", "csv", "xlsx"),
         Chart("Cost against time", "api.formats.charts.cost_and_time:figure"),
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
@@ -34,9 +38,9 @@ QUESTIONS = (
         "ask",
         "/ask",
         "A question in a sentence: how it is understood, and its answer",
-        "api.questions.schemas.lists:AskSchema",
+        "api.reports.ask:AskSchema",
         "api.reports.ask:ask_report",
-        {"terminal": "api.cli.cost:ask_lines", "html": "api.web.pages.question:ask_view"},
+        {"terminal": "api.forms.ask:terminal", "html": "api.web.pages.question:ask_view"},
         command=Command(
             'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
             "it was understood, and which words were not.",
@@ -53,8 +57,8 @@ QUESTIONS = (
         "The first estimate of a question term by term, with the accuracy curve of its recipe",
         "api.questions.schemas.cost:CostSchema",
         "api.reports.cost:estimate_report",
-        {"html": "api.web.pages.estimate:estimate_page"},
-        Chart("The accuracy curve behind the first estimate of a question", f"{_PICTURES}curve_figure"),
+        _forms("estimate", "html"),
+        Chart("The accuracy curve behind the first estimate of a question", "api.forms.estimate:figure"),
         errors=(404,),
         topic="One estimate explained",
     ),
@@ -62,15 +66,10 @@ QUESTIONS = (
         "accuracy",
         "/accuracy",
         "The highest accuracy that a budget or a time limit buys",
-        "api.questions.schemas.trainings:AccuracySchema",
+        "api.reports.accuracy:AccuracySchema",
         "api.reports.accuracy:accuracy_report",
-        {
-            "terminal": f"{_LINES}accuracy_lines",
-            "html": "api.web.pages.choices:accuracy_page",
-            "csv": f"{_SHEETS}accuracy_csv",
-            "xlsx": f"{_SHEETS}accuracy_xlsx",
-        },
-        Chart("The least cost of each accuracy", f"{_PICTURES}accuracy_figure", (720, 474)),
+        _forms("accuracy", "terminal", "html", "csv", "xlsx"),
+        Chart("The least cost of each accuracy", "api.forms.accuracy:figure", (720, 474)),
         Command(
             "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
@@ -86,17 +85,12 @@ QUESTIONS = (
         "commitments",
         "/commitments",
         "Reserved, committed and monthly offers compared with on demand",
-        "api.questions.schemas.trainings:CommitmentsSchema",
+        "api.reports.commitments:CommitmentsSchema",
         "api.reports.commitments:commitments_report",
-        {
-            "terminal": f"{_LINES}commitments_lines",
-            "html": "api.web.pages.choices:commitments_page",
-            "csv": f"{_SHEETS}commitments_csv",
-            "xlsx": f"{_SHEETS}commitments_xlsx",
-        },
+        _forms("commitments", "terminal", "html", "csv", "xlsx"),
         Chart(
             "What a month costs by hours of use, on the machine with the cheapest commitment",
-            f"{_PICTURES}commitments_figure",
+            "api.forms.commitments:figure",
         ),
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
@@ -117,9 +111,9 @@ QUESTIONS = (
         "trend",
         "/trend",
         "What a training cost at past dates, and whether waiting paid",
-        "api.questions.schemas.trainings:TrendSchema",
+        "api.reports.trend:TrendSchema",
         "api.reports.trend:trend_report",
-        {"terminal": f"{_LINES}trend_lines", "html": "api.web.pages.choices:trend_page"},
+        _forms("trend", "terminal", "html"),
         Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
@@ -129,14 +123,14 @@ QUESTIONS = (
         tool=Tool("What a training cost a year ago, two years ago and so on, and whether waiting ever paid.", rows=10),
         errors=(404,),
         topic="What it cost before",
-        table=f"{_TABLES}TREND",
+        table="api.forms.trend:TABLE",
         example=EXAMPLE,
     ),
     Question(
         "mlperf",
         "/mlperf",
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
-        "api.questions.schemas.trainings:RoundsSchema",
+        "api.reports.rounds:RoundsSchema",
         "api.reports.rounds:rounds_report",
         chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
@@ -146,33 +140,26 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="What it cost before",
-        table=f"{_TABLES}ROUNDS",
+        table="api.forms.mlperf:TABLE",
         example={"model": "bert-large"},
     ),
     Question(
         "every_round",
         "/mlperf/all",
         "What every task of MLPerf cost to train at each round, at the packaged prices",
-        "api.questions.schemas.lists:ListSchema",
+        "api.questions.schemas.cost:LayoutSchema",
         "api.reports.every_round:every_round_report",
-        chart=Chart(
-            "The least cost of every task of MLPerf at each round", "api.formats.charts.rounds:figure", (860, 544)
-        ),
+        chart=Chart("The least cost of every task of MLPerf at each round", "api.forms.every_round:figure", (860, 544)),
         topic="What it cost before",
-        table=f"{_TABLES}EVERY_ROUND",
+        table="api.forms.every_round:TABLE",
     ),
     Question(
         "compare",
         "/compare",
         "Two machines for the same training: which costs less, and the rate at which that changes",
-        "api.questions.schemas.trainings:CompareSchema",
+        "api.reports.comparison:CompareSchema",
         "api.reports.comparison:compare_report",
-        {
-            "terminal": f"{_LINES}compare_lines",
-            "html": "api.web.pages.comparing:compare_view",
-            "csv": f"{_SHEETS}compare_csv",
-            "xlsx": f"{_SHEETS}compare_xlsx",
-        },
+        _forms("compare", "terminal", "html", "csv", "xlsx"),
         command=Command(
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
             "aws:p3.16xlarge; :2 means two machines, :spot a way to buy them, and own:1x RTX 4090 is a machine that you own. "
@@ -186,19 +173,20 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="Two machines compared",
-        view="api.web.pages.comparing:compare_view",
+        view="api.web.pages.form_above:form_and_answer",
+        example={**EXAMPLE, "a": "aws:p5.4xlarge", "b": "aws:p4d.24xlarge"},
     ),
     Question(
         "offers",
         "/offers",
         "The price sheet, with source and date of every rate",
-        "api.questions.schemas.lists:OffersSchema",
+        "api.reports.prices.offers:OffersSchema",
         "api.reports.prices.offers:offers_report",
-        {"csv": f"{_SHEETS}offers_csv", "xlsx": f"{_SHEETS}offers_xlsx"},
+        _forms("offers", "csv", "xlsx"),
         command=Command("List the current rates of machines, with sources and dates."),
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
         topic="Prices",
-        table=f"{_TABLES}OFFERS",
+        table="api.forms.offers:TABLE",
         example={"purchase": "on_demand", "rates": "confirmed"},
         drawn={"sort": "accelerator"},
     ),
@@ -206,44 +194,44 @@ QUESTIONS = (
         "changes",
         "/offers/changes",
         "Rates that are new or different since a date",
-        "api.questions.schemas.lists:ChangesSchema",
+        "api.reports.prices.changes:ChangesSchema",
         "api.reports.prices.changes:changes_report",
         command=Command("List the rates that are new or different since a date."),
         tool=Tool("Rates that are new or different since a date.", rows=20, name="price_changes"),
-        table=f"{_TABLES}CHANGES",
+        table="api.forms.changes:TABLE",
     ),
     Question(
         "history",
         "/offers/history",
         "Every rate ever observed for a machine",
-        "api.questions.schemas.lists:HistorySchema",
+        "api.reports.prices.history:HistorySchema",
         "api.reports.prices.history:history_report",
-        chart=Chart("The rates of machines over time", f"{_PICTURES}history_figure"),
+        chart=Chart("The rates of machines over time", "api.forms.history:figure"),
         command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
-        view="api.web.pages.lists:history_view",
-        table=f"{_TABLES}HISTORY",
+        view="api.web.pages.lists:form_or_rows",
+        table="api.forms.history:TABLE",
     ),
     Question(
         "throughput",
         "/throughput",
         "Measured speeds, also per dollar",
-        "api.questions.schemas.lists:ThroughputSchema",
+        "api.reports.throughput:ThroughputSchema",
         "api.reports.throughput:throughput_report",
         command=Command("List measured training speeds, also per dollar."),
         tool=Tool("Measured training speeds, also per dollar.", rows=20),
         errors=(404,),
         topic="Speeds",
-        table=f"{_TABLES}SPEEDS",
+        table="api.forms.throughput:TABLE",
         example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed", "speeds": "best"},
     ),
     Question(
         "fit",
         "/fit",
         "The largest batch of each network on each accelerator",
-        "api.questions.schemas.lists:FitSchema",
+        "api.reports.models:FitSchema",
         "api.reports.models:fit_report",
-        {"terminal": f"{_LINES}fit_lines", "html": "api.web.pages.lists:fit_page"},
+        _forms("fit", "terminal", "html"),
         command=Command(
             "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "
             "that are modelled, not measured, have a range.",
@@ -252,7 +240,7 @@ QUESTIONS = (
         tool=Tool("The largest batch of a network that each accelerator holds.", rows=20),
         errors=(404,),
         topic="What fits in memory",
-        table=f"{_TABLES}FITS",
+        table="api.forms.fit:TABLE",
         example={
             "model": "resnet18,resnet50,resnet152,efficientnet_b0,efficientnet_b4,convnext_tiny,vit_b16,swin_tiny"
         },
@@ -261,9 +249,9 @@ QUESTIONS = (
         "small",
         "/small",
         "How long a network given by its layers trains on a processor and on GPUs",
-        "api.questions.schemas.lists:SmallSchema",
+        "api.reports.small_networks:SmallSchema",
         "api.reports.small_networks:small_report",
-        {"terminal": f"{_LINES}small_lines"},
+        _forms("small", "terminal"),
         command=Command(
             "Compare this machine with GPUs for a very small network.\n\nIt is so small that launches and transfer decide. MODEL "
             "gives its layers: those of a dense network, such as mlp:784-512-512-10, or of a convolutional one, such as "
@@ -271,14 +259,14 @@ QUESTIONS = (
             ("model",),
         ),
         topic="Small networks",
-        table=f"{_TABLES}SMALL",
+        table="api.forms.small:TABLE",
         example={"model": "mlp:784-512-512-10"},
     ),
     Question(
         "tasks",
         "/tasks",
         "Every task: its data set, metric and quality, and the results that its answers rest on",
-        "api.questions.schemas.lists:ListSchema",
+        "api.questions.schemas.cost:LayoutSchema",
         "api.reports.tasks:tasks_report",
         command=Command("List the tasks beside ImageNet and their networks."),
         tool=Tool(
@@ -286,34 +274,34 @@ QUESTIONS = (
             rows=25,
         ),
         topic="Models",
-        table=f"{_TABLES}TASKS",
+        table="api.forms.tasks:TABLE",
     ),
     Question(
         "models",
         "/models",
         "Every model with a measurement",
-        "api.questions.schemas.lists:ModelsSchema",
+        "api.questions.schemas.cost:LayoutSchema",
         "api.reports.models:models_report",
-        {"terminal": f"{_LINES}models_lines"},
+        _forms("models", "terminal"),
         command=Command(
             "List the models, or all measurements of one MODEL.",
             ("model?",),
-            parameters="api.questions.schemas.lists:ModelQuestionSchema",
+            parameters="api.reports.models:ModelQuestionSchema",
         ),
         topic="Models",
-        view="api.web.pages.lists:models_view",
-        table=f"{_TABLES}MODELS",
+        view="api.web.pages.lists:without_prices",
+        table="api.forms.models:TABLE",
     ),
     Question(
         "model",
         "/models/{model}",
         "One model's recipes with their curves, and its measured throughputs",
-        "api.questions.schemas.lists:ModelsSchema",
+        "api.questions.schemas.cost:LayoutSchema",
         "api.reports.models:models_report",
         errors=(404,),
         document="api.reports.models:ModelDocument",
-        view="api.web.pages.lists:model_view",
-        table=f"{_TABLES}RECIPES",
+        view="api.web.pages.lists:without_prices",
+        table="api.forms.models:RECIPES",
     ),
 )
 """Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""

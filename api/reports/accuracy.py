@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, replace
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
+from api.questions.fields import Cost, Hours, Number
+from api.questions.schemas.cost import COST_LAYOUT, CostSchema
 from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
@@ -38,6 +40,22 @@ LESS_OF_OWN = (0.9, 0.75, 0.5, 0.25)
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
+
+
+DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
+
+
+class AccuracySchema(CostSchema):
+    """The parameters of `/accuracy`."""
+
+    budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
+    max_hours = Hours(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
+    limit = Number(int, 1, 100, "maximum number of estimates at that accuracy; default 5", example=5)
+
+    class Meta:
+        """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
+
+        exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "pick", "frontier", "recipes", "offset")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from typing import ClassVar
 from urllib.parse import urlencode
 
 from api.questions.errors import BadParameters, NotFound
+from api.questions.fields import Choice, Sentence
+from api.questions.schemas.cost import LayoutSchema
 from api.questions.schemas.layout import Layout
 from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
@@ -20,6 +22,18 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
 
 PAID_FOR = "Your machine counts as paid for; own_price= says what it cost."
+
+
+class AskSchema(LayoutSchema):
+    """The parameters of `/ask`."""
+
+    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
+    q = Sentence("a question in a sentence", example="resnet50 to 76% on aws in frankfurt, no spot", required=True)
+
+    class Meta:
+        """An answer to a sentence comes as JSON alone."""
+
+        exclude = ("excel", "sep", "decimal", "columns")
 
 
 @dataclass(frozen=True, slots=True)

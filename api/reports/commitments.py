@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -13,6 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from api.questions.errors import BadParameters
+from api.questions.fields import Choice, Number
+from api.questions.schemas.cost import COST_LAYOUT, CostSchema
 from api.questions.values import Values
 from api.reports.decision import Compared, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
@@ -49,6 +51,30 @@ OWNED = (
 NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, accelerator=, purchase= or term=."
 NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
 NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so there is no break-even."
+
+
+CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
+
+
+class CommitmentsSchema(CostSchema):
+    """The parameters of `/commitments`."""
+
+    runs_per_month = Number(Decimal, 0, 10**6, "runs of this training per month", open_low=True, example=20)
+    limit = Number(int, 1, 20, "maximum number of machines; default 3", example=3)
+    basis = Choice(("effective", "billed"), "cost by which the machines are chosen; default effective")
+    table = Choice(
+        ("break_even", "cash"),
+        "CSV table: break_even for costs by utilization, cash for payments by month; default break_even",
+    )
+
+    class Meta:
+        """A comparison by month has no single run and no FOCUS columns."""
+
+        exclude = (*COST_LAYOUT, *CAMPAIGN, "own", "pick")
+
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
+        """Each machine is compared with one's own that has the same accelerators."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)

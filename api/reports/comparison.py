@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from api.questions.errors import BadParameters
+from api.questions.fields import Text
 from api.questions.resolving import Side
+from api.questions.schemas.cost import COST_LAYOUT, CostSchema
 from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
@@ -27,6 +29,31 @@ SHARED = {
     ALL: "Both have the same recipe and accelerators: if their times are wrong, then by the same factor.",
     HALF: "They share the recipe or the accelerator: half of the error of one time is taken to be the other's too.",
 }
+
+
+class CompareSchema(CostSchema):
+    """The parameters of `/compare`."""
+
+    a = Text(
+        "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
+        example="aws:p4d.24xlarge",
+        required=True,
+    )
+    b = Text("the machine to compare it with, written the same way", example="aws:p4d.24xlarge:2", required=True)
+
+    own_example = "a=own:1xRTX4090"
+
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
+        return any(str(values.get(side, "")).casefold().startswith("own") for side in ("a", "b"))
+
+    class Meta:
+        """The two machines stand for all filters of offers, and their effective costs are compared."""
+
+        exclude = (
+            *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
+            "accelerators", "nodes", "max_accelerators", "max_nodes", "own", "max_hours", "max_cost", "basis", "sort", "pick",
+            "limit", "offset", "frontier", "recipes", "regions", "rates",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,11 @@ from typing import Literal
 
 import msgspec
 
+from api.questions import fields
 from api.questions.errors import BadParameters, NotFound
-from api.questions.schemas.trainings import BY_THE_HOUR
+from api.questions.fields import Choice, Choices, Number, Text
+from api.questions.schemas.cost import COST_LAYOUT, OWNED_BY, CostSchema
+from api.questions.spellings import PURCHASES
 from api.questions.suggestions import many
 from api.questions.values import Values
 from api.reports.left_out import left_out
@@ -33,6 +36,34 @@ ARM = ("GH200", "GB200", "GB300", "T4G")
 Launcher = Literal["skypilot", "dstack"]
 MOST_SEARCHED = 1000
 TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
+
+
+BOUGHT_AHEAD = ("term", "payment")
+BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
+
+
+class LaunchSchema(CostSchema):
+    """The parameters of `/launch`."""
+
+    to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
+    purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
+    run = fields.Command(
+        "command that trains; otherwise the recipe's own code, where it starts", example="python train.py"
+    )
+    data = Text("where ImageNet lies: a bucket, or a path or volume of the machine", example="s3://my-bucket/imagenet")
+    checkpoints = Text(
+        "where checkpoints are kept, so that a spot run goes on: a bucket, or a path or volume of the machine",
+        example="s3://my-runs",
+    )
+    limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
+
+    class Meta:
+        """Launchers rent, and compare list rates in dollars."""
+
+        exclude = (
+            *COST_LAYOUT, *BOUGHT_AHEAD, *OWNED_BY, "own", "format", "excel", "sep", "decimal", "offset", "currency", "fx",
+            "discount",
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 from api.questions.errors import NotFound
+from api.questions.fields import Choice, Moment, Names, Number, Text
+from api.questions.schemas.cost import LayoutSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import not_by_its_layers, unknown
 from api.questions.values import FitValues, Values
@@ -17,7 +19,26 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.largest_batch import Fit, FitQuestion, Fits, fits, nearest, networks
 from costcalc.fields import filled
+from costcalc.throughput.memory import Precision
 from costcalc.training import Metric, Model, Recipe, Throughput
+
+
+class FitSchema(LayoutSchema):
+    """The parameters of `/fit`."""
+
+    model = Names("networks, one or more; default all", example="resnet50")
+    accelerator = Names("GPU or TPU models; default all", example="RTX 3090")
+    precision = Choice(get_args(Precision), "bits that are computed with; default 16bit", example="16bit")
+    image_size = Number(int, 1, 10_000, "pixels a side; default each network's own", example=224)
+    as_of = Moment("only accelerators on sale and measurements known at this time; default now", example="2020-02-20")
+    limit = Number(int, 1, 10**6, "maximum number of rows; default 1000", example=100)
+    offset = Number(int, 0, 10**9, "rows to skip", example=0)
+
+
+class ModelQuestionSchema(LayoutSchema):
+    """The parameters of `costcalc models`."""
+
+    model = Text("only this model, with its recipes and measured speeds", example="resnet50")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +138,15 @@ class FitDocument:
 
 @dataclass(frozen=True, slots=True)
 class FitReport:
-    """The largest batch of networks on accelerators; `page` says which of all that are `found` to show."""
+    """The largest batch of networks on accelerators; `page` says which of all that are `found` to show, and
+    `of_some` whether some accelerators were asked about."""
 
     name: ClassVar = "fit"
     as_of: datetime
     found: Fits
     page: slice
     nearest: Fit | None
+    of_some: bool
 
     @property
     def rest(self) -> Rest | None:
@@ -152,7 +175,7 @@ def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
     found = fits(service.evidence, asked)
     unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
     holds = nearest(service.evidence, asked, unfit) if unfit else None
-    return FitReport(as_of, found, page_of(values, MOST_FITS), holds)
+    return FitReport(as_of, found, page_of(values, MOST_FITS), holds, "accelerator" in values)
 
 
 def _network(service: Service, text: str, known: Sequence[str]) -> str:

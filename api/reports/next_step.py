@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from api.questions.links import pairs
-from api.questions.schemas.trainings import LaunchSchema
-from api.reports.launch import Launcher, first_launched, launchers, start_on
+from api.reports.launch import Launcher, LaunchSchema, first_launched, launchers, start_on
 from api.reports.verdict import PLACES, in_short
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import Accelerator, counted

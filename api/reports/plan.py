@@ -19,10 +19,10 @@ from typing import Any
 import msgspec
 
 from api.questions.errors import BadParameters, Refused
-from api.questions.fields import Discounts, Number, OwnRates
+from api.questions.fields import Choice, Discounts, Names, Number, OwnRates, Target, Targets, Text
 from api.questions.parsing import Arguments
+from api.questions.schemas.cost import COST_LAYOUT, FILE_LAYOUT, WORKBOOK_FORMATS, CostSchema
 from api.questions.schemas.layout import WORDS, Layout
-from api.questions.schemas.trainings import PlanDefaultsSchema, PlanRowSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing
@@ -32,7 +32,6 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 
-ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 MOST_ROWS = 1000
 MOST_SECONDS = 20  # of processor
 LONGEST_SECONDS = 45  # by the clock, while the rows of other plans come between; proxies wait for a minute
@@ -44,6 +43,45 @@ NAMELESS = ""  # the column of cells beyond the last heading: no heading can be 
 
 Given = dict[str, str]
 Turn = Callable[[], AbstractContextManager[None]]
+
+
+class PlanRowSchema(CostSchema):
+    """The columns of a row of `/plan`."""
+
+    class Meta:
+        """A row has one answer, the best; the layout is the whole sheet's."""
+
+        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "token", "limit", "offset", "frontier")
+
+
+class PlanDefaultsSchema(CostSchema):
+    """The parameters beside the rows of `POST /plan`, which apply to all of them."""
+
+    format = Choice(
+        WORKBOOK_FORMATS, "format of the answer; overrides the Accept header and the format of the rows", example="csv"
+    )
+    model = Text("model to train, for rows that name none", example="resnet50")
+    target = Target("accuracy to reach, for rows that name none", example=0.757)
+
+    class Meta:
+        """See `PlanRowSchema`."""
+
+        exclude = (*COST_LAYOUT, "limit", "offset", "frontier")
+
+    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
+        return True  # a row may
+
+
+class PlanSchema(PlanDefaultsSchema):
+    """The parameters of `GET /plan`: every model to every target."""
+
+    model = Names("models to train, one or more", example="resnet50,resnet18", required=True)  # type: ignore[assignment]
+    target = Targets(
+        "accuracies to reach, as fractions or percentages, one or more", example="0.757,0.76", required=True
+    )
+
+
+ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 
 
 @dataclass(frozen=True, slots=True)

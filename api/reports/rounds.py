@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from api.questions.errors import NotFound
+from api.questions.fields import Text
 from api.questions.values import Values
 from api.reports.trend import (
     PASSING_BYTES,
     POINT_BYTES,
     Drivers,
     Point,
+    TrendSchema,
     drivers_of,
     still_rented,
     verdict,
@@ -33,6 +35,17 @@ from costcalc.tasks.tables import MLPERF, Task, benchmark_of, results, rounds
 
 END_OF_DAY = time(23, 59, 59)
 MINUTES_PER_HOUR = 60
+
+
+class RoundsSchema(TrendSchema):
+    """The parameters of `/mlperf`."""
+
+    model = Text("task of MLPerf, as costcalc tasks lists them", example="llama2-70b-lora", required=True)
+
+    class Meta(TrendSchema.Meta):
+        """Each round is a date of its own, and has its own target."""
+
+        exclude = (*TrendSchema.Meta.exclude, "every")
 
 
 @dataclass(frozen=True, slots=True)

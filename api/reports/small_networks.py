@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal
 
+from api.questions.fields import Cost, Layers, Number
+from api.questions.schemas.cost import LayoutSchema
 from api.questions.values import SmallValues
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -17,6 +19,23 @@ from costcalc.units import SECONDS_PER_HOUR
 from own_runs.speeds import SMALL_DEVICE, small_device
 
 SAMPLES, BATCH_SIZE, EPOCHS, HOURLY_RATE = 60_000, 64, 10, Decimal("0.10")
+
+
+class SmallSchema(LayoutSchema):
+    """The parameters of `/small`."""
+
+    model = Layers(
+        "layers: mlp:inputs-units-...-classes for dense ones, cnn:heightxwidthxchannels-channels-...-classes for 3 x 3 "
+        "convolutions",
+        example="mlp:784-512-512-10",
+        required=True,
+    )
+    samples = Number(int, 1, 10**12, "samples of the data set; default 60000", example=60_000)
+    batch_size = Number(int, 1, 10**9, "samples of a step; default 64", example=64)
+    epochs = Number(int, 1, 10**6, "times that all samples are seen; default 10", example=10)
+    hourly_rate = Cost(
+        Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from api.questions.fields import Choice, Names, Number, Text
+from api.questions.schemas.cost import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.schemas.layout import own_words
-from api.questions.schemas.lists import BEST
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import selected
@@ -27,6 +28,24 @@ from costcalc.recall import OFFER_BYTES, OFFERS_KEPT
 from costcalc.training import Recipe, Throughput
 
 DEFAULT_ROWS = 100
+
+
+BEST = "best"
+
+
+class ThroughputSchema(OfferFilters):
+    """The parameters of `/throughput`."""
+
+    model = Text("only this model", example="resnet50")
+    recipe = Names("only speeds of these recipes' code on their own systems; a name may end in *", example="ffcv-*")
+    image_size = Number(int, 1, 10_000, "only images of so many pixels a side", example=224)
+    year = Number(int, 1900, 3000, "only software of this year", example=2022)
+    nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
+    speeds = Choice(
+        ("all", BEST), "best: of each machine the highest speed of each model and image size; default all", example=BEST
+    )
+    limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
 
 
 @dataclass(frozen=True, slots=True)

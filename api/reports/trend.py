@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Literal
 
-from api.questions.fields import LAST_SECOND
+from api.questions.fields import LAST_SECOND, Choice
+from api.questions.schemas.cost import COST_LAYOUT, OWNED_BY, CostSchema
 from api.questions.values import Values
 from api.reports.paging import OfQuery
 from api.service import Service, query_of
@@ -35,6 +36,22 @@ MOST_COUNTS = 100
 """Estimates of one type of machine, for each number of them: asking about one number shares nothing with what is known."""
 A_FALL = Decimal("0.9")
 """Of a year's first cost: a fall of a tenth is worth speaking of."""
+
+
+STEPS = ("year", "quarter", "month")
+
+
+class TrendSchema(CostSchema):
+    """The parameters of `/trend`."""
+
+    every = Choice(STEPS, "how far apart the dates are; default year", example="quarter")
+
+    class Meta:
+        """Each point has one estimate, the cheapest pick of its date."""
+
+        exclude: tuple[str, ...] = (
+            *COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "pick", "frontier", "recipes", "regions", "own"
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents
-from api.web.pages import question
+from api.web.pages import question, taking
 from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
@@ -79,6 +79,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
     app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME), words=words, in_words=in_words)
+    app.jinja_env.globals.update(why=taking.explained, taken=taking.taking, url_of=taking.url_of)
     app.after_request(_finish)
     handle_errors(app)
     code_version()  # read now: the files may be replaced while this process runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from hashlib import blake2b
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -10,10 +11,11 @@ from flask import Blueprint, Response, current_app, request, url_for
 
 from api.formats import words
 from api.formats.launch_files import file_name, launch_file
+from api.questions.fields import Cost
 from api.questions.links import to_url
-from api.questions.schemas.trainings import FeedSchema, LaunchSchema
+from api.questions.schemas.cost import COST_LAYOUT, FILE_LAYOUT, CostSchema
 from api.reports.cost import cost_report
-from api.reports.launch import launch_report
+from api.reports.launch import LaunchSchema, launch_report
 from api.service import with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
@@ -22,9 +24,28 @@ from pricing import editions
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 blueprint = Blueprint("files", __name__)
-FEED = FeedSchema()
+
+
+class FeedSchema(CostSchema):
+    """The parameters of `/cost.atom`."""
+
+    below = Cost(
+        Decimal,
+        0,
+        10**12,
+        "tell only what costs less than this, in the currency of the answer",
+        open_low=True,
+        example=5,
+    )
+
+    class Meta:
+        """A feed is Atom alone, and has one entry."""
+
+        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "limit", "offset", "label", "cost_center")
+
+
+FEED, LAUNCH = FeedSchema(), LaunchSchema()
 NOT_FED = frozenset(field.name for field in fields(EstimateQuery)) - FEED.fields.keys()
-LAUNCH = LaunchSchema()
 
 
 @dataclass(frozen=True, slots=True)

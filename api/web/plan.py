@@ -8,12 +8,11 @@ from typing import cast
 from flask import Blueprint, Response, current_app, request
 
 from api.formats.json import to_json
-from api.formats.sheets import plan_csv, plan_xlsx
+from api.forms.plan import csv, xlsx
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
-from api.questions.schemas.trainings import PlanSchema
 from api.reports.plan import Given as Row
-from api.reports.plan import PlanDocument, Planner, every_pair, planner, rows_of_csv, rows_of_json
+from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner, rows_of_csv, rows_of_json
 from api.web.asker import current_visitor
 from api.web.pages.address import Given
 from api.web.pages.planning import lines_of, plan_page
@@ -34,8 +33,8 @@ EXTENSION = "costcalc.turns"
 PLAN = PlanSchema()
 FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
     "json": lambda document, _: to_json(document),
-    "csv": lambda document, layout: b"".join(plan_csv(document, layout)),
-    "xlsx": plan_xlsx,
+    "csv": lambda document, layout: b"".join(csv(document, layout)),
+    "xlsx": xlsx,
 }
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
 
-from api.formats import sheets
+from api.formats import lists
 from api.formats.charts.figure import picture
 from api.formats.csv_export import has_rows
 from api.formats.json import to_json
@@ -120,13 +120,13 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
         return to_json(report.document())
     if kind in PICTURES and question.chart:
         return picture(question.chart.figure(report), kind, NARROW in request.args)
+    if kind == "html":
+        from api.web.pages.lists import page_of  # which answers with what stands here
+
+        return page_of(question, report)
     if kind in question.forms:
         return cast(Body, question.writer(kind)(report, layout))
-    if kind == "html":
-        from api.web.pages.lists import list_page  # which answers with what stands here
-
-        return list_page(question, report)
-    return (sheets.list_csv if kind == "csv" else sheets.list_xlsx)(question.listed, report, layout)
+    return (lists.list_csv if kind == "csv" else lists.list_xlsx)(question.listed, report, layout)
 
 
 def chosen_format(layout: Layout, forms: Iterable[str]) -> str:

@@ -5,11 +5,12 @@ As in `costcalc.costing.bills`: a bill is a fee for every started period and a r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from api.formats import csv_export
 from api.formats.csv_export import chosen
 from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
@@ -194,3 +195,9 @@ class _Row:
         factors = spot_rates.factors(width, *ends)
         yield from width
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors
+
+
+def needed_by_few(columns: Sequence[csv_export.Column], kept: Container[str], layout: Layout) -> Container[str]:
+    """The columns to fold away: none where the asker chose them, else all that the sheet of estimates folds away too."""
+    shown = {name: name in kept or name.removeprefix("best_") in SHOWN for name, _ in columns}
+    return () if layout.columns else [name for name, is_shown in shown.items() if not is_shown]

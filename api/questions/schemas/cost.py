@@ -37,6 +37,8 @@ from costcalc.training import Compilation, Crossing, Metric, PipelineAsked
 
 FORMATS = ("json", "csv")
 WORKBOOK_FORMATS = (*FORMATS, "xlsx")
+COST_LAYOUT = ("profile", "focus")
+FILE_LAYOUT = ("format", "excel", "sep", "decimal", "columns")
 OWNED_BY = ("own_price", "own_years", "own_resale", "own_watts", "electricity", "pue")
 RATES = EVERY, CONFIRMED = "all", "confirmed"
 RATES_MEANING = "confirmed: only recent rates that the provider or two independent sources vouch for; default all"

@@ -12,6 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from api.questions.fields import Moment, Names, Number
+from api.questions.schemas.cost import OfferFilters
 from api.questions.schemas.layout import own_words
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
@@ -21,6 +23,21 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.units import Indices
 
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
+
+
+class HistorySchema(OfferFilters):
+    """The parameters of `/offers/history`."""
+
+    class Meta:
+        """A history has no one moment."""
+
+        exclude = ("as_of", "available")
+
+    instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
+    accelerator = Names("accelerator of the machine, where several machines share a name", example="V100")
+    since = Moment("only rates still seen at this time or later; default all", begins=True, example="2018-01-01")
+    until = Moment("only rates observed by this time; default now", example="2026-06-30")
+    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
 @dataclass(frozen=True, slots=True)

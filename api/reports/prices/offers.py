@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from api.questions.schemas.cost import CONFIRMED
+from api.questions.fields import Choice, Currency, Number, OwnRates
+from api.questions.schemas.cost import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.schemas.layout import own_words
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
@@ -25,6 +26,26 @@ from costcalc.units import Indices
 FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
 OF_MACHINE = frozenset(Machine.__dataclass_fields__)
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
+
+
+OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
+
+
+class OffersSchema(OfferFilters):
+    """The parameters of `/offers`."""
+
+    currency = Currency(
+        "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in", example="EUR"
+    )
+    fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
+    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
+    sort = Choice(
+        OFFER_ORDERS,
+        "machine: cheapest first within each type; accelerator: the newest first, and of each the cheapest per accelerator; "
+        "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
+        example="accelerator",
+    )
+    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
 @dataclass(frozen=True, slots=True)

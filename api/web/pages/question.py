@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,20 +13,21 @@ from flask import Blueprint, Response, render_template, request, url_for
 from api.formats import words
 from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
+from api.formats.page import Headline
 from api.questions.errors import Refused
-from api.questions.links import narrowed, text_of, to_url
+from api.questions.links import text_of, to_url
 from api.questions.question import Question
-from api.questions.schemas.trainings import CompareSchema
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
+from api.reports.comparison import CompareSchema
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST, Service, with_moment
 from api.web.files import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
-from api.web.pages.taking import taking
+from api.web.pages.taking import explained, taking
 from api.web.responses import answered, arguments, cached, current_service, wants_page, with_example
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
@@ -40,7 +41,6 @@ EXAMPLE = {"model": ["resnet50"], "target": ["0.757"]}
 PATH = "/"
 COMPARED = CompareSchema()
 SENTENCE = "q"
-LONG_HEADLINE = 110  # characters
 SIZES = (20, 50, 100)
 LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
 """Parameters that ask for the list of all estimates, not only for what to do."""
@@ -66,29 +66,6 @@ class NamedPick(NamedTuple):
     names: str
     reason: str
     estimate: Estimate
-
-
-class Headline(NamedTuple):
-    """A verdict: its first sentence with a figure, of a long one its first half; the warning before it, what follows in
-    lines, and notes on how the question was understood."""
-
-    first: str
-    further: list[str]
-    warning: str = ""
-    notes: Sequence[str] = ()
-
-    @classmethod
-    def of(cls, verdict: Sequence[str], notes: Sequence[str] = ()) -> Headline:
-        """That of a verdict, which may be empty, but for the lines that are `notes`."""
-        opening, *lines = [line for line in verdict if line not in notes] or ["No estimate answers this question."]
-        sentences = opening.split(". ")
-        told = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
-        first, rest = sentences[told].removesuffix("."), ". ".join(sentences[told + 1 :])
-        if len(first) > LONG_HEADLINE:
-            first, _, second = first.partition("; ")
-            rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
-        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
-        return cls(first, [line for line in (rest, *lines) if line], warning, tuple(notes))
 
 
 class Preview(NamedTuple):
@@ -246,11 +223,6 @@ def compared(each: Estimate) -> str:
     is_usual = each.purchase_option in (PurchaseOption.ON_DEMAND, PurchaseOption.OWNED)
     bought = "" if is_usual else f":{each.purchase_option.value}"
     return f"{each.provider}:{each.instance_type}{nodes}{bought}"
-
-
-def explained(query: EstimateQuery, estimate: Estimate) -> str:
-    """The address that explains one estimate of a question, whatever is found beside it."""
-    return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
 
 
 def _pages(answer: Answer) -> Pages:

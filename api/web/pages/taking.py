@@ -9,8 +9,7 @@ from typing import NamedTuple
 from flask import request, url_for
 
 from api.questions.links import narrowed, to_command, to_url
-from api.questions.schemas.trainings import LaunchSchema
-from api.reports.launch import TITLES, launchers
+from api.reports.launch import TITLES, LaunchSchema, launchers
 from api.web.files import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Answer, Estimate
@@ -66,3 +65,13 @@ def taking(query: EstimateQuery, estimate: Estimate | None = None, answer: Answe
         ],
         note=NOTE if locked else "",
     )
+
+
+def explained(query: EstimateQuery, estimate: Estimate) -> str:
+    """The address that explains one estimate of a question, whatever is found beside it."""
+    return to_url(narrowed(query, estimate), f"{request.script_root}/estimate")
+
+
+def url_of(query: EstimateQuery, path: str) -> str:
+    """The address of a question on this service."""
+    return to_url(query, f"{request.script_root}{path}")

@@ -12,11 +12,12 @@ from support.services import packaged_service
 
 from api.cli.completion import one_word
 from api.cli.main import main
-from api.cli.options import MOST_OPTIONS, OTHER, dashed, themes_of
+from api.cli.options import MOST_OPTIONS, themes_of
 from api.questions.fields import Choice, Flag, Parameter
 from api.questions.names import WHERE
 from api.questions.register import QUESTIONS
 from api.questions.suggestions import Guesses, squeeze
+from api.questions.themes import OTHER, dashed
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 COMMANDS = {question.name: question.asked_in_terminal for question in QUESTIONS if question.command}

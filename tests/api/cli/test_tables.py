@@ -13,8 +13,8 @@ from support.prices import offer
 from support.sampled import sampled
 from support.services import packaged_service, service_of
 
-from api.cli.grid import Column, table
 from api.cli.main import main
+from api.formats.terminal.grid import Column, table
 from api.reports.cost import CostReport
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue

@@ -10,8 +10,7 @@ import yaml
 
 from api.formats.launch_files import launch_file
 from api.questions.errors import Refused
-from api.questions.schemas.trainings import LaunchSchema
-from api.reports.launch import launch_report
+from api.reports.launch import LaunchSchema, launch_report
 
 ROOT = Path(__file__).parents[3]
 PARSERS = ROOT / "build/launchers/bin/python"

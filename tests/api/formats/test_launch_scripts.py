@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from api.cli.main import main
 from api.formats.launch_files import launch_file
-from api.questions.schemas.trainings import LaunchSchema
-from api.reports.launch import launch_report
+from api.reports.launch import LaunchSchema, launch_report
 
 STAND_INS = {
     "git": 'echo "git $*" >> "$CALLS"; if [ "$1" = clone ]; then for last; do :; done; mkdir -p "$last/$FOLDER"; '

@@ -6,8 +6,8 @@ import pytest
 from openpyxl import load_workbook
 from support.slack import answered
 
-from api.cli.cost import cost_lines
-from api.cli.grid import View
+from api.formats.terminal.grid import View
+from api.forms.cost import terminal
 from api.reports.cost import CostReport
 
 ASKED = "model=resnet50&target=0.757&accelerator=RTX+2080+Ti"
@@ -64,7 +64,7 @@ def test_the_terminal_prints_it(service, hints):
     query, _ = service.question(
         {"model": ["resnet50"], "target": ["0.757"], "accelerator": ["RTX 2080 Ti"]}, service.catalogue()
     )
-    lines = list(cost_lines(CostReport(service, service.catalogue(), query), View(80)))
+    lines = list(terminal(CostReport(service, service.catalogue(), query), View(80)))
     for hint in hints[:2]:
         option = f"--{hint['change'].replace('_', '-')}"
         assert f"Instead: {hint['sentence'].replace(hint['change'], option)}" in lines

@@ -8,9 +8,12 @@ import pytest
 from api.questions.parsing import parse
 from api.questions.schemas.cost import CostSchema, LayoutSchema
 from api.questions.schemas.layout import layout
-from api.questions.schemas.lists import ChangesSchema, ThroughputSchema
-from api.questions.schemas.trainings import AccuracySchema, LaunchSchema, PlanSchema
 from api.questions.suggestions import CALLED, Guesses, squeeze
+from api.reports.accuracy import AccuracySchema
+from api.reports.launch import LaunchSchema
+from api.reports.plan import PlanSchema
+from api.reports.prices.changes import ChangesSchema
+from api.reports.throughput import ThroughputSchema
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric

@@ -8,9 +8,8 @@ from random import Random
 import pytest
 from support.services import packaged_service
 
-from api.questions.schemas.trainings import LaunchSchema
 from api.reports.cost import CostReport
-from api.reports.launch import launch_report
+from api.reports.launch import LaunchSchema, launch_report
 from api.reports.verdict import in_short
 from costcalc.money import money
 from costcalc.units import in_words

@@ -21,7 +21,7 @@ from pricing.store.worker_catalogue import WorkerCatalogue, WorkerState
 ASKED = "/cost?model=resnet50&target=0.757"
 WITHOUT_FLASK = """
 import sys
-import api.cli.cost, api.cli.answers, api.cli.prices, api.formats.charts.cost_and_time, api.formats.sheets
+import api.forms.cost, api.cli.answers, api.cli.prices, api.formats.charts.cost_and_time, api.formats.lists
 import api.slack.command
 print(sorted({"flask", "werkzeug", "jinja2"} & set(sys.modules)))
 """

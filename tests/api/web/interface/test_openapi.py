@@ -13,7 +13,7 @@ from support.sampled import WHOLE, sampled
 from support.services import packaged_service
 
 from api.questions.schemas.cost import OWNED_BY, CostSchema
-from api.questions.schemas.trainings import DESCRIBED
+from api.reports.accuracy import DESCRIBED
 from api.settings import Settings
 from api.web.app import create_app
 from api.web.interface.openapi import OPERATIONS

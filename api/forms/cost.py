@@ -1,32 +1,29 @@
-"""`costcalc cost`: what to do, and the picks with a few others beside them; the list of all where that is asked for."""
+"""`/cost`: what to do, and the picks with a few others beside them; the list of all where that is asked for, and as sheets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from shlex import join
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from api.cli.estimates import best_lines, estimate_lines
-from api.cli.grid import View, paragraph
-from api.cli.options import ARGUMENTS, as_options, dashed
+from api.formats import csv_export
+from api.formats.sheet_columns import estimate_columns, shared_columns
+from api.formats.terminal.estimates import best_lines, estimate_lines, gaps
+from api.formats.terminal.grid import View, paragraph
 from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned
+from api.questions.errors import BadParameters
+from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
+from api.questions.themes import as_options
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
-from costcalc.answers import Answer, PriceBasis
+from costcalc.answers import Answer
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.tasks.goals import goal_in_words
 
-if TYPE_CHECKING:
-    from api.reports.ask import AskReport  # with all that reads sentences
-
 LINES = 24
 """Lines of a terminal that the first answer fits."""
-LONGEST_COMMAND = 300
-"""Of one that names every cloud but one nobody makes use."""
 
 
-def cost_lines(report: CostReport, view: View) -> Iterator[str]:
+def terminal(report: CostReport, view: View) -> Iterator[str]:
     """The verdict, then the picks with a few others, or the list where that is asked for; the rest is told if asked for too."""
     found = report.answer
     first = [line for said in found.verdict for line in paragraph(as_options(said), view.width, 2)]
@@ -93,28 +90,22 @@ def _notes(found: Answer, explain: bool) -> Iterator[str]:
     yield from gaps(found.prices, explain)
 
 
-def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
-    """Which sources gave no new prices: in one line, or with the reason of each."""
-    if prices.gaps and not explain:
-        names = list(dict.fromkeys(gap.source for gap in prices.gaps))
-        yield f"No new prices from {', '.join(names)}: older ones are used. --explain says why."
-    for gap in prices.gaps if explain else ():
-        yield f"No new prices from {gap.source}: {gap.reason}"
+def csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
+    """One row per estimate, or one per charge where the layout asks for FOCUS."""
+    answer = report.answer
+    if layout.profile == "focus":
+        if layout.columns:
+            raise BadParameters({"columns": ["profile=focus prescribes the columns: leave one of them out"]})
+        from api.formats import focus  # a table does not wait for it
+
+        return focus.chunks(answer, layout, report.recipes())
+    columns = [*estimate_columns(), *shared_columns(answer)]
+    last = report.rest or report.nothing
+    return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), last, layout)
 
 
-def ask_lines(report: AskReport, view: View) -> Iterator[str]:
-    """The answer as lines; where the sentence is no question, what to type."""
-    meant, cost = report.understanding, report.cost
-    exactly = command(meant.answered)
-    for line in (*meant.lines, *([f"Exactly: {exactly}"] if cost and len(exactly) <= LONGEST_COMMAND else [])):
-        yield from paragraph(line, view.width, 4)
-    if cost:
-        yield ""
-        yield from cost_lines(cost, view)
+def xlsx(report: CostReport, layout: Layout) -> bytes:
+    """The workbook, with what commitments on such machines cost."""
+    from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-
-def command(parameters: Mapping[str, list[str]]) -> str:
-    """The command that asks these parameters of `/cost`."""
-    options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
-    arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
-    return join(["costcalc", "cost", *arguments, *(word for pair in options for word in pair)])
+    return workbooks.cost(report.with_frontier(), *report.commitments(), layout)

@@ -1,9 +1,9 @@
-"""The least cost of every task of MLPerf by round: a small picture of each, all on the same scales of time and of change."""
+"""`/mlperf/all`: the least cost of every task of MLPerf by round, with a small picture of each, all on the same scales."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 from math import log10
@@ -13,7 +13,9 @@ from markupsafe import escape
 
 from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
 from api.formats.charts.frame import days, months
-from api.reports.every_round import EveryRoundReport
+from api.formats.tables import Column
+from api.forms import mlperf
+from api.reports.every_round import MOMENT, PARTS, EveryRoundReport
 from api.reports.rounds import RoundRow
 from costcalc.money import money
 
@@ -93,3 +95,16 @@ def _told(each: RoundRow) -> str:
 def figure(report: EveryRoundReport) -> Rounds:
     """The picture of all rounds."""
     return Rounds([list(rounds) for _, rounds in groupby(report.rows(), attrgetter("task"))])
+
+
+TABLE = replace(
+    mlperf.TABLE,
+    intro="The least that each task's training cost on demand on the day of each round, at the packaged prices of "
+    f"{MOMENT:%Y-%m-%d}. {PARTS} A task's name leads to its rounds at this server's prices.",
+    columns=(
+        Column("Task", lambda row: row.task, link=lambda row: ("mlperf", {"model": row.task})),
+        *mlperf.TABLE.columns,
+    ),
+    filters=(),
+    beside=(("All tasks", "tasks"),),
+)

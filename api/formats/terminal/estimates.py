@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from api.cli.grid import PIPED_WIDTH, Column, View, paragraph, table
+from api.formats.terminal.grid import PIPED_WIDTH, Column, View, paragraph, table
 from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, names_of, rate_seen, seen
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.hardware import counted
 from costcalc.query import Basis
 from costcalc.units import in_words
@@ -179,3 +179,18 @@ HOW_SURE = (
     ),
     Column("recipe", lambda each: each.recipe, leave=1),
 )
+
+
+def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
+    """Which sources gave no new prices: in one line, or with the reason of each."""
+    if prices.gaps and not explain:
+        names = list(dict.fromkeys(gap.source for gap in prices.gaps))
+        yield f"No new prices from {', '.join(names)}: older ones are used. --explain says why."
+    for gap in prices.gaps if explain else ():
+        yield f"No new prices from {gap.source}: {gap.reason}"
+
+
+def missing_prices(prices: PriceBasis, view: View) -> Iterator[str]:
+    """The same in the lines of a terminal."""
+    for line in gaps(prices, view.explain):
+        yield from paragraph(line, view.width, 4)

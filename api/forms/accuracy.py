@@ -1,0 +1,120 @@
+"""`/accuracy`: the highest accuracy within a budget and a time, and what reaches it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from api.formats import csv_export, words
+from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, stepped, told_apart, up
+from api.formats.charts.frame import Axis, short
+from api.formats.csv_export import Column
+from api.formats.page import Headline, Page
+from api.formats.sheet_columns import estimate_columns, shared_columns, within
+from api.formats.terminal.estimates import estimate_lines, missing_prices
+from api.formats.terminal.grid import View, paragraph
+from api.questions.schemas.layout import Layout
+from api.questions.themes import as_options
+from api.reports.accuracy import AccuracyReport
+
+LENGTH = re.compile(r"-([0-9]+)ep$")
+
+
+def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
+    """The accuracy that is within reach, and the estimates that reach it; what picks reach comes first."""
+    found = report.document()
+    yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
+    digits = ".6g" if report.own else ".4f"
+    for higher, each in pairwise(found.confirmed or (*found.estimates[:1], *found.less)):
+        if each.hours != higher.hours:
+            yield from paragraph(
+                f"{each.target:{digits}} takes {words.in_one_line(each, found.query.basis)}.", view.width, 4
+            )
+    if found.estimates:
+        yield f"{found.accuracy:{digits}} takes:"
+        yield from estimate_lines(found.estimates, found.query.basis, view)
+    yield from missing_prices(found.prices, view)
+
+
+def csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
+    """One row per estimate, or one that only says why there is none."""
+    return csv_export.chunks(*_columns_and_rows(report), layout)
+
+
+def xlsx(report: AccuracyReport, layout: Layout) -> bytes:
+    """The same as a workbook."""
+    from api.formats.xlsx import estimates, tables  # XlsxWriter is paid for by those who ask for a workbook
+
+    document, (columns, rows) = report.document(), _columns_and_rows(report)
+    query, moment = document.query, document.prices.as_of
+    front = tables.Front(f"The accuracy of {query.model}", [document.message], layout.asked, moment, query.currency)
+    folded = estimates.needed_by_few(columns, {"accuracy"}, layout)
+    return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows, folded)
+
+
+def _columns_and_rows(report: AccuracyReport) -> tuple[list[Column], Sequence[Any]]:
+    document = report.document()
+    columns: list[Column] = [
+        ("accuracy", lambda _: document.accuracy),
+        ("message", lambda _: document.message),
+        *(within(lambda estimate: estimate, column) for column in estimate_columns()),
+        *shared_columns(document),
+    ]
+    return columns, document.estimates or (None,)
+
+
+def html(report: AccuracyReport) -> Page:
+    """The highest accuracy within the budget and the time, and what each accuracy costs at least."""
+    document = report.document()
+    rows = document.rows()
+    marks, headline = words.marks_explained(rows), Headline.of((document.message,))
+    return Page("accuracy.html", {"rows": rows, "marks": marks, "document": document, "headline": headline})
+
+
+def figure(report: AccuracyReport) -> Figure:
+    """The picture of a model's accuracies."""
+    ladder, query = report.ladder(), report.query
+    if not ladder:
+        return nothing("No estimate reaches any accuracy.")
+    costs = [float(each.cost(query.basis).cost) for each in ladder]
+    x = Scale.around([each.target for each in ladder])
+    y = Axis.around(costs) if min(costs) > 0 else Scale.around(costs, 0.0)
+    ticks = y.amounts(query.currency) if isinstance(y, Axis) else y.ticks()
+    places = [Place.of(x.at(each.target), y.at(cost)) for each, cost in zip(ladder, costs, strict=True)]
+    kinds = _kinds(each.recipe for each in ladder)
+    recipes = told_apart(kinds.values())
+    signs = (
+        sign(
+            place,
+            recipes[kinds[each.recipe]].sign,
+            f"p{recipes[kinds[each.recipe]].colour}",
+            f"{each.target:g}: {short(cost, query.currency)}, {words.hours(each.hours)} h, {words.machine(each)}, {each.recipe}",
+        )
+        for place, each, cost in zip(places, ladder, costs, strict=True)
+    )
+    return Figure(
+        f"{query.model}: the least cost of each accuracy",
+        "each point is the cheapest estimate that reaches it",
+        across(x.at, x.ticks()),
+        up(y.at, ticks),
+        words.measure(query.metric),
+        query.currency,
+        line(stepped(places[::-1])[::-1], "ink faint") + "".join(signs),
+        list(recipes.values()),
+    )
+
+
+def _kinds(recipes: Iterable[str]) -> dict[str, str]:
+    """What the legend calls each recipe: those that differ in their length alone are one, `ffcv-rn50, 16 to 88 epochs`."""
+    lengths: dict[str, list[str]] = defaultdict(list)
+    for recipe in dict.fromkeys(recipes):
+        lengths[LENGTH.sub("", recipe)].append(recipe)
+    kinds: dict[str, str] = {}
+    for kind, alike in lengths.items():
+        epochs = sorted(int(found[1]) for found in map(LENGTH.search, alike) if found)
+        name = f"{kind}, {epochs[0]} to {epochs[-1]} epochs" if len(epochs) == len(alike) > 1 else ""
+        kinds |= {recipe: name or recipe for recipe in alike}
+    return kinds

@@ -1,0 +1,32 @@
+"""`/ask`: how a sentence is understood, and its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from shlex import join
+
+from api.formats.terminal.grid import View, paragraph
+from api.forms import cost
+from api.questions.themes import ARGUMENTS, dashed
+from api.reports.ask import AskReport
+
+LONGEST_COMMAND = 300
+"""Of one that names every cloud but one nobody makes use."""
+
+
+def terminal(report: AskReport, view: View) -> Iterator[str]:
+    """The answer as lines; where the sentence is no question, what to type."""
+    meant, answer = report.understanding, report.cost
+    exactly = command(meant.answered)
+    for line in (*meant.lines, *([f"Exactly: {exactly}"] if answer and len(exactly) <= LONGEST_COMMAND else [])):
+        yield from paragraph(line, view.width, 4)
+    if answer:
+        yield ""
+        yield from cost.terminal(answer, view)
+
+
+def command(parameters: Mapping[str, list[str]]) -> str:
+    """The command that asks these parameters of `/cost`."""
+    options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
+    arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
+    return join(["costcalc", "cost", *arguments, *(word for pair in options for word in pair)])

@@ -1,0 +1,158 @@
+"""`/commitments`: reserving, committing, renting by the month and owning beside renting on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from itertools import islice
+from typing import NamedTuple
+
+from api.formats import commitments_sheets, csv_export, words
+from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, told_apart, up
+from api.formats.page import Headline, Page
+from api.formats.tables import day, number, rate
+from api.formats.terminal.estimates import missing_prices
+from api.formats.terminal.grid import Column, View, paragraph, table
+from api.questions.links import text_of
+from api.questions.schemas.layout import Layout
+from api.questions.themes import as_options
+from api.reports.commitments import CommitmentsReport
+from api.reports.decision import Commitment, Compared, cheapest_first, considered
+from costcalc.costing.commitments import PurchaseChoice
+from costcalc.hardware import counted
+from costcalc.offers import PurchaseOption
+from costcalc.units import HOURS_PER_MONTH
+
+MOST_LINES = 24
+ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
+
+
+WAYS: tuple[Column, ...] = (
+    Column("bought", words.bought),
+    Column("an hour", lambda row: rate(row.hourly_rate), figures=True),
+    Column("upfront", lambda row: number(row.upfront, ",.2f"), figures=True, leave=2),
+    Column("a month", lambda row: number(row.monthly, ",.2f"), figures=True, leave=1),
+    Column("total", lambda row: number(row.total, ",.2f"), figures=True),
+    Column("pays from\nhours a month", lambda row: number(row.break_even_hours_per_month, ",.2f"), figures=True),
+    Column("price seen", lambda row: day(row.price.observed_at), leave=3),
+)
+
+
+def terminal(report: CommitmentsReport, view: View) -> Iterator[str]:
+    """Each machine with every way to commit to it, and from how many hours a month on that pays."""
+    found = report.document()
+    for sentence in found.verdict:
+        yield from paragraph(as_options(sentence), view.width, 2)
+    yield ""
+    for compared in found.machines:
+        yield from paragraph(_compared(compared), view.width, 2)
+        yield from table(WAYS, compared.choices, view.width)
+        for assumption in compared.assumptions if view.explain else ():
+            yield from paragraph(f"- {assumption}", view.width, 2)
+    for note in found.notes:
+        yield from paragraph(as_options(note), view.width)
+    yield from missing_prices(found.prices, view)
+
+
+def _compared(each: Compared) -> str:
+    on_demand = f"on demand {each.on_demand.hourly_rate:,.2f} an hour" if each.on_demand else "not sold on demand"
+    return (
+        f"{words.in_region(words.machine(each), each.region)}, {counted(each.accelerators, each.accelerator)}: "
+        f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
+    )
+
+
+def csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
+    """One row per purchase choice and usage, or per month, whichever table is asked for."""
+    return csv_export.chunks(*commitments_sheets.columns_and_rows(report.document(), report.table), layout)
+
+
+def xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
+    """A workbook of both tables alone."""
+    from api.formats.xlsx import workbooks
+
+    return workbooks.commitments(*report.with_bills(), layout.root)
+
+
+class CommitmentLine(NamedTuple):
+    """A commitment with what it saves in a month against the cheapest rental on demand, and from how many runs a month on."""
+
+    best: Commitment
+    saves: Decimal | None
+    pays_from: int | None
+
+
+def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[CommitmentLine]:
+    """The cheapest way to pay of each kind and term on each machine, the least a month first."""
+    rental, runs, seen = report.rental, report.runs_per_month, set()
+    for each in considered(machines, runs):
+        kind = id(each.machine), each.way.purchase_option, each.way.term
+        if kind not in seen:
+            seen.add(kind)
+            saves = rental.billed_cost * runs - each.usage.cost_per_month if rental and runs is not None else None
+            yield CommitmentLine(each, saves, each.pays_from(rental) if rental else None)
+
+
+def html(report: CommitmentsReport) -> Page:
+    """All commitments beside renting on demand; each machine with its ways to commit and a picture of a month by hours of use."""
+    document = report.document()
+    shown = {
+        "document": document,
+        "lines": list(islice(_lines(report, document.machines), MOST_LINES)),
+        "machines": cheapest_first(document.machines, document.runs_per_month),
+        "only": _only,
+        "headline": Headline.of(document.verdict),
+    }
+    return Page("commitments.html", shown)
+
+
+def _only(machine: Compared) -> dict[str, str]:
+    """The parameters that ask about this machine alone."""
+    return {name: text_of(getattr(machine, name)) for name in ("provider", "region", "instance_type", "nodes")}
+
+
+def figure(report: CommitmentsReport) -> Figure:
+    """The picture of the machine with the cheapest commitment: a month costs a flat amount and an amount per hour of use."""
+    document = report.document()
+    machines = cheapest_first(document.machines, document.runs_per_month)
+    if not machines:
+        return nothing("No reserved, committed or monthly offer matches.")
+    machine = machines[0]
+    ways = {words.bought(way): _flat_and_hourly(way) for way in machine.choices}
+    if machine.on_demand:
+        ways = {ON_DEMAND: (0.0, float(machine.on_demand.hourly_rate)), **ways}
+    x, y = (
+        Scale(0.0, float(HOURS_PER_MONTH)),
+        Scale.around([flat + rate * HOURS_PER_MONTH for flat, rate in ways.values()], 0.0),
+    )
+    entries = told_apart(ways)
+    lines = (
+        line(
+            [Place.of(x.at(hours), y.at(flat + rate * hours)) for hours in (0, HOURS_PER_MONTH)],
+            f"p{entries[way].colour}",
+        )
+        for way, (flat, rate) in ways.items()
+    )
+    rings = []
+    for way in machine.choices:
+        if way.break_even_hours_per_month is not None:
+            (flat, rate), hours = _flat_and_hourly(way), float(way.break_even_hours_per_month)
+            cost = flat + rate * hours
+            told = f"{words.bought(way)}: {hours:,.0f} h a month, {cost:,.2f} {machine.currency}"
+            rings.append(sign(Place.of(x.at(hours), y.at(cost)), "ring", "ink", told))
+    return Figure(
+        f"{words.machine(machine)}, {machine.region}: what a month costs",
+        "rings: above this it costs less than on demand",
+        across(x.at, x.ticks()),
+        up(y.at, y.ticks()),
+        f"hours of use in a month of {HOURS_PER_MONTH}",
+        f"{machine.currency} per month",
+        "".join(lines) + "".join(rings),
+        list(entries.values()),
+    )
+
+
+def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
+    """What a month costs unused, and what each hour of use adds, which is nothing but for a machine of one's own."""
+    flat = way.total / way.months
+    return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0

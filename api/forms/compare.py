@@ -1,0 +1,105 @@
+"""`/compare`: two machines beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from api.formats import csv_export
+from api.formats.charts.frame import Axis, Frame
+from api.formats.charts.plot import card
+from api.formats.csv_export import Column
+from api.formats.page import Page
+from api.formats.sheet_columns import constant, estimate_columns, within
+from api.formats.terminal.estimates import estimate_lines, missing_prices
+from api.formats.terminal.grid import View, paragraph
+from api.questions.schemas.layout import Layout
+from api.reports.comparison import CompareDocument, CompareReport, asked_of
+from costcalc.query import Basis
+from costcalc.tasks.goals import goal_in_words
+
+COMPARED = (
+    "price_ratio", "speed_ratio", "cheaper", "probability", "correlation", "break_even_hourly_rate", "cost_per_hour_saved",
+)  # fmt: skip
+ROOM = 1.25
+BASIS: Basis = "effective"
+
+
+def terminal(report: CompareReport, view: View) -> Iterator[str]:
+    """Both estimates, and what the comparison says."""
+    found = report.document()
+    a, b = (replace(one, frontier=False) for one in (found.a, found.b))  # the other may be all that it beats
+    yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
+    yield ""
+    for sentence in found.verdict:
+        yield from paragraph(sentence, view.width, 2)
+    yield from missing_prices(found.prices, view)
+
+
+def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
+    """Two rows, one for each machine, and what the comparison says behind each."""
+    return csv_export.chunks(*_columns_and_rows(report), layout)
+
+
+def xlsx(report: CompareReport, layout: Layout) -> bytes:
+    """The same as a workbook."""
+    from api.formats.xlsx import estimates, tables
+
+    found, (columns, rows) = report.document(), _columns_and_rows(report)
+    title = f"Two machines for {found.query.model} to {goal_in_words(found.query)}"
+    front = tables.Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
+    folded = estimates.needed_by_few(columns, {"side", *COMPARED}, layout)
+    return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)
+
+
+def _columns_and_rows(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
+    found = report.document()
+    columns: list[Column] = [
+        ("side", itemgetter(0)),
+        *(within(itemgetter(1), column) for column in estimate_columns()),
+        *(constant(name, getattr(found, name)) for name in COMPARED),
+    ]
+    return columns, (("a", found.a), ("b", found.b))
+
+
+class Turn(NamedTuple):
+    """A line of hourly rates of machine `b`, in percent: where it stands today, and up to where it costs less than `a`."""
+
+    now: str
+    even: str
+    most: float
+
+
+def html(report: CompareReport) -> Page:
+    """Both machines as cards, which costs less and how surely, and the rate at which the answer turns."""
+    document = report.document()
+    both = document.a, document.b
+    frame = Frame(
+        Axis.around([hours for each in both for hours in (each.calendar_hours, each.hours_low, each.hours_high)]),
+        Axis.around([float(cost) for each in both for cost in each.cost(BASIS)]),
+        tuple(dict.fromkeys(each.provider for each in both)),
+    )
+    said = document.verdict
+    shown = {
+        "document": document,
+        "notes": (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :]),
+        "sides": [
+            (name, each, each.cost(BASIS), card(frame, each, BASIS), asked_of(side, report.query))
+            for name, each, side in zip("ab", both, report.sides, strict=True)
+        ],
+        "turn": _turn(document),
+        "chance_of_a": document.probability if document.cheaper == "a" else 1 - document.probability,
+    }
+    return Page("compare.html", shown)
+
+
+def _turn(document: CompareDocument) -> Turn | None:
+    """Nothing where `b` costs more even for nothing an hour."""
+    now, even = float(document.b.hourly_rate), document.break_even_hourly_rate
+    if even <= 0:
+        return None
+    most = ROOM * max(now, even)
+    return Turn(f"{100 * now / most:.2f}%", f"{100 * even / most:.2f}%", most)

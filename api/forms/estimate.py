@@ -1,0 +1,93 @@
+"""`/estimate`: one figure term by term, so that a reader can redo it by hand, and the curve behind it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from api.formats import words
+from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, text, up
+from api.formats.page import Page
+from api.formats.source_links import parts
+from api.questions.links import narrowed
+from api.questions.suggestions import many
+from api.reports.cost import EstimateReport
+from api.service import with_moment
+from costcalc.answers import Estimate
+from costcalc.training import Metric
+
+OF_OVERHEAD = ("Overhead", "Staging", "Spot: ")
+ROOM = 0.05
+
+
+def html(report: EstimateReport) -> Page:
+    """The page of a report."""
+    query, estimate = report.query, report.estimate
+    own = narrowed(query, estimate) if estimate else query
+    shown = {
+        "answer": report.answer,
+        "each": estimate,
+        "recipe": report.recipe,
+        "measured": tuple(Metric) if isinstance(query.metric, Metric) else (query.metric,),
+        "images": report.images_per_epoch,
+        "sources": parts,
+        "overhead": [line for line in estimate.assumptions if line.startswith(OF_OVERHEAD)] if estimate else [],
+        "query": query,
+        "own": own,
+        "kept": with_moment(own, report.answer.prices.as_of),
+        "rates": _rates(estimate) if estimate else "",
+        "beside": _beside_machine(report, estimate) if estimate else "",
+    }
+    return Page("estimate.html", shown)
+
+
+def _rates(each: Estimate) -> str:
+    """What asks for the history of an estimate's rate."""
+    asked = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
+    return f"?{urlencode(asked)}"
+
+
+def _beside_machine(report: EstimateReport, each: Estimate) -> str:
+    """What asks for the ways to commit to an estimate's machine."""
+    query = report.query
+    asked = {
+        "model": query.model,
+        "target": f"{query.target:g}",
+        "provider": each.provider,
+        "instance_type": each.instance_type,
+    }
+    return f"?{urlencode(asked)}"
+
+
+def figure(report: EstimateReport) -> Figure:
+    """The picture of an estimate's curve."""
+    estimate, recipe = report.estimate, report.recipe
+    if estimate is None or recipe is None:
+        return nothing()
+    points = [(each.epochs, each.in_metric(estimate.metric)) for each in recipe.evaluations]
+    known = [(epochs, accuracy) for epochs, accuracy in points if accuracy is not None]
+    values = [estimate.target, *(accuracy for _, accuracy in known)]
+    lowest = min(values)
+    x = Scale.around([estimate.epochs, *(epochs for epochs, _ in known)], 0.0)
+    y = Scale.around(values, max(lowest - ROOM, min(lowest, 0.0)))
+    places = [Place.of(x.at(epochs), y.at(accuracy)) for epochs, accuracy in known]
+    right, high = x.at(estimate.epochs), y.at(estimate.target)
+    signs = (
+        sign(place, "circle", "p1", f"{accuracy:.4g} after {epochs:g} epochs")
+        for place, (epochs, accuracy) in zip(places, known, strict=True)
+    )
+    measure = words.measure(estimate.metric)
+    return Figure(
+        f"{recipe.name}: {measure} by epoch",
+        f"{many(len(recipe.evaluations), 'point')}, {recipe.organisation}, {recipe.year}",
+        across(x.at, x.ticks()),
+        up(y.at, y.ticks()),
+        "epochs",
+        measure,
+        line(places, "p1 faint")
+        + "".join(signs)
+        + line([Place.of(0, high), Place.of(1, high)], "ink dashed")
+        + text(Place.of(0, high), f"target {estimate.target:g}", "ink", 6, -5)
+        + line([Place.of(right, 0), Place.of(right, 1)], "ink dashed")
+        + sign(Place.of(right, high), "circle", "ink")
+        + text(Place.of(right, 0), f"{estimate.epochs:.4g} epochs", "ink end", -7, -8),
+    )

@@ -1,0 +1,100 @@
+"""`/offers`: the price sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from operator import attrgetter, itemgetter
+from typing import Any
+
+from api.formats import csv_export, price_sheet
+from api.formats.lists import MOST_WORKBOOK_ROWS, list_workbook
+from api.formats.sheet_columns import within, word_columns
+from api.formats.tables import (
+    BOUGHT,
+    MACHINE,
+    PRICE_FILTERS,
+    RATE,
+    SEEN,
+    Column,
+    Link,
+    Table,
+    day,
+    gibibytes,
+    number,
+    rate,
+)
+from api.questions.schemas.layout import Layout
+from api.reports.prices.offers import Converter, OfferRow, OffersReport
+
+
+def _per_accelerator(row: Any) -> str:
+    """What an hour of one accelerator costs; empty for machines without any."""
+    return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""
+
+
+def _history(row: Any) -> Link:
+    return "history", {"instance_type": row.instance_type, "provider": row.provider}
+
+
+def _free(row: Any) -> str:
+    """From when one was free to rent, where the provider says it."""
+    if row.available is None:
+        return ""
+    return day(row.available_at) if row.available and row.available_at else "none"
+
+
+TABLE = Table(
+    "Offers",
+    "Every current rate for a whole machine, and for each of its accelerators, with its source and date.",
+    "rate",
+    OfferRow,
+    (
+        Column("Machine", MACHINE.text, MACHINE.small, link=_history, sort="machine"),
+        BOUGHT,
+        Column("Per accelerator", _per_accelerator, is_number=True, sort="accelerator", leave=6),
+        Column(RATE.heading, RATE.text, RATE.small, is_number=True, sort="rate"),
+        Column("vCPUs", lambda row: number(row.vcpus, ","), is_number=True, leave=4),
+        Column("RAM", lambda row: gibibytes(row.memory_gib), is_number=True, leave=3),
+        Column("Accelerator memory", lambda row: gibibytes(row.accelerator_memory_gib), is_number=True, leave=2),
+        Column(SEEN.heading, SEEN.text, source=SEEN.source, sort="seen"),
+        Column("Free to rent", _free, leave=5),
+        Column("Confirmed", lambda row: "yes" if row.confirmed else "no", leave=1),
+    ),
+    (*PRICE_FILTERS, "rates", "as_of", "currency"),
+    lambda document: f"at prices of {day(document.as_of)}",
+)
+
+
+def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
+    """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
+    if report.converter.currency is None:
+        pieces = price_sheet.chunks(report, tuple(OfferRow.__dataclass_fields__), layout)
+    else:
+        pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
+    return csv_export.with_last_line(pieces, report.rest, layout)
+
+
+def xlsx(report: OffersReport, layout: Layout) -> bytes:
+    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; its summary says how many others there are."""
+    columns, rows = _offer_columns_and_rows(report)
+    shown = list(islice(rows, MOST_WORKBOOK_ROWS))
+    left = report.count - len(shown)
+    note = f"{left} of {report.count} offers are not in this workbook: filter them, or take all as /offers.csv."
+    return list_workbook(TABLE, [note] if left else [], columns, shown, report, layout)
+
+
+def _offer_columns_and_rows(report: OffersReport) -> tuple[list[csv_export.Column], Iterator[Any]]:
+    if report.converter.currency is None:
+        return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], report.rows()
+    return [*_converted(report.converter), *word_columns(report.words)], report.quoted()
+
+
+def _converted(into: Converter) -> Iterator[csv_export.Column]:
+    """The columns of (quoted offer, row in the currency asked for): the row's, what the offer was quoted in, and the rate."""
+    for name in OfferRow.__dataclass_fields__:
+        yield within(itemgetter(1), (name, attrgetter(name)))
+    yield "quoted_currency", lambda pair: pair[0].currency
+    yield "exchange_rate", lambda pair: into.factor(pair[0])
+    yield "exchange_rate_date", lambda pair: (rate := into.rate(pair[0])) and rate.date
+    yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
