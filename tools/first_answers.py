@@ -47,9 +47,7 @@ def document() -> str:
     """The page as the code answers now."""
     catalogue = Catalogue.from_offers(read_packaged().offers, "packaged")
     service = Service(load_evidence(), FixedPrices(catalogue), lambda: MOMENT)
-    shown = (
-        _shown(question, terminal(AskReport(service, catalogue, question), View(WIDTH))) for question in QUESTIONS
-    )
+    shown = (_shown(question, terminal(AskReport(service, catalogue, question), View(WIDTH))) for question in QUESTIONS)
     return "\n".join([INTRODUCTION, *shown])
 
 

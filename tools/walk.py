@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 PRODUCT = ("costcalc", "pricing", "own_runs", "api")
 OFFLINE = ("science", "tools", "benchmarks")
 AIMS = {
-    "files": "3: its row of the register, its report, its page or table",
+    "files": "3: its row of the register, its report, its forms",
     "changes": "500",
     "lines": "38,000 in all, and 3,000 of tools and benchmarks",
     "functions": "8 to 10 lines in the middle",
@@ -36,17 +36,22 @@ AIMS = {
     "words": "32,800, two thirds of those at commit b55ff69",
 }
 WARM = "/cost?model=resnet50&target="
-PARTS = "report csv xlsx lines page spec tool view schema"
-TYPES = "Report Schema Parameters Document Row Rows Fields"
+TYPES = "Report Schema Document"
 
 
 def files_naming(question: Question) -> list[str]:
-    """The files of `api` that name a question: its path, its name, or a function or type that is called after it."""
-    path, name = question.path.strip("/"), question.name
+    """The files of `api` that name a question: its path, its name where one leads to it, its report or its forms, or a type that
+    is called after it."""
+    path, name, report = question.path.strip("/"), question.name, question.report.partition(":")[0]
+    folder, _, module = report.rpartition(".")
     camel = "".join(map(str.capitalize, name.split("_")))
-    names = re.compile(
-        rf"[\"'`]/{path}(?![\w/-])|[\"']{name}[\"']|\b{name}_({'|'.join(PARTS.split())})\b|\b{camel}({'|'.join(TYPES.split())})\b"
+    ways = (
+        rf"[\"'`]/{path}(?![\w/-])",
+        rf"questions\.{name}\b|question_of\(\"{name}\"\)|\"{name}\", \{{",
+        rf"{re.escape(report)}\b|from {re.escape(folder)} import .*\b{module}\b|forms\.{name}\b|forms import .*\b{name}\b",
+        rf"\b{name}_report\b|\b{camel}({'|'.join(TYPES.split())})\b",
     )
+    names = re.compile("|".join(ways))
     files = (file for file in (ROOT / "api").rglob("*") if file.suffix in (".py", ".html"))
     return sorted(str(file.relative_to(ROOT)) for file in files if names.search(file.read_text("utf-8")))
 

@@ -10,7 +10,7 @@ from api.formats.page import Page
 from api.formats.source_links import parts
 from api.questions.links import narrowed
 from api.questions.suggestions import many
-from api.reports.cost import EstimateReport
+from api.reports.estimate import EstimateReport
 from api.service import with_moment
 from costcalc.answers import Estimate
 from costcalc.training import Metric

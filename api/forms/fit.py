@@ -12,7 +12,7 @@ from api.formats.page import LIST, Page
 from api.formats.tables import Column, Table, day, gibibytes
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View, paragraph
-from api.reports.models import FitReport
+from api.reports.fit import FitReport
 from costcalc.evidence.largest_batch import Fit
 from costcalc.training import Tier
 

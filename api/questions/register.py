@@ -56,7 +56,7 @@ QUESTIONS = (
         "/estimate",
         "The first estimate of a question term by term, with the accuracy curve of its recipe",
         "api.questions.schemas.cost:CostSchema",
-        "api.reports.cost:estimate_report",
+        "api.reports.estimate:estimate_report",
         _forms("estimate", "html"),
         Chart("The accuracy curve behind the first estimate of a question", "api.forms.estimate:figure"),
         errors=(404,),
@@ -229,8 +229,8 @@ QUESTIONS = (
         "fit",
         "/fit",
         "The largest batch of each network on each accelerator",
-        "api.reports.models:FitSchema",
-        "api.reports.models:fit_report",
+        "api.reports.fit:FitSchema",
+        "api.reports.fit:fit_report",
         _forms("fit", "terminal", "html"),
         command=Command(
             "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "

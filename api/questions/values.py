@@ -9,8 +9,6 @@ from typing import Literal, TypedDict
 from api.questions.resolving import Side
 from costcalc.picks import PickName
 from costcalc.query import OwnRate
-from costcalc.small_networks import SmallNetwork
-from costcalc.throughput.memory import Precision
 from costcalc.training import Crossing, Model
 
 
@@ -46,28 +44,6 @@ class Values(TypedDict, total=False):
     pick: PickName
     data: str
     checkpoints: str
-
-
-class FitValues(TypedDict, total=False):
-    """Of `/fit`."""
-
-    model: tuple[str, ...]
-    accelerator: tuple[str, ...]
-    precision: Precision
-    image_size: int
-    as_of: datetime
-    offset: int
-    limit: int
-
-
-class SmallValues(TypedDict, total=False):
-    """Of `/small`."""
-
-    model: SmallNetwork
-    samples: int
-    batch_size: int
-    epochs: int
-    hourly_rate: Decimal
 
 
 class RunValues(TypedDict, total=False):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypedDict
 
 from api.questions.fields import Cost, Layers, Number
 from api.questions.schemas.cost import LayoutSchema
-from api.questions.values import SmallValues
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices
 from costcalc.fields import filled
-from costcalc.small_networks import SmallDevice, Training, hours, step_time, turning_factor, worth_up_to
+from costcalc.small_networks import SmallDevice, SmallNetwork, Training, hours, step_time, turning_factor, worth_up_to
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.speeds import SMALL_DEVICE, small_device
 
@@ -36,6 +35,16 @@ class SmallSchema(LayoutSchema):
     hourly_rate = Cost(
         Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
     )
+
+
+class SmallValues(TypedDict, total=False):
+    """Of `/small`."""
+
+    model: SmallNetwork
+    samples: int
+    batch_size: int
+    epochs: int
+    hourly_rate: Decimal
 
 
 @dataclass(frozen=True, slots=True)

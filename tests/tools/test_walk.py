@@ -13,8 +13,17 @@ from tools import walk
 def test_a_question_is_named_by_the_files_that_hold_its_path_its_report_or_its_schema(monkeypatch, tmp_path):
     monkeypatch.setattr(walk, "ROOT", tmp_path)
     (tmp_path / "api").mkdir()
-    naming = ['a = "/fit"', "x = fit_report()", "class FitSchema: ...", 'command("fit")', "`/fit.csv`"]
-    silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2"]
+    naming = [
+        'a = "/fit"',
+        "x = fit_report()",
+        "class FitSchema: ...",
+        'question_of("fit")',
+        "`/fit.csv`",
+        "from api.reports.fit import Fits",
+        "from api.reports import fit",
+        'return "fit", {"model": "resnet50"}',
+    ]
+    silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2", 'many(2, "fit")']
     for number, text in enumerate([*naming, *silent]):
         (tmp_path / "api" / f"{number}.py").write_text(text)
     assert walk.files_naming(question_of("fit")) == [f"api/{number}.py" for number in range(len(naming))]

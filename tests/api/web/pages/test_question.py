@@ -11,10 +11,10 @@ import pytest
 from support.prices import offer
 from support.services import service_of
 
+from api.formats.page import Headline
 from api.reports.left_out import Hints
 from api.stored import FixedPrices
 from api.web.app import create_app
-from api.web.pages.question import Headline
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import Asked
 from tools.cluster.cluster import wait_for

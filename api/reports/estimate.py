@@ -1,0 +1,65 @@
+"""`/estimate`: one estimate with what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from api.questions.values import Values
+from api.reports.cost import CostReport
+from api.reports.paging import OfQuery
+from api.service import Service, query_of, with_moment
+from costcalc.answers import Answer, Estimate, Hint, PriceBasis
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.query import EstimateQuery
+from costcalc.training import IMAGES_PER_EPOCH, Recipe
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateDocument:
+    """The JSON answer. `recipe` has the accuracy curve from which the epochs are read; both are null where nothing is found."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    estimate: Estimate | None
+    recipe: Recipe | None
+    images_per_epoch: float
+    hints: tuple[Hint, ...]
+
+
+class EstimateReport(OfQuery):
+    """One estimate of a question; `offset` says which."""
+
+    @property
+    def name(self) -> str:
+        return f"estimate-{self.query.model}-{self.query.target:g}"
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer of which it is the only estimate shown."""
+        return CostReport(self.service, self.catalogue, self.query).answer
+
+    @property
+    def estimate(self) -> Estimate | None:
+        return self.answer.estimates[0] if self.answer.estimates else None
+
+    @property
+    def recipe(self) -> Recipe | None:
+        evidence, found = self.service.evidence_for(self.query), self.estimate
+        known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
+        return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
+
+    @property
+    def images_per_epoch(self) -> float:
+        """Images in an epoch, or samples of the asker's own data set."""
+        return self.recipe.samples_per_epoch if self.recipe else IMAGES_PER_EPOCH
+
+    def document(self) -> EstimateDocument:
+        answer = self.answer
+        query = with_moment(answer.query, answer.prices.as_of)
+        return EstimateDocument(query, answer.prices, self.estimate, self.recipe, self.images_per_epoch, answer.hints)
+
+
+def estimate_report(service: Service, catalogue: Catalogue, values: Values) -> EstimateReport:
+    """The report that parsed parameters ask for; they are those of `/cost`."""
+    return EstimateReport(service, catalogue, query_of({**values, "limit": 1}))
