@@ -10,10 +10,12 @@ from math import isfinite
 from typing import Any, NamedTuple
 from weakref import ref
 
+from msgspec import convert
+
 from costcalc import spot_rates
 from costcalc.answers import Estimate, Shown, Sources
 from costcalc.assumptions import of_hours, of_recipe, own_noise
-from costcalc.costing.bills import Paid, as_written, break_even_hours
+from costcalc.costing.bills import Paid, break_even_hours
 from costcalc.costing.owning import owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
@@ -27,6 +29,7 @@ from costcalc.throughput import WIDE_BY_RULE
 from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
 
+AS_WRITTEN = list[tuple[Decimal, ...]]  # figures digit by digit, in a third of the time that `Decimal(repr(...))` takes
 OTHERS_TAKE = "Other people's code takes between {} and {} for the same training in 8 of 10 cases."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
@@ -90,11 +93,10 @@ class EstimateDetails:
             tuple([longer * time.train_hours + time.overhead_hours for longer in of.usual])
             for of, time in zip(known, times, strict=True)
         ]
-        basis = self.query.basis
-        paid = [
-            of.bill.paid(time, moves, basis, ends)
-            for of, time, moves, ends in zip(rented, times, moved, usual, strict=True)
-        ]
+        hours = [(time.hours, time.hours_low, time.hours_high, *of) for time, of in zip(times, usual, strict=True)]
+        factors = [spot_rates.factors(by, *of[:3]) if by else (1.0, 1.0) for by, of in zip(moved, hours, strict=True)]
+        as_written = zip(rented, convert(hours, AS_WRITTEN), convert(factors, AS_WRITTEN), strict=True)
+        paid = [of.bill.paid(spent, by, self.query.basis) for of, spent, by in as_written]
         break_even = list(map(self._break_even_hours, candidates, rented))
         exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
         estimates = map(self._estimate, exactly, self._assumptions(exactly))
@@ -187,7 +189,7 @@ class EstimateDetails:
     def _break_even_hours(self, candidate: RankedCandidate, rented: Rented) -> Decimal | None:
         bill, on_demand = rented.bill, candidate.on_demand
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
-            return owning_pays_from(bill, self.cheapest_rental(), as_written(candidate.time.hours))
+            return owning_pays_from(bill, self.cheapest_rental(), Decimal(repr(candidate.time.hours)))
         return break_even_hours(bill.tariff, on_demand.hourly_rate) if bill.tariff.fee and on_demand else None
 
     def _assumptions(self, exactly: Sequence[_Exactly]) -> list[tuple[str, ...]]:

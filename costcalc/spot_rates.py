@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from decimal import Decimal
 from math import exp, hypot, log
 from typing import NamedTuple
 
@@ -18,7 +17,6 @@ from costcalc.offers import Offer, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, Floats
 
 DAYS = (0, 14, 30, 90, 180, 365)
-ONE = Decimal(1)
 
 
 class Moves(NamedTuple):
@@ -73,14 +71,12 @@ def width(offer: Offer, age_days: float, hours: float) -> Width:
     return moves(offer.provider, offer.machine.accelerator).after_days(age_days + hours / HOURS_PER_DAY)
 
 
-def factors(moved: Width, low: Decimal, hours: Decimal, high: Decimal) -> tuple[Decimal, Decimal]:
+def factors(moved: Width, hours: float, low: float, high: float) -> tuple[float, float]:
     """What a rate that moves so is multiplied with at the low and the high end of the 80 % interval of these hours."""
     return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
 
 
-def _beyond(ratio: Decimal, moved: float) -> Decimal:
+def _beyond(ratio: float, moved: float) -> float:
     """Hours and rate are independent, so that their widths in ln add in quadrature: the factor beyond that of the hours."""
-    if not moved:
-        return ONE
     own = abs(log(ratio))
-    return Decimal(repr(exp(hypot(own, moved) - own)))
+    return exp(hypot(own, moved) - own)

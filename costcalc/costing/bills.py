@@ -11,11 +11,9 @@ import numpy as np
 
 from costcalc.catalogue.columns import Columns
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.duration.training_times import TrainingTime
 from costcalc.money import Component, CostRange, in_cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
-from costcalc.spot_rates import Width, factors
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
@@ -75,9 +73,9 @@ class Bill:
     """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
     `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, and `factor`
-    machines x own price factor x exchange: what such amounts are multiplied with. `full_hourly` is the rate per hour of all
-    machines when every hour of a period is used. `charges` are the offer's list rates, in its
-    own currency, that make up the tariff.
+    machines x own price factor x exchange: what such amounts are multiplied with. Of all machines, `metered` is the rate of a
+    metered hour, and `full_hourly` that of an hour when every one of a period is used. `charges` are the offer's list rates, in
+    its own currency, that make up the tariff.
     """
 
     offer: Offer
@@ -85,6 +83,7 @@ class Bill:
     storage_and_egress: tuple[StorageOrEgress, ...] = ()
     tariff: Tariff = field(init=False)
     factor: Decimal = field(init=False)
+    metered: Decimal = field(init=False)
     full_hourly: Decimal = field(init=False)
     charges: tuple[Charge, ...] = field(init=False)
 
@@ -92,6 +91,7 @@ class Bill:
         terms = self.terms
         object.__setattr__(self, "tariff", tariff(self.offer))
         object.__setattr__(self, "factor", terms.nodes * terms.price_factor * terms.exchange)
+        object.__setattr__(self, "metered", self.tariff.metered_hourly * self.factor)
         object.__setattr__(self, "full_hourly", self.tariff.effective_hourly * self.factor)
         fees = self._fees() if self.tariff.fee else []
         metered = self._metered() if self.tariff.metered_hourly or not fees else []
@@ -105,8 +105,9 @@ class Bill:
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
         """What is paid for runs of so many hours: whole increments, months and terms, the metered rate being `times` as high."""
         tariff = self.tariff
-        metered = tariff.metered_hourly * times * self._metered_hours(hours) if tariff.metered_hourly else ZERO
-        machines = (tariff.fee * self._periods(hours) + metered if tariff.fee else metered) * self.factor
+        machines = self.metered * times * self._metered_hours(hours) if tariff.metered_hourly else ZERO
+        if tariff.fee:
+            machines += tariff.fee * self._periods(hours) * self.factor
         return machines + self._beside(hours) if self.storage_and_egress else machines
 
     def effective(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
@@ -115,40 +116,34 @@ class Bill:
         They share the fees with other work, by hours used; storage and egress are theirs alone. At utilization 1 the machines
         cost hours x (fee / period + metered rate); at 0 the runs bear the whole fee.
         """
-        share = self._share(hours, times)
-        return share + self._beside(hours) if self.storage_and_egress else share
-
-    def _share(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
-        tariff = self.tariff
-        share = tariff.metered_hourly * times * hours
+        tariff, share = self.tariff, self.metered * times * hours
         if tariff.fee and hours:
             paid = self._periods(hours)
             left = paid * tariff.period_hours - hours
-            share += tariff.fee * paid * hours / (hours + self.terms.utilization * left)
-        return share * self.factor
+            share += tariff.fee * paid * hours / (hours + self.terms.utilization * left) * self.factor
+        return share + self._beside(hours) if self.storage_and_egress else share
 
     def effective_hourly(self, hours: Decimal) -> Decimal:
         """The machines' effective rate per hour: fee / period + metered rate where commitments are fully used."""
-        if self.terms.utilization == 1 or not hours:
+        if not self.tariff.fee or self.terms.utilization == 1 or not hours:
             return self.full_hourly
-        return self._share(hours) / hours
+        return (self.effective(hours) - self._beside(hours)) / hours
 
-    def paid(self, time: TrainingTime, moved: Width | None, basis: Basis, others: Sequence[float] = ()) -> Paid:
-        """What a training costs, whose rate moves so until it ends: rounded, with the ends of its range; and what it costs by
-        this basis in each of the `others`, which are hours too."""
-        point, low, high = as_written(time.hours), as_written(time.hours_low), as_written(time.hours_high)
-        cheaper, dearer = factors(moved, low, point, high) if moved else (ONE, ONE)
-        by_basis = self.billed if basis == "billed" else self.effective
-        hourly, lines = self.effective_hourly(point), self._lines(point)
+    def paid(self, hours: Sequence[Decimal], times: Sequence[Decimal], basis: Basis) -> Paid:
+        """What a training costs, rounded: of its `hours`, the low and the high end of their range, at the ends of which the
+        metered rate is `times` as high; and what it costs by this basis in other hours, which follow them."""
+        point, low, high, *others = hours
+        cheaper, dearer = times
+        lines = self._lines(point)
         exact = [self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)]
         exact += [self.billed(low, cheaper), self.billed(high, dearer)]
-        exact += [by_basis(as_written(each)) for each in others]
+        exact += map(self.billed if basis == "billed" else self.effective, others)
         cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
         of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
         return Paid(
             effective=CostRange(cost, low_cost, high_cost),
             billed=CostRange(billed, billed_low, billed_high),
-            hourly=hourly,
+            hourly=self.effective_hourly(point),
             components=_components(lines, billed, amounts),
             others=of_others,
         )
@@ -227,11 +222,6 @@ def _components(lines: Sequence[Line], total: Decimal, amounts: Sequence[Decimal
         largest = amounts.index(max(amounts))
         amounts = [*amounts[:largest], amounts[largest] + rest, *amounts[largest + 1 :]]
     return tuple([Component(*line, amount) for line, amount in zip(lines, amounts, strict=True)])
-
-
-def as_written(hours: float) -> Decimal:
-    """The hours in decimals, digit by digit."""
-    return Decimal(repr(hours))
 
 
 def break_even_hours(tariff: Tariff, on_demand_hourly: Decimal | None, factor: Decimal = ONE) -> Decimal | None:

@@ -87,8 +87,7 @@ def test_where_nothing_is_known_the_widest_stands(provider, accelerator):
 @given(hours, ratios, ratios)
 def test_half_widths_of_hours_and_rate_add_in_quadrature(point, below, above):
     low, high = point / below, point * above
-    ends = (Decimal(repr(each)) for each in (low, point, high))
-    cheaper, dearer = map(float, spot_rates.factors(spot_rates.Width(0.3, 0.17), *ends))
+    cheaper, dearer = spot_rates.factors(spot_rates.Width(0.3, 0.17), point, low, high)
     assert cheaper < 1 < dearer
     assert log(dearer * high / point) == pytest.approx(hypot(log(high / point), 0.17), abs=1e-9)
     assert log(cheaper * low / point) == pytest.approx(-hypot(log(point / low), 0.3), abs=1e-9)
@@ -97,7 +96,7 @@ def test_half_widths_of_hours_and_rate_add_in_quadrature(point, below, above):
 @pytest.mark.parametrize("option", [option for option in PurchaseOption if option is not SPOT])
 def test_other_rates_stay(option):
     width = spot_rates.width(offer(purchase_option=option, term="1y"), 100, 5)
-    assert spot_rates.factors(width, Decimal(1), Decimal(2), Decimal(5)) == (1, 1)
+    assert spot_rates.factors(width, 2, 1, 5) == (1, 1)
 
 
 @given(metered_offers(), hours.map(lambda each: Decimal(repr(each))), st.floats(0.5, 2).map(Decimal))

@@ -190,9 +190,8 @@ class _Row:
         yield from (getattr(known, name) / known.hours for name in SCALED)
         figures = (getattr(known, name) for name in WHERE_KNOWN)
         yield from (None if figure is None else figure / known.hours for figure in figures)
-        ends = (Decimal(repr(hours)) for hours in (known.hours_low, known.hours, known.hours_high))
         width = spot_rates.width(self.bill.offer, known.price_age_days, known.hours)
-        factors = spot_rates.factors(width, *ends)
+        factors = spot_rates.factors(width, known.hours, known.hours_low, known.hours_high)
         yield from width
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors
 

@@ -242,7 +242,8 @@ def figures(estimate, bill, hours):
         Decimal(repr(each)) * times for each in (estimate.hours, estimate.hours_low, estimate.hours_high)
     )
     width = spot_rates.width(bill.offer, estimate.price_age_days, estimate.hours)
-    cheaper, dearer = spot_rates.factors(width, low, point, high)
+    factors = spot_rates.factors(width, float(point), float(low), float(high))
+    cheaper, dearer = (Decimal(repr(each)) for each in factors)
     return {
         "hours": hours,
         "hours_low": float(low),
