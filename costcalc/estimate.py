@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, partial
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import Course, TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails
 from costcalc.evidence import Evidence
+from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
 from costcalc.ordinary import OrdinaryScript
@@ -93,11 +94,14 @@ class Asked:
     def answer(self, with_frontier: bool = False) -> Answer:
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
         query, catalogue, found = self.query, self.catalogue, self._found
-        recall, details, chosen = found.recall, self._details, self._chosen(with_frontier)
-        shown = self._shown(chosen.ranks)
+        recall, chosen = found.recall, self._chosen(with_frontier)
+        ranked, free = self._ranked(chosen.ranks), found.free.take(free_tiers(found.free, catalogue))
+        beside = recall.ranked(found.current, found.times, free, count(1))
+        lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
+        ordinary, ordinary_missed = ([], None) if lead is None else self._ordinary(lead)
+        exact = iter(self._details.shown([*ranked, *beside, *ordinary]))
+        shown = dict(zip(chosen.ranks, exact, strict=False))
         estimates = {position: each.estimate for position, each in shown.items()}
-        free = found.free.take(free_tiers(found.free, catalogue))
-        ordinary, ordinary_missed = (None, None) if chosen.lead is None else self._ordinary(chosen.lead, details)
         last_seen = recall.last_seen(found.offers)
         least = next((estimates[position] for position in chosen.least), None)
         return Answer(
@@ -112,15 +116,13 @@ class Asked:
             first_that=partial(self._first_that, chosen.first),
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
-            ordinary=ordinary,
+            free=tuple(each.estimate for each in islice(exact, len(beside))),
+            ordinary=next((each.estimate for each in exact), None),
             ordinary_missed=ordinary_missed,
             likeliest=self._likeliest,
             folded=chosen.folded,
             count=len(found.candidates.row),
             estimates=tuple(estimates[position] for position in chosen.listed),
-            free=tuple(
-                each.estimate for each in details.shown(recall.ranked(found.current, found.times, free, count(1)))
-            ),
             owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
@@ -165,10 +167,13 @@ class Asked:
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions made exact, with their ranks."""
+        return dict(zip(ranks, self._details.shown(self._ranked(ranks)), strict=True))
+
+    def _ranked(self, ranks: Mapping[int, int]) -> Sequence[RankedCandidate]:
+        """The candidates at these positions with their exact offers."""
         found = self._found
         chosen = found.candidates.take(np.array(list(ranks), np.int64))
-        ranked = found.recall.ranked(found.current, found.times, chosen, ranks.values())
-        return dict(zip(ranks, self._details.shown(ranked), strict=True))
+        return found.recall.ranked(found.current, found.times, chosen, ranks.values())
 
     def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
         """The best candidates, of which those that are shown anyway are made already."""
@@ -176,21 +181,17 @@ class Asked:
         others = self._shown({position: rank(order, position) for position in best if position not in shown})
         return tuple(shown[position] if position in shown else others[position] for position in best)
 
-    def _ordinary(self, position: int, details: EstimateDetails) -> tuple[Estimate | None, Missed | None]:
+    def _ordinary(self, lead: RankedCandidate) -> tuple[list[RankedCandidate], Missed | None]:
         """A candidate's machine with the script that most people run; without one, why."""
         found, query = self._found, self.query
-        row, cluster = found.candidates.row[[position]], found.times.cluster[found.candidates.time[[position]]]
         eligible, course = found.eligible, found.course
         if query.recipes != "best" or query.recipe:
             query = replace(query, recipes="best", recipe=())
             eligible = eligible_recipes(found.matrix.recipes, query)
             course = Course.of(found.matrix, query, eligible)
-        accelerator, *_ = self.catalogue.shapes[found.matrix.clusters[int(cluster[0])].shape]
-        groups = found.recall.ordinary_groups(found.matrix, accelerator)
-        script = OrdinaryScript(query, self.catalogue, found.matrix, row, cluster, groups, eligible, course)
-        trained = script.found(self.market, found.recall.spot_risks)
-        candidates = found.recall.ranked(found.current, *trained, [0]) if trained else ()
-        return next((each.estimate for each in details.shown(candidates[:1])), None), script.missed
+        groups = found.recall.ordinary_groups(found.matrix, lead.offer.machine.accelerator)
+        script = OrdinaryScript(query, self.catalogue, found.matrix, groups, eligible, course)
+        return script.instead(lead, found.recall.spot_risks), script.missed
 
     @property
     def _likeliest(self) -> Missed | None:
@@ -307,14 +308,13 @@ class Asked:
         confirmed[offers.row] = catalogue.confirmed(as_of, query.max_price_age).of(offers.row)
         rentable[offers.row] = are_rentable(catalogue, offers.row, query)
         candidates, free = (
-            replace(some, runs_here=runs_here.take(some.time), confirmed=confirmed.take(some.row))
+            some._replace(runs_here=runs_here.take(some.time), confirmed=confirmed.take(some.row))
             for some in (candidates, free)
         )
         in_stock = catalogue.scarcity != SCARCITY[False]
         rentable, in_stock = rentable.take(candidates.row), in_stock.take(candidates.row)
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
-        candidates = replace(candidates, pickable=chosen.flags)
-        candidates = with_frontier(candidates, times.hours[candidates.time])
+        candidates = with_frontier(candidates._replace(pickable=chosen.flags), times.hours[candidates.time])
         if query.frontier:
             candidates = candidates.take(candidates.on_frontier)
         sure = are_sure(matrix, times)

@@ -20,9 +20,9 @@ from costcalc.costing.owning import owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
-from costcalc.grounds import Grounds, grounds
+from costcalc.grounds import Grounds, RankedCandidate, grounds
 from costcalc.memory import Few
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting, free_tier, spot_rate_moves
 from costcalc.throughput import WIDE_BY_RULE
@@ -33,24 +33,6 @@ AS_WRITTEN = list[tuple[Decimal, ...]]  # figures digit by digit, in a third of 
 OTHERS_TAKE = "Other people's code takes between {} and {} for the same training in 8 of 10 cases."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
-
-
-class RankedCandidate(NamedTuple):
-    """One offer with one training time on it, and where it stands in the whole answer.
-
-    `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
-    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
-    """
-
-    row: int
-    offer: Offer
-    time: TrainingTime
-    calendar_hours: float
-    rank: int
-    on_frontier: bool
-    on_demand: Offer | None
-    confirmed: bool
-    runs_here: bool | None
 
 
 class _Exactly(NamedTuple):

@@ -22,8 +22,10 @@ from costcalc.assumptions import (
     whose_code,
 )
 from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, InstanceType, Part
+from costcalc.offers import Offer
 from costcalc.programs import RecipeKind
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
@@ -32,6 +34,24 @@ from costcalc.training import Code, OwnRecipe, Tier
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
+
+
+class RankedCandidate(NamedTuple):
+    """One offer with one training time on it, and where it stands in the whole answer.
+
+    `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
+    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
+    """
+
+    row: int
+    offer: Offer
+    time: TrainingTime
+    calendar_hours: float
+    rank: int
+    on_frontier: bool
+    on_demand: Offer | None
+    confirmed: bool
+    runs_here: bool | None
 
 
 class Grounds(NamedTuple):

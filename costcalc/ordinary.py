@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.candidates import Candidates, within_limits
-from costcalc.costing.rentals import AllowedOffers, Risks, costs, rentals
-from costcalc.costing.storage_and_egress import Market
-from costcalc.duration.running import NO
+from costcalc.costing.rentals import AllowedOffers, Risks, rentals
+from costcalc.duration.overheads import ENDLESS_HOURS
+from costcalc.duration.running import NO, YES
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import Course, TrainingTimes, training_times
+from costcalc.duration.training_times import Course, training_times
+from costcalc.grounds import RankedCandidate
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
-from costcalc.units import Flags, Indices
+from costcalc.units import Flags
 
 WORTH_TELLING = 0.05
 """The chance of reaching the target below which nobody expects it of a script."""
@@ -39,29 +39,33 @@ def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tup
 
 @dataclass(frozen=True, eq=False)
 class OrdinaryScript:
-    """The ordinary script for one offer, `row` [1] of the catalogue, on one cluster [1] of the matrix; `groups` are those of
-    `ordinary_groups`, `eligible` the recipes that reach the target, whatever their care, and `course` how long these run."""
+    """The ordinary script for one offer; `groups` are those of `ordinary_groups`, `eligible` the recipes that reach the target,
+    whatever their care, and `course` how long these run. The query asks for the best of all of them."""
 
     query: EstimateQuery
     catalogue: Catalogue
     matrix: TrainingMatrix
-    row: Indices
-    cluster: Indices
     groups: tuple[Flags, ...]
     eligible: EligibleRecipes
     course: Course
 
-    def found(self, market: Market, risks: Risks) -> tuple[TrainingTimes, Candidates] | None:
-        """What it takes; None where none that runs there reaches the target."""
+    def instead(self, lead: RankedCandidate, risks: Risks) -> list[RankedCandidate]:
+        """The lead's machine with this script; empty where none that runs there reaches the target."""
+        row, cluster = np.array([lead.row]), np.array([lead.time.cluster])
+        here = np.bincount(cluster, minlength=len(self.matrix.clusters)).astype(bool)
+        offers = AllowedOffers(row, cluster, here, {}, row)
         for group in self.groups:
             usable = self.eligible.usable & group
             if not usable.any():
                 continue
-            times, candidates = self._of(replace(self.eligible, eligible=usable), market, risks)
-            runs = self.matrix.runs.at(times.recipe[candidates.time], times.cluster[candidates.time])
-            if len(runs) and runs[0] != NO:
-                return times, candidates
-        return None
+            times = training_times(self.course, self.query, self.eligible._replace(eligible=usable), here)
+            times, rented = rentals(self.catalogue, self.matrix, offers, times, self.query, risks)
+            runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
+            if len(runs) and runs[0] != NO and rented.hours[0] < ENDLESS_HOURS:
+                hours, runs_here = float(rented.calendar_hours[0]), True if runs[0] == YES else None
+                (time,) = times.at(rented.time)
+                return [lead._replace(time=time, calendar_hours=hours, rank=0, on_frontier=False, runs_here=runs_here)]
+        return []
 
     @property
     def missed(self) -> Missed | None:
@@ -73,12 +77,3 @@ class OrdinaryScript:
         chance = float(self.eligible.success_probability[best])
         name = self.matrix.recipes.recipes[best].name
         return Missed(name, chance) if WORTH_TELLING <= chance < self.query.confidence else None
-
-    def _of(self, eligible: EligibleRecipes, market: Market, risks: Risks) -> tuple[TrainingTimes, Candidates]:
-        query = replace(self.query, recipes="best", max_hours=None, max_cost=None)
-        clusters = np.bincount(self.cluster, minlength=len(self.matrix.clusters)).astype(bool)
-        times = training_times(self.course, query, eligible, clusters)
-        offers = AllowedOffers(self.row, self.cluster, clusters, {}, self.row)
-        times, rented = rentals(self.catalogue, self.matrix, offers, times, query, risks)
-        rentable, free, _ = within_limits(query, rented, costs(self.catalogue, query, rented, market))
-        return times, rentable if len(rentable.row) else free

@@ -24,8 +24,8 @@ from costcalc.duration.running import UNKNOWN, YES
 from costcalc.duration.training_matrix import TrainingMatrix, model_recipes, training_matrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
-from costcalc.estimate_details import RankedCandidate
 from costcalc.evidence import Evidence
+from costcalc.grounds import RankedCandidate
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.offers import Offer, PurchaseOption

@@ -7,7 +7,7 @@ monotone least-squares fit of the curve (pool adjacent violators) is. `sustained
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ def monotone(values: Floats, crossing: Crossing) -> Floats:
     return isotonic(values.tolist())
 
 
-@dataclass(frozen=True, slots=True)
-class EpochsToTarget:
+class EpochsToTarget(NamedTuple):
     """For each of R recipes: epochs to the target, NaN where it is never reached; hours on the recipe's own clock, NaN where
     unknown; the accuracy at which its curve ends, as a fraction, and the epochs and hours of the whole curve."""
 
@@ -54,7 +53,7 @@ class EpochsToTarget:
     def run_to_end(self, which: Flags) -> EpochsToTarget:
         """The same, but these recipes [R] run to the end of their curve."""
         epochs = np.where(which, self.end_epochs, self.epochs)
-        return replace(self, epochs=epochs, own_hours=np.where(which, self.end_hours, self.own_hours))
+        return self._replace(epochs=epochs, own_hours=np.where(which, self.end_hours, self.own_hours))
 
 
 class Curves:
@@ -87,12 +86,12 @@ class Curves:
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
         wanted = target[self._owner] if isinstance(target, np.ndarray) else target
-        below = np.zeros(len(self._owner) + 1, np.int64)
+        below = np.zeros(len(self._owner) + 1, bool)  # the last for curves without a point, which may start there
         if crossing not in self._monotone:
             self._monotone[crossing] = _end_to_end([monotone(each, crossing) for each in self.values])
-        np.cumsum(self._monotone[crossing] < wanted, out=below[1:])
+        np.less(self._monotone[crossing], wanted, out=below[:-1])
         starts, ends = self._starts[:-1], self._starts[1:]
-        index = starts + below[ends] - below[starts]
+        index = np.minimum(starts + np.add.reduceat(below, starts, dtype=np.int64), ends)
         missing = index == ends
         index = np.where(missing, len(self._epochs) - 1, index)
         return EpochsToTarget(

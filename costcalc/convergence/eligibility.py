@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -174,8 +175,7 @@ class ModelRecipes:
         return np.where(self.is_interpolated, self.interpolated_length_width, told)
 
 
-@dataclass(frozen=True, slots=True)
-class EligibleRecipes:
+class EligibleRecipes(NamedTuple):
     """Which of R recipes may answer, and why the others may not; all arrays are [R].
 
     `success_probability` is the chance that a new run reaches the target. `usable` are those that reach it surely enough,
@@ -275,7 +275,7 @@ def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTa
         firsts = [values[0] if len(values) else np.inf for values in recipes.curves(query.metric).values]
         known = (np.array(firsts) <= target) & (target <= recipes.tuned_to)
         other = recipes.is_closed & ~known & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
-        to_target = replace(to_target, epochs=np.where(other, np.nan, to_target.epochs))
+        to_target = to_target._replace(epochs=np.where(other, np.nan, to_target.epochs))
     near = target <= to_target.end_accuracy + recipes.sigma(query.metric)
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
 

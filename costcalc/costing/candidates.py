@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -49,8 +48,7 @@ class Order(NamedTuple):
         return order
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(NamedTuple):
     """Rentals within the limits of the question, with their cost in the requested currency; time is that of the calendar.
 
     `runs_here` says whether public code of the recipe runs on the machine (`costcalc.costing.requirements`). Flags: `confirmed`
@@ -69,7 +67,7 @@ class Candidates:
     def take(self, which: Flags | Indices) -> Candidates:
         """These entries alone."""
         positions = np.flatnonzero(which) if which.dtype == bool else which
-        return Candidates(*(getattr(self, field.name).take(positions) for field in fields(self)))
+        return Candidates(*(column.take(positions) for column in self))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
@@ -94,7 +92,7 @@ def with_frontier(candidates: Candidates, hours: Floats) -> Candidates:
     time = _apart(candidates.time, waits)[among]
     unbeaten = np.zeros(len(hours), bool)
     unbeaten[among] = _unbeaten(time, candidates.calendar_hours[among], candidates.cost[among])
-    return replace(candidates, on_frontier=unbeaten)
+    return candidates._replace(on_frontier=unbeaten)
 
 
 def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tuple[str, Flags]]:

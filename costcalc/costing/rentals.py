@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +53,7 @@ class AllowedOffers:
     listed: Indices
 
 
-@dataclass(frozen=True, slots=True)
-class Rentals:
+class Rentals(NamedTuple):
     """An offer, how many machines of it, which training time they have and how many hours that is, also on the calendar: columns
     of equal length.
 
@@ -144,7 +143,7 @@ def _interrupted_on_spot(
     pairs, pair = _distinct(time[spot] * len(RISKS) + risk, len(times.cluster) * len(RISKS))
     steady = times.take(pairs // len(RISKS))
     time[spot] = len(times.cluster) + pair
-    return times + interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS))
+    return times.followed_by(interrupted(steady, matrix.nodes[steady.cluster], pairs % len(RISKS)))
 
 
 def _on_the_calendar(catalogue: Catalogue, row: Indices, hours: Floats, free: Indices) -> Floats:
@@ -259,7 +258,7 @@ def cost_ranges(
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
         own = np.abs(np.log(hours / times.hours))
         beyond = np.exp(sign * (np.hypot(own, width) - own))
-        return costs(catalogue, query, replace(rented, hours=hours), market, beyond)
+        return costs(catalogue, query, rented._replace(hours=hours), market, beyond)
 
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 

@@ -204,15 +204,13 @@ class TrainingMatrix:
 
     def logged_hours(self, to_target: EpochsToTarget) -> Floats:
         """Hours to the target on each recipe's own system [R]: as logged, or its epochs at its mean rate; NaN where unknown."""
-        rates = np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
-        at_mean_rate = to_target.epochs * self.samples_per_epoch / rates / SECONDS_PER_HOUR
+        at_mean_rate = to_target.epochs * self.samples_per_epoch / self._mean_rates / SECONDS_PER_HOUR
         return np.where(np.isnan(to_target.own_hours), at_mean_rate, to_target.own_hours)
 
     def work(self, epochs: Floats) -> Floats:
         """What each recipe has to do [R, P + 1] when it runs for `epochs` [R], NaN for none: epochs in each of P phases, and what
         MLPerf's clock adds to their training, in units of a power of the seconds per epoch, 0 for other recipes."""
-        starts = self._phase_starts
-        ends = np.column_stack([starts[:, 1:], np.full(len(starts), np.inf)])
+        starts, ends = self._phases
         phases = np.fmax(np.minimum(epochs[:, None], ends) - starts, 0)
         factor, power = self.fitted.elapsed_time
         clock = np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
@@ -242,12 +240,18 @@ class TrainingMatrix:
         return np.asarray(self.seconds_per_epoch[0] ** self.fitted.elapsed_time.power)
 
     @cached_property
-    def _phase_starts(self) -> Floats:
-        """The epoch at which each phase of each recipe starts [R, P]; infinite beyond the last."""
+    def _mean_rates(self) -> Floats:
+        """Images per second of each recipe's own run [R], NaN where unknown."""
+        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
+
+    @cached_property
+    def _phases(self) -> tuple[Floats, Floats]:
+        """The epochs at which each phase of each recipe starts and ends [R, P]; infinite beyond the last."""
         most = len(self.seconds_per_epoch)
         started = ([phase.from_epoch for phase in recipe.phases[:most]] for recipe in self.recipes.recipes)
-        starts = [phases + [np.inf] * (most - len(phases)) for phases in started]
-        return np.array(starts, float).reshape(-1, most)
+        padded = [phases + [np.inf] * (most + 1 - len(phases)) for phases in started]
+        bounds = np.array(padded, float).reshape(-1, most + 1)
+        return bounds[:, :-1], bounds[:, 1:]
 
 
 def _published_clusters(evidence: Evidence) -> dict[str, Published]:

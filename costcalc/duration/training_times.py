@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +40,7 @@ class TrainingTime(NamedTuple):
     hours: float
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingTimes:
+class TrainingTimes(NamedTuple):
     """Many training times as columns of equal length; see `TrainingTime`."""
 
     recipe: Indices
@@ -63,18 +62,17 @@ class TrainingTimes:
     def at(self, positions: Indices) -> list[TrainingTime]:
         """The entries at these positions."""
         taken = self.take(positions)
-        columns = (getattr(taken, name).tolist() for name in TrainingTime._fields)
-        return list(map(TrainingTime._make, zip(*columns, strict=True)))
+        return list(map(TrainingTime, *(column.tolist() for column in (*taken, taken.hours))))
 
     def take(self, positions: Indices) -> TrainingTimes:
         """The entries at these positions, as columns."""
-        return TrainingTimes(*(getattr(self, name).take(positions) for name in COLUMNS))
+        return TrainingTimes(*(column.take(positions) for column in self))
 
-    def __add__(self, other: TrainingTimes) -> TrainingTimes:
-        return TrainingTimes(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in COLUMNS))
+    def followed_by(self, others: TrainingTimes) -> TrainingTimes:
+        """These and others behind them."""
+        return TrainingTimes(*map(np.concatenate, zip(self, others, strict=True)))
 
 
-COLUMNS = tuple(field.name for field in fields(TrainingTimes))
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
 LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 HOURS_BETWEEN = np.array(RISKS)
@@ -161,7 +159,7 @@ def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery)
         "hours_low": again * (kept + overheads.STARTUP_LOW_HOURS),
         "hours_high": again * (kept + overheads.STARTUP_HIGH_HOURS),
     }
-    return replace(times, **{name: getattr(times, name) * query.runs - saved.get(name, 0.0) for name in HOURS})
+    return times._replace(**{name: getattr(times, name) * query.runs - saved.get(name, 0.0) for name in HOURS})
 
 
 def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> TrainingTimes:
@@ -176,7 +174,7 @@ def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> Training
     worst = overheads.interrupted_hours(times.hours_high, pessimistic)
     usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
     retry = times.retry_hours * usual / times.hours
-    return replace(times, overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)
+    return times._replace(overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)
 
 
 def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
@@ -193,7 +191,8 @@ def _possibly_best(course: Course, recipes: Indices) -> Indices:
     """
     matrix = course.matrix
     free = recipes[~matrix.own_system_only[recipes]]
-    parts = np.column_stack([course.work * (matrix.clock_factor * course.weight)[:, None], course.constant])[free]
+    weighted = course.work[free] * (matrix.clock_factor * course.weight)[free, None]
+    parts = np.column_stack([weighted, course.constant[free]])
     order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
     row = matrix.speed_row[free][order]
     is_first = np.append(True, row[1:] != row[:-1])[: len(row)]

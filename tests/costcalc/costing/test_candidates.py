@@ -66,7 +66,7 @@ def test_the_order_of_points_does_not_matter(listed, random):
 
 def flagged(kept, hours):
     """Which of these candidates are on the frontier, all of them being pickable."""
-    return with_frontier(replace(kept, pickable=np.ones(len(kept.row), bool)), hours).on_frontier.tolist()
+    return with_frontier(kept._replace(pickable=np.ones(len(kept.row), bool)), hours).on_frontier.tolist()
 
 
 class TestLimits:
@@ -89,7 +89,7 @@ class TestLimits:
 
     def test_the_frontier_is_drawn_among_the_pickable(self):
         kept, *_ = within_limits(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
-        some = with_frontier(replace(kept, pickable=np.array([False, True, True])), kept.calendar_hours)
+        some = with_frontier(kept._replace(pickable=np.array([False, True, True])), kept.calendar_hours)
         assert some.on_frontier.tolist() == [False, True, True]
 
     def test_nothing_is_on_no_frontier(self):
@@ -97,7 +97,7 @@ class TestLimits:
         assert flagged(kept, kept.calendar_hours) == []
 
     def test_of_one_training_time_the_cheapest_offers_are_on_the_frontier(self):
-        shared = replace(rented([1, 1, 1], row=[0, 1, 2]), time=np.array([0, 0, 0]))
+        shared = rented([1, 1, 1], row=[0, 1, 2])._replace(time=np.array([0, 0, 0]))
         kept, *_ = within_limits(QUERY, shared, np.array([2.0, 1, 1]))
         assert flagged(kept, kept.calendar_hours) == [False, True, True]
 
@@ -108,7 +108,7 @@ class TestLimits:
         assert rejections["over_max_hours"] == 1
 
     def test_who_waits_longer_in_the_same_training_time_is_beaten(self):
-        waiting = replace(rented([2, 2, 2], calendar=[2, 9, 5]), time=np.array([0, 0, 0]))
+        waiting = rented([2, 2, 2], calendar=[2, 9, 5])._replace(time=np.array([0, 0, 0]))
         kept, *_ = within_limits(QUERY, waiting, np.array([1.0, 0, 1]))
         assert flagged(kept, np.array([2.0, 2, 2])) == [True, True, False]
 
