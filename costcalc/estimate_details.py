@@ -160,13 +160,15 @@ class EstimateDetails:
         )
 
     def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:
-        matrix, recall, name = self.matrix, self.sayings.recall, ref(self.matrix)
-        with_overheads = self.query.overheads == "typical"
-        wanted = [
-            (time.recipe, time.cluster, time.logged, (of.provider, of.instance_type, of.machine), with_overheads)
+        matrix, recall = self.matrix, self.sayings.recall
+        name, with_overheads = ref(matrix), self.query.overheads == "typical"  # a matrix knows one machine of each name
+        return [
+            recall(
+                (name, time.recipe, time.cluster, time.logged, of.provider, of.instance_type, with_overheads),
+                *(grounds, matrix, time, (of.provider, of.instance_type, of.machine), with_overheads),
+            )
             for of, time in ((each.offer, each.time) for each in candidates)
         ]
-        return [recall((name, *of), grounds, matrix, *of) for of in wanted]
 
     def _break_even_hours(self, candidate: RankedCandidate, rented: Rented) -> Decimal | None:
         bill, on_demand = rented.bill, candidate.on_demand
@@ -204,11 +206,13 @@ class EstimateDetails:
 
     def _of_run(self, candidate: RankedCandidate, recipe: Recipe) -> Iterator[str]:
         """What is said of one recipe on these machines to this target."""
-        time = candidate.time
+        time, widths = candidate.time, self.matrix.fitted.widths
         if self.matrix.recipes.is_own:
             yield from self._own_noise(time)
-        yield from self._ends_below(time)
-        yield from self._wide_by_rule(time, recipe)
+        if self._ending_just_below:
+            yield from self._ends_below(time)
+        if (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule):
+            yield WIDE_BY_RULE  # of a replayed log or a schedule that nobody ran; a speed's own sentence says it of a speed
         if candidate.offer.purchase_option is PurchaseOption.FREE:
             yield from free_tier(candidate.offer, time.hours, candidate.calendar_hours)
 
@@ -240,9 +244,3 @@ class EstimateDetails:
         near = curves.ending_between(target - JUST_BELOW, target)[::-1]
         near = near[~recipes.is_interpolated[near] & (self.matrix.speed_row[near] != NOWHERE)]
         return list(zip(near.tolist(), curves.end_epochs[near].tolist(), strict=True))
-
-    def _wide_by_rule(self, time: TrainingTime, recipe: Recipe) -> tuple[str, ...]:
-        """Said of a replayed log or of a schedule that nobody ran; a speed's own sentence says it of a speed."""
-        widths = self.matrix.fitted.widths
-        wide = (time.logged and widths["own"].by_rule) or (recipe.is_interpolated and widths["length"].by_rule)
-        return (WIDE_BY_RULE,) if wide else ()

@@ -74,11 +74,9 @@ class Grounds(NamedTuple):
     overhead: str
 
 
-def grounds(
-    matrix: TrainingMatrix, recipe: int, cluster: int, logged: bool, kind: InstanceType, with_overheads: bool
-) -> Grounds:
-    """The grounds of a recipe on a cluster, both by their position in the matrix, that machines of this kind make up; `logged` as
-    in `TrainingTime`."""
+def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with_overheads: bool) -> Grounds:
+    """The grounds of a training time on a cluster that machines of this kind make up."""
+    recipe, cluster, logged, *_ = time
     row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
     code = (

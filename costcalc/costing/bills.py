@@ -285,6 +285,8 @@ class Tariffs:
         row, columns = self.row.take(at), self.columns
         paid = columns.minimum_periods.take(row).astype(float)
         longer = np.flatnonzero(hours > columns.period_hours.take(row))
+        if not len(longer):
+            return paid
         row = row[longer]
         started: Floats = np.ceil(np.round(hours[longer] / columns.period_hours[row], 6))
         singly = columns.sold_singly[row]

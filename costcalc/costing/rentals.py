@@ -254,13 +254,12 @@ def cost_ranges(
     says of one."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
-
-    def at(hours: Floats, sign: int, width: Floats) -> Floats:
-        own = np.abs(np.log(hours / times.hours))
-        beyond = np.exp(sign * (np.hypot(own, width) - own))
-        return costs(catalogue, query, rented._replace(hours=hours), market, beyond)
-
-    return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
+    both = Rentals(*(np.concatenate([column, column]) for column in rented))
+    hours, width = np.concatenate([times.hours_low, times.hours_high]), np.concatenate([fall, rise])
+    own = np.abs(np.log(hours / np.tile(times.hours, 2)))
+    sign = np.repeat([-1, 1], len(fall))
+    cost = costs(catalogue, query, both._replace(hours=hours), market, np.exp(sign * (np.hypot(own, width) - own)))
+    return cost[: len(fall)], cost[len(fall) :]
 
 
 def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floats, Floats]:

@@ -190,7 +190,7 @@ class TestInterrupted:
 def test_times_are_joined_and_read_entry_by_entry():
     made_up = matrix([recipe(), recipe()], [[[HOUR, 2 * HOUR]] * 2], nodes=(1, 2))
     one = times(made_up, eligible([1, 2]))
-    both = one + one
+    both = one.followed_by(one)
     assert both.hours.tolist() == [1, 2, 1, 2]
     second = both.at(np.array([3]))[0]
     assert (second.recipe, second.cluster, second.hours, second.logged) == (0, 1, 2.0, False)
