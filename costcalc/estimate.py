@@ -19,7 +19,7 @@ from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
-from costcalc.costing.bills import Bill
+from costcalc.costing.bills import Bill, Tariffs
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
@@ -272,8 +272,9 @@ class Asked:
     def _ranges(self, some: Candidates) -> Ranges:
         found, calendar = self._found, some.calendar_hours
         times = found.times.take(some.time)
-        nodes, waits = found.matrix.nodes[times.cluster], calendar > times.hours
-        rented = Rentals(some.row, some.time, nodes, times.hours, calendar, np.zeros(len(nodes), bool))
+        waits = calendar > times.hours
+        tariffs = Tariffs.of(self.catalogue.columns, some.row, found.matrix.nodes[times.cluster])
+        rented = Rentals(some.row, some.time, times.hours, calendar, np.zeros(len(waits), bool), tariffs)
         low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
         ends = cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of)
         return Ranges(low, high, *ends)

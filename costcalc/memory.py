@@ -91,4 +91,5 @@ def _bytes_in(thing: object) -> int:
         return thing.nbytes
     if isinstance(thing, Mapping):
         return ENTRY_BYTES * len(thing)
-    return sum(_bytes_in(getattr(thing, field.name)) for field in fields(thing)) if is_dataclass(thing) else 0
+    names = getattr(thing, "_fields", ()) or ([field.name for field in fields(thing)] if is_dataclass(thing) else ())
+    return sum(_bytes_in(getattr(thing, name)) for name in names)

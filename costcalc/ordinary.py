@@ -10,6 +10,7 @@ import numpy as np
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
+from costcalc.costing.bills import Tariffs
 from costcalc.costing.rentals import AllowedOffers, Risks, rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
@@ -53,7 +54,8 @@ class OrdinaryScript:
         """The lead's machine with this script; empty where none that runs there reaches the target."""
         row, cluster = np.array([lead.row]), np.array([lead.time.cluster])
         here = np.bincount(cluster, minlength=len(self.matrix.clusters)).astype(bool)
-        offers = AllowedOffers(row, cluster, here, {}, row)
+        tariffs = Tariffs.of(self.catalogue.columns, row, self.matrix.nodes[cluster])
+        offers = AllowedOffers(row, cluster, here, {}, row, tariffs)
         for group in self.groups:
             usable = self.eligible.usable & group
             if not usable.any():

@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from costcalc.catalogue.columns import Columns
+from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.money import Component, CostRange, in_cents
+from costcalc.money import NANOS_PER_UNIT, Component, CostRange, in_cents
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
+HALF_A_MICROSECOND = 0.5 / MICROSECONDS_PER_SECOND  # of seconds: less than that over an increment is none over it
 MICROSECONDS_PER_HOUR = Decimal(MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR)
 NEAREST, ROUNDED_UP = Context().to_integral_value, Context(rounding=ROUND_CEILING).to_integral_value
 ZERO, ONE = Decimal(0), Decimal(1)
@@ -242,55 +243,54 @@ def paid_off_hours(tariff: Tariff, rented_hourly: Decimal | None, factor: Decima
     return None if saved is None or saved <= 0 else tariff.committed_fee * factor / saved
 
 
-@dataclass(frozen=True, slots=True)
-class Tariffs:
-    """Tariffs of the offers in these rows of a catalogue, as arrays of equal length. `unit` is what their list amounts are
-    multiplied with: nodes, discount and exchange. In floats, for ranking: `Bill` says the same exactly."""
+class Tariffs(NamedTuple):
+    """Tariffs of many offers for some machines of each, as columns of equal length: at list price and in the currency of each,
+    in floats, for ranking. `Bill` says the same exactly."""
 
-    columns: Columns
-    row: Indices
-    unit: Floats
+    metered: Floats
+    fee: Floats
+    period_hours: Int32
+    minimum_periods: Int32
+    sold_singly: Int8
+    increment_seconds: Int32
+    minimum_seconds: Int32
 
-    def billed(self, hours: Floats, times: Floats | float = 1.0) -> Floats:
+    @classmethod
+    def of(cls, columns: Columns, row: Indices, nodes: Indices) -> Tariffs:
+        """Those of the offers in these rows of a catalogue, for so many machines of each."""
+        each = nodes / NANOS_PER_UNIT
+        amounts = (column.take(row) * each for column in (columns.metered, columns.fee))
+        return Tariffs._make((*amounts, *(getattr(columns, name).take(row) for name in cls._fields[2:])))
+
+    def part(self, which: Indices | slice) -> Tariffs:
+        """Those at these positions."""
+        return Tariffs._make(column[which] for column in self)
+
+    def billed(self, hours: Floats) -> Floats:
         """The array form of `Bill.billed`."""
-        increment = self.columns.increment_seconds.take(self.row)
-        seconds = np.ceil(np.round(hours * SECONDS_PER_HOUR, 6) / increment) * increment
-        seconds = np.maximum(seconds, self.columns.minimum_seconds.take(self.row))
-        cost = seconds / SECONDS_PER_HOUR * self._metered_hourly(times)
-        at, fee = self._fees()
-        cost[at] += fee * self._periods(at, hours[at])
+        started = np.ceil((hours * SECONDS_PER_HOUR - HALF_A_MICROSECOND) / self.increment_seconds)
+        seconds = np.maximum(started * self.increment_seconds, self.minimum_seconds)
+        cost: Floats = seconds / SECONDS_PER_HOUR * self.metered
+        at = self.fee.nonzero()[0]
+        cost[at] += self.fee[at] * self.part(at)._periods(hours[at])
         return cost
 
-    def effective(self, hours: Floats, utilization: float, times: Floats | float = 1.0) -> Floats:
+    def effective(self, hours: Floats, utilization: float) -> Floats:
         """The array form of `Bill.effective`."""
-        cost = self._metered_hourly(times) * hours
-        at, fee = self._fees()
-        hours = hours[at]
-        paid = self._periods(at, hours)
-        left = paid * self.columns.period_hours[self.row[at]] - hours
-        cost[at] += fee * paid * hours / (hours + utilization * left)
+        cost, at = self.metered * hours, self.fee.nonzero()[0]
+        hours, of = hours[at], self.part(at)
+        paid = of._periods(hours)
+        left = paid * of.period_hours - hours
+        cost[at] += of.fee * paid * hours / (hours + utilization * left)
         return cost
 
-    def _metered_hourly(self, times: Floats | float) -> Floats:
-        return np.asarray(self.columns.metered.take(self.row) * self.unit * times)
-
-    def _fees(self) -> tuple[Indices, Floats]:
-        """Where there is a fee, and how much."""
-        fee = self.columns.fee.take(self.row)
-        at = np.flatnonzero(fee)
-        return at, fee[at] * self.unit[at]
-
-    def _periods(self, at: Indices, hours: Floats) -> Floats:
-        """How many are paid at these positions, for so many hours each: mostly one, or as many as must be."""
-        row, columns = self.row.take(at), self.columns
-        paid = columns.minimum_periods.take(row).astype(float)
-        longer = np.flatnonzero(hours > columns.period_hours.take(row))
-        if not len(longer):
-            return paid
-        row = row[longer]
-        started: Floats = np.ceil(np.round(hours[longer] / columns.period_hours[row], 6))
-        singly = columns.sold_singly[row]
-        together = (singly > 0) & (singly < started)
-        started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
-        paid[longer] = np.maximum(started, paid[longer])
+    def _periods(self, hours: Floats) -> Floats:
+        """How many are paid for so many hours each: mostly one, or as many as must be."""
+        paid, longer = self.minimum_periods.astype(float), (hours > self.period_hours).nonzero()[0]
+        if len(longer):
+            started: Floats = np.ceil(np.round(hours[longer] / self.period_hours[longer], 6))
+            singly = self.sold_singly[longer]
+            together = (singly > 0) & (singly < started)
+            started = np.where(together, np.ceil(started / SOLD_TOGETHER) * SOLD_TOGETHER, started)
+            paid[longer] = np.maximum(started, paid[longer])
         return paid

@@ -67,7 +67,7 @@ class Candidates(NamedTuple):
     def take(self, which: Flags | Indices) -> Candidates:
         """These entries alone."""
         positions = np.flatnonzero(which) if which.dtype == bool else which
-        return Candidates(*(column.take(positions) for column in self))
+        return Candidates._make(column.take(positions) for column in self)
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)

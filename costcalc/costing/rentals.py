@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +21,7 @@ from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
-from costcalc.money import NANOS_PER_UNIT, ExchangeRate
+from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.spot_rates import moves
@@ -31,6 +31,7 @@ from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indice
 STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
 TOGETHER = 2**14  # rentals costed at a time: what is worked out of them fits into a processor's cache
+EVERYTHING = slice(None)
 Risks = NDArray[np.int8]  # of RISKS, by row of the catalogue
 SPOT, FREE, CAPACITY_BLOCK = map(
     OPTIONS.index, (PurchaseOption.SPOT, PurchaseOption.FREE, PurchaseOption.CAPACITY_BLOCK)
@@ -43,7 +44,7 @@ class AllowedOffers:
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
     first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `listed` are the rows of all
-    allowed offers but the asker's own machines.
+    allowed offers but the asker's own machines. `tariffs` are those of all machines of the cluster.
     """
 
     row: Indices
@@ -51,11 +52,12 @@ class AllowedOffers:
     clusters: Flags
     rejections: dict[str, int]
     listed: Indices
+    tariffs: Tariffs
 
 
 class Rentals(NamedTuple):
-    """An offer, how many machines of it, which training time they have and how many hours that is, also on the calendar: columns
-    of equal length.
+    """An offer, which training time its machines have, how many hours that is, also on the calendar, and their tariff: columns of
+    equal length.
 
     `row` is of the catalogue, `time` a position in the training times. `beside` flags free tiers that nobody asked for, which
     stand beside the estimates.
@@ -63,10 +65,10 @@ class Rentals(NamedTuple):
 
     row: Indices
     time: Indices
-    nodes: Indices
     hours: Floats
     calendar_hours: Floats
     beside: Flags
+    tariffs: Tariffs
 
 
 def allowed_offers(
@@ -91,9 +93,10 @@ def allowed_offers(
     rejections = _without_cluster(matrix, instances[~anywhere])
     rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
-    cluster = np.concatenate(found_clusters)
+    row, cluster = np.concatenate(found_rows), np.concatenate(found_clusters)
     in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
-    return AllowedOffers(np.concatenate(found_rows), cluster, in_use, rejections, rows[~mine])
+    tariffs = Tariffs.of(catalogue.columns, row, matrix.nodes.take(cluster))
+    return AllowedOffers(row, cluster, in_use, rejections, rows[~mine], tariffs)
 
 
 def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]) -> dict[str, int]:
@@ -120,7 +123,7 @@ def rentals(
     repetitions.
     """
     entry, time = _each_on_its_cluster(offers.cluster, times.cluster, len(matrix.clusters))
-    row, cluster = offers.row.take(entry), offers.cluster.take(entry)
+    row = offers.row[entry]
     option = catalogue.columns.option.take(row)
     if query.runs > 1:
         times = repeated(matrix, times, query)
@@ -130,7 +133,7 @@ def rentals(
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
     calendar = _on_the_calendar(catalogue, row, hours, np.flatnonzero(free))
-    return times, Rentals(row, time, matrix.nodes.take(cluster), hours, calendar, beside)
+    return times, Rentals(row, time, hours, calendar, beside, offers.tariffs.part(entry))
 
 
 def _interrupted_on_spot(
@@ -156,16 +159,16 @@ def _on_the_calendar(catalogue: Catalogue, row: Indices, hours: Floats, free: In
     return calendar
 
 
-def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices, Indices]:
+def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices | slice, Indices]:
     """Every pair of an offer and a training time on the same of so many clusters: the positions of both. The offers rise, and
-    for each of them its times."""
+    for each of them its times. Where every offer has one time, the slice of all of them."""
     counted = np.bincount(trained, minlength=clusters)
     if counted.max(initial=0) <= 1:  # as where the best recipe of each is asked for
         there = np.full(clusters, NOWHERE)
         there[trained] = np.arange(len(trained))
         time = there.take(offered)
-        entry = np.flatnonzero(time != NOWHERE)
-        return entry, time.take(entry)
+        trains = time != NOWHERE
+        return (EVERYTHING, time) if trains.all() else (np.flatnonzero(trains), time[trains])
     counts, starts = counted.take(offered), np.cumsum(counted) - counted
     entry = np.repeat(np.arange(len(counts)), counts)
     nth = np.arange(len(entry)) + np.repeat(starts.take(offered) - (np.cumsum(counts) - counts), counts)
@@ -230,19 +233,16 @@ def _refusals(
     return {REFUSALS[code]: count for code, count in Counter(refusal[which].tolist()).items()}
 
 
-def costs(
-    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market, times: Floats | float = 1.0
-) -> Floats:
-    """What each rental costs by the basis asked for, storage and egress included, the metered rates being `times` as high; NaN
-    where the offer's currency has no exchange rate."""
-    factors, columns = _price_factors(catalogue, query, market.exchange), catalogue.columns
-    cost, times = np.empty(len(rented.row)), np.broadcast_to(times, len(rented.row))
+def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats:
+    """What each rental costs by the basis asked for, storage and egress included; NaN where the offer's currency has no exchange
+    rate."""
+    cost = np.empty(len(rented.row))
     for start in range(0, len(cost), TOGETHER):
         part = slice(start, start + TOGETHER)
-        row, hours, dearer = rented.row[part], rented.hours[part], times[part]
-        tariffs = Tariffs(columns, row, rented.nodes[part] * factors(row) / NANOS_PER_UNIT)
+        tariffs, hours = rented.tariffs.part(part), rented.hours[part]
         by_bill = query.basis == "billed"
-        cost[part] = tariffs.billed(hours, dearer) if by_bill else tariffs.effective(hours, query.utilization, dearer)
+        cost[part] = tariffs.billed(hours) if by_bill else tariffs.effective(hours, query.utilization)
+    cost *= _price_factors(catalogue, query, market.exchange, rented.row)
     cost += _storage_and_egress(catalogue, query, rented, market)
     return cost
 
@@ -254,12 +254,14 @@ def cost_ranges(
     says of one."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
-    both = Rentals(*(np.concatenate([column, column]) for column in rented))
-    hours, width = np.concatenate([times.hours_low, times.hours_high]), np.concatenate([fall, rise])
-    own = np.abs(np.log(hours / np.tile(times.hours, 2)))
-    sign = np.repeat([-1, 1], len(fall))
-    cost = costs(catalogue, query, both._replace(hours=hours), market, np.exp(sign * (np.hypot(own, width) - own)))
-    return cost[: len(fall)], cost[len(fall) :]
+
+    def at(hours: Floats, sign: int, width: Floats) -> Floats:
+        own = np.abs(np.log(hours / times.hours))
+        beyond = np.exp(sign * (np.hypot(own, width) - own))
+        moved = rented.tariffs._replace(metered=rented.tariffs.metered * beyond)
+        return costs(catalogue, query, rented._replace(hours=hours, tariffs=moved), market)
+
+    return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
 
 def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floats, Floats]:
@@ -287,20 +289,21 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
 
 
 def _price_factors(
-    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate]
-) -> Callable[[Indices], Floats]:
-    """What a list amount of each row is multiplied with to be the own amount in the requested currency."""
+    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate], row: Indices
+) -> Floats:
+    """What a list amount of each of these rows is multiplied with to be the own amount in the requested currency."""
     words, columns = catalogue.vocabulary, catalogue.columns
     target = float(exchange[query.currency].per_usd)
     into = np.array(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
+    factors: Floats = into.take(columns.currency.take(row))
     if not query.discount:
-        return lambda row: into.take(columns.currency.take(row))
+        return factors
     providers = [provider for provider, _, _ in words.instances]
     left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
-    return lambda row: np.asarray(own[columns.instance[row], columns.option[row]] * into[columns.currency[row]])
+    return np.asarray(own[columns.instance[row], columns.option[row]] * factors)
 
 
 def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:

@@ -66,11 +66,11 @@ class TrainingTimes(NamedTuple):
 
     def take(self, positions: Indices) -> TrainingTimes:
         """The entries at these positions, as columns."""
-        return TrainingTimes(*(column.take(positions) for column in self))
+        return TrainingTimes._make(column.take(positions) for column in self)
 
     def followed_by(self, others: TrainingTimes) -> TrainingTimes:
         """These and others behind them."""
-        return TrainingTimes(*map(np.concatenate, zip(self, others, strict=True)))
+        return TrainingTimes._make(np.concatenate(both) for both in zip(self, others, strict=True))
 
 
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named

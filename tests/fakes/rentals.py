@@ -2,14 +2,17 @@
 
 import numpy as np
 
+from costcalc.costing.bills import Tariffs
 from costcalc.costing.rentals import Rentals
 
 
-def rented(hours, row=None, nodes=None, calendar=None, beside=None):
-    """So many hours each; unless given, all of one machine of the first row, without waiting."""
+def rented(hours, row=None, nodes=None, calendar=None, beside=None, prices=None):
+    """So many hours each; unless given, all of one machine of the first row, without waiting, and for nothing."""
     hours = np.array(hours, float)
     waited = hours if calendar is None else np.array(calendar, float)
     apart = np.zeros(len(hours), bool) if beside is None else np.array(beside)
     rows = np.zeros(len(hours), np.int64) if row is None else np.array(row)
     machines = np.ones(len(hours), np.int64) if nodes is None else np.array(nodes)
-    return Rentals(rows, np.arange(len(hours)), machines, hours, waited, apart)
+    nothing = np.zeros(len(hours))
+    tariffs = Tariffs.of(prices.columns, rows, machines) if prices else Tariffs(*[nothing] * len(Tariffs._fields))
+    return Rentals(rows, np.arange(len(hours)), hours, waited, apart, tariffs)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from decimal import Decimal
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,16 +40,15 @@ def doubled(one: Offer) -> Offer:
 
 def arrays_of(one: Offer, factor: Decimal) -> Tariffs:
     paid = tariff(one)
-    columns = SimpleNamespace(
-        fee=np.array([float(paid.fee)]),
+    return Tariffs(
+        metered=np.array([float(paid.metered_hourly * factor)]),
+        fee=np.array([float(paid.fee * factor)]),
         period_hours=np.array([paid.period_hours], np.int32),
         minimum_periods=np.array([paid.minimum_periods], np.int32),
         sold_singly=np.array([paid.sold_singly], np.int8),
-        metered=np.array([float(paid.metered_hourly)]),
         increment_seconds=np.array([paid.increment_seconds], np.int32),
         minimum_seconds=np.array([paid.minimum_seconds], np.int32),
     )
-    return Tariffs(columns, np.array([0]), np.array([float(factor)]))
 
 
 @given(all_offers, times, terms)

@@ -139,7 +139,7 @@ class TestRentals:
             (row, time) for row in (0, 1) for time in range(4)
         ]
         assert rented.hours.tolist() == times.hours[rented.time].tolist()
-        assert rented.nodes.tolist() == (times.cluster[rented.time] + 1).tolist()
+        assert rented.tariffs.metered.tolist() == (3.0 * (times.cluster[rented.time] + 1)).tolist()
 
     def test_spot_machines_are_interrupted(self):
         prices = catalogue(four(), four(purchase_option=SPOT))
@@ -198,14 +198,14 @@ class TestCosts:
         prices = catalogue(four(currency="EUR"))
         market = Market({"EUR": ExchangeRate("EUR", Decimal("0.5"), None, "made up")})
         query = replace(QUERY, discount=(Discount(Decimal("0.25")),))
-        assert costs(prices, query, rented([2], nodes=[4]), market).tolist() == [3 * 2 * 4 * 0.75 / 0.5]
-        assert costs(prices, replace(QUERY, currency="EUR"), rented([2]), market).tolist() == [6]
-        assert np.isnan(costs(prices, QUERY, rented([2]), MARKET)[0])
+        assert costs(prices, query, rented([2], nodes=[4], prices=prices), market).tolist() == [3 * 2 * 4 * 0.75 / 0.5]
+        assert costs(prices, replace(QUERY, currency="EUR"), rented([2], prices=prices), market).tolist() == [6]
+        assert np.isnan(costs(prices, QUERY, rented([2], prices=prices), MARKET)[0])
 
     def test_the_basis_is_the_one_asked_for(self):
         prices = catalogue(four(billing_increment_seconds=3600))
-        assert costs(prices, QUERY, rented([0.5]), MARKET).tolist() == [3]
-        assert costs(prices, replace(QUERY, basis="effective"), rented([0.5]), MARKET).tolist() == [1.5]
+        assert costs(prices, QUERY, rented([0.5], prices=prices), MARKET).tolist() == [3]
+        assert costs(prices, replace(QUERY, basis="effective"), rented([0.5], prices=prices), MARKET).tolist() == [1.5]
 
     def test_storage_and_egress_come_on_top(self):
         asked = {
@@ -214,7 +214,8 @@ class TestCosts:
             "egress_gb": Decimal(10),
             "egress_rate": Decimal(5),
         }
-        assert costs(catalogue(four()), replace(QUERY, **asked), rented([3]), MARKET).tolist() == [9 + 3 * 2 + 50]
+        prices, query = catalogue(four()), replace(QUERY, **asked)
+        assert costs(prices, query, rented([3], prices=prices), MARKET).tolist() == [9 + 3 * 2 + 50]
 
     def test_a_providers_own_discount_wins_over_the_general(self):
         query = replace(QUERY, discount=(Discount(Decimal("0.1")), Discount(Decimal("0.3"), "aws")))
