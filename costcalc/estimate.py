@@ -30,6 +30,7 @@ from costcalc.costing.candidates import (
 )
 from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.rentals import (
+    EVERYTHING,
     AllowedOffers,
     Rentals,
     cost_ranges,
@@ -274,7 +275,7 @@ class Asked:
         times = found.times.take(some.time)
         waits = calendar > times.hours
         tariffs = Tariffs.of(self.catalogue.columns, some.row, found.matrix.nodes[times.cluster])
-        rented = Rentals(some.row, some.time, times.hours, calendar, np.zeros(len(waits), bool), tariffs)
+        rented = Rentals(some.row, EVERYTHING, some.time, times.hours, calendar, np.zeros(len(waits), bool), tariffs)
         low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
         ends = cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of)
         return Ranges(low, high, *ends)
@@ -302,18 +303,14 @@ class Asked:
         times = training_times(course, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
         times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks)
-        candidates, free, beyond_limits = within_limits(query, rented, costs(catalogue, query, rented, self.market))
+        cost = costs(catalogue, query, rented, self.market)
+        passing, beside, beyond_limits = within_limits(query, rented, cost)
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
         runs_here = matrix.runs.at(times.recipe, times.cluster)
-        confirmed, rentable = np.zeros((2, len(catalogue)), bool)
-        confirmed[offers.row] = catalogue.confirmed(as_of, query.max_price_age).of(offers.row)
-        rentable[offers.row] = are_rentable(catalogue, offers.row, query)
-        candidates, free = (
-            some._replace(runs_here=runs_here.take(some.time), confirmed=confirmed.take(some.row))
-            for some in (candidates, free)
-        )
-        in_stock = catalogue.scarcity != SCARCITY[False]
-        rentable, in_stock = rentable.take(candidates.row), in_stock.take(candidates.row)
+        confirmed = catalogue.confirmed(as_of, query.max_price_age).of(offers.row)[rented.entry]
+        candidates, free = (Candidates.of(rented, cost, confirmed, runs_here, some) for some in (passing, beside))
+        rentable = are_rentable(catalogue, offers.row, query)[rented.entry].take(passing)
+        in_stock = catalogue.scarcity.take(candidates.row) != SCARCITY[False]
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
         candidates = with_frontier(candidates._replace(pickable=chosen.flags), times.hours[candidates.time])
         if query.frontier:

@@ -64,6 +64,15 @@ class Candidates(NamedTuple):
     pickable: Flags
     on_frontier: Flags
 
+    @classmethod
+    def of(
+        cls, rented: Rentals, cost: Floats, confirmed: Flags, runs_here: NDArray[np.int8], which: Indices
+    ) -> Candidates:
+        """These rentals as candidates, `runs_here` being said of their training times; of none it is known yet how good it is."""
+        time, none = rented.time.take(which), np.zeros(len(which), bool)
+        of_each = (column.take(which) for column in (rented.calendar_hours, cost, confirmed))
+        return Candidates._make((rented.row.take(which), time, *of_each, runs_here.take(time), none, none))
+
     def take(self, which: Flags | Indices) -> Candidates:
         """These entries alone."""
         positions = np.flatnonzero(which) if which.dtype == bool else which
@@ -74,15 +83,15 @@ class Candidates(NamedTuple):
         return Order(first, second, catalogue.scarcity, self.row, self.time)
 
 
-def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Candidates, Candidates, dict[str, int]]:
-    """The rentals that end, within `max_hours` and `max_cost`; apart, the free tiers that stand beside them. Of the others those
-    beyond a limit are counted by the first they break."""
+def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Indices, Indices, dict[str, int]]:
+    """The positions of the rentals that end, within `max_hours` and `max_cost`; apart, those of the free tiers that stand beside
+    them. Of the others those beyond a limit are counted by the first they break."""
     passing, beside, rejections = ~rented.beside, rented.beside, {}
     for reason, within in _limits(query, rented, cost):
         if not within.all():
             rejections[reason] = int(np.count_nonzero(passing & ~within))
             passing, beside = passing & within, beside & within
-    return _those(rented, cost, np.flatnonzero(passing)), _those(rented, cost, np.flatnonzero(beside)), rejections
+    return passing.nonzero()[0], beside.nonzero()[0], rejections
 
 
 def with_frontier(candidates: Candidates, hours: Floats) -> Candidates:
@@ -102,15 +111,6 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
     yield "over_max_hours", rented.calendar_hours <= (np.inf if query.max_hours is None else query.max_hours)
     if query.max_cost is not None:
         yield "over_max_cost", cost <= float(query.max_cost)
-
-
-def _those(rented: Rentals, cost: Floats, which: Indices) -> Candidates:
-    """These rentals as candidates, nothing being known of them yet."""
-    none = np.zeros(len(which), bool)
-    row, time = rented.row.take(which), rented.time.take(which)
-    return Candidates(
-        row, time, rented.calendar_hours.take(which), cost.take(which), none, none.astype(np.int8), none, none
-    )
 
 
 def _apart(time: Indices, waits: Indices) -> Indices:

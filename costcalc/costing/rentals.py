@@ -59,11 +59,12 @@ class Rentals(NamedTuple):
     """An offer, which training time its machines have, how many hours that is, also on the calendar, and their tariff: columns of
     equal length.
 
-    `row` is of the catalogue, `time` a position in the training times. `beside` flags free tiers that nobody asked for, which
-    stand beside the estimates.
+    `row` is of the catalogue, `entry` a position in the allowed offers and `time` one in the training times. `beside` flags free
+    tiers that nobody asked for, which stand beside the estimates.
     """
 
     row: Indices
+    entry: Indices | slice
     time: Indices
     hours: Floats
     calendar_hours: Floats
@@ -133,7 +134,7 @@ def rentals(
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
     calendar = _on_the_calendar(catalogue, row, hours, np.flatnonzero(free))
-    return times, Rentals(row, time, hours, calendar, beside, offers.tariffs.part(entry))
+    return times, Rentals(row, entry, time, hours, calendar, beside, offers.tariffs.part(entry))
 
 
 def _interrupted_on_spot(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from costcalc.costing.bills import Tariffs
-from costcalc.costing.rentals import Rentals
+from costcalc.costing.rentals import EVERYTHING, Rentals
 
 
 def rented(hours, row=None, nodes=None, calendar=None, beside=None, prices=None):
@@ -15,4 +15,4 @@ def rented(hours, row=None, nodes=None, calendar=None, beside=None, prices=None)
     machines = np.ones(len(hours), np.int64) if nodes is None else np.array(nodes)
     nothing = np.zeros(len(hours))
     tariffs = Tariffs.of(prices.columns, rows, machines) if prices else Tariffs(*[nothing] * len(Tariffs._fields))
-    return Rentals(rows, np.arange(len(hours)), hours, waited, apart, tariffs)
+    return Rentals(rows, EVERYTHING, np.arange(len(hours)), hours, waited, apart, tariffs)

@@ -64,6 +64,13 @@ def test_the_order_of_points_does_not_matter(listed, random):
     assert ordered == [shuffled[position] for position in order(shuffled).all()]
 
 
+def limited(query, rentals, cost):
+    """The rentals within the limits of a query as candidates, those that stand beside them, and what was left out."""
+    *kept, rejections = within_limits(query, rentals, cost)
+    none = np.zeros(len(cost), np.int8)
+    return *(Candidates.of(rentals, cost, none > 0, none, some) for some in kept), rejections
+
+
 def flagged(kept, hours):
     """Which of these candidates are on the frontier, all of them being pickable."""
     return with_frontier(kept._replace(pickable=np.ones(len(kept.row), bool)), hours).on_frontier.tolist()
@@ -74,7 +81,7 @@ class TestLimits:
         hours = rented([overheads.ENDLESS_HOURS, 1, 9, 9, 2, 2, 1])
         cost = np.array([np.nan, np.nan, 99, 1, 99, 5, 5])
         query = replace(QUERY, max_hours=2, max_cost=Decimal(5))
-        kept, _, rejections = within_limits(query, hours, cost)
+        kept, _, rejections = limited(query, hours, cost)
         assert rejections == {
             "interrupted_too_often": 1, "no_exchange_rate": 1, "over_max_hours": 2, "over_max_cost": 1,
         }  # fmt: skip
@@ -82,39 +89,39 @@ class TestLimits:
         assert flagged(kept, kept.calendar_hours) == [False, True]
 
     def test_without_limits_all_that_end_stay(self):
-        kept, _, rejections = within_limits(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
+        kept, _, rejections = limited(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
         assert len(kept.row) == 2
         assert not any(rejections.values())
         assert flagged(kept, kept.calendar_hours) == [True, True]
 
     def test_the_frontier_is_drawn_among_the_pickable(self):
-        kept, *_ = within_limits(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
+        kept, *_ = limited(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
         some = with_frontier(kept._replace(pickable=np.array([False, True, True])), kept.calendar_hours)
         assert some.on_frontier.tolist() == [False, True, True]
 
     def test_nothing_is_on_no_frontier(self):
-        kept, *_ = within_limits(QUERY, rented([]), np.zeros(0))
+        kept, *_ = limited(QUERY, rented([]), np.zeros(0))
         assert flagged(kept, kept.calendar_hours) == []
 
     def test_of_one_training_time_the_cheapest_offers_are_on_the_frontier(self):
         shared = rented([1, 1, 1], row=[0, 1, 2])._replace(time=np.array([0, 0, 0]))
-        kept, *_ = within_limits(QUERY, shared, np.array([2.0, 1, 1]))
+        kept, *_ = limited(QUERY, shared, np.array([2.0, 1, 1]))
         assert flagged(kept, kept.calendar_hours) == [False, True, True]
 
     def test_hours_of_the_calendar_count(self):
         waiting = rented([1, 2, 3], calendar=[1, 9, 3])
-        kept, _, rejections = within_limits(replace(QUERY, max_hours=3), waiting, np.ones(3))
+        kept, _, rejections = limited(replace(QUERY, max_hours=3), waiting, np.ones(3))
         assert kept.calendar_hours.tolist() == [1, 3]
         assert rejections["over_max_hours"] == 1
 
     def test_who_waits_longer_in_the_same_training_time_is_beaten(self):
         waiting = rented([2, 2, 2], calendar=[2, 9, 5])._replace(time=np.array([0, 0, 0]))
-        kept, *_ = within_limits(QUERY, waiting, np.array([1.0, 0, 1]))
+        kept, *_ = limited(QUERY, waiting, np.array([1.0, 0, 1]))
         assert flagged(kept, np.array([2.0, 2, 2])) == [True, True, False]
 
     def test_free_tiers_that_stand_beside_obey_limits_uncounted_and_beat_nobody(self):
         mixed = rented([1, 2, 3, 4], row=[0, 1, 2, 3], calendar=[1, 2, 30, 4], beside=[False, True, True, False])
-        kept, free, rejections = within_limits(replace(QUERY, max_hours=20), mixed, np.array([5.0, 0, 0, 4]))
+        kept, free, rejections = limited(replace(QUERY, max_hours=20), mixed, np.array([5.0, 0, 0, 4]))
         assert (kept.row.tolist(), flagged(kept, kept.calendar_hours)) == ([0, 3], [True, True])
         assert (free.row.tolist(), free.on_frontier.tolist()) == ([1], [False])
         assert not any(rejections.values())
