@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -44,7 +45,7 @@ class Choice:
         one with the fewest hours. The surest has the narrowest range of cost and hours (a bill of whole hours hides how long it
         may take), and costs at most MOST_FOR_SURE times the least. Of equal ones the one that costs least is picked.
         """
-        pickable = np.flatnonzero(self.candidates.pickable)
+        pickable = self._pickable
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
@@ -91,7 +92,7 @@ class Choice:
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
         """The position of the best that picks may come from and that fits, by what the pick that is named first was chosen by:
         hours, or cost, or both, as of what costs at most AS_CHEAP times the least; None where none does."""
-        pickable = np.flatnonzero(self.candidates.pickable)
+        pickable = self._pickable
         cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
         worth = cost + hour_worth * hours
         chosen_by = {"fastest": hours, "balanced": worth}.get(named_first or "", cost)
@@ -125,7 +126,7 @@ class Choice:
         of accelerators, in each region where all are asked for."""
         found, seen = dict.fromkeys(picked), set()
         for count in (MOST_LOOKED_AT, len(self.candidates.row)):
-            positions = self._in_order(self.candidates.pickable, count, self.query.sort)
+            positions = first(self._order(self.query.sort), self._pickable, count)
             for position, kind in zip(positions.tolist(), self._kinds(positions), strict=True):
                 if kind not in seen:
                     seen.add(kind)
@@ -145,18 +146,17 @@ class Choice:
 
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
-        found: list[int] = self._in_order(self.candidates.on_frontier, MOST_OF_FRONTIER).tolist()
+        on_frontier = np.flatnonzero(self.candidates.on_frontier)
+        found: list[int] = first(self._order("cost"), on_frontier, MOST_OF_FRONTIER).tolist()
         return found
 
     def least(self) -> list[int]:
         """The position of the candidate with the least cost of those that picks may come from; empty without any."""
-        found: list[int] = self._in_order(self.candidates.pickable, 1).tolist()
-        return found
+        return self._cheapest(self._pickable)
 
     def cheapest_unconfirmed(self) -> list[int]:
         """The position of the cheapest candidate whose rate is not confirmed; empty where all are."""
-        found: list[int] = self._in_order(~self.candidates.confirmed, 1).tolist()
-        return found
+        return self._cheapest(np.flatnonzero(~self.candidates.confirmed))
 
     def folded(self) -> Folded:
         """How many candidates picks don't come from, each counted once."""
@@ -168,9 +168,14 @@ class Choice:
         every, first, second, third = (int(np.count_nonzero(each)) for each in (rest, unconfirmed, other_code, spot))
         return Folded(first, second, third, every - first - second - third)
 
-    def _in_order(self, flags: Flags, most: int, by: Literal["cost", "time"] = "cost") -> Indices:
-        """The positions of the best flagged candidates, in order."""
-        return first(self._order(by), np.flatnonzero(flags), most)
+    def _cheapest(self, positions: Indices) -> list[int]:
+        """The one of these positions with the least cost; empty without any."""
+        return [self._least(positions, self.candidates.cost[positions])] if len(positions) else []
+
+    @cached_property
+    def _pickable(self) -> Indices:
+        """The positions that picks may come from."""
+        return np.flatnonzero(self.candidates.pickable)
 
     def _least(self, positions: Indices, figures: Floats) -> int:
         """The one of these positions with the least figure."""

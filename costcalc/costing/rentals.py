@@ -257,10 +257,11 @@ def cost_ranges(
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
 
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
-        own = np.abs(np.log(hours / times.hours))
-        beyond = np.exp(sign * (np.hypot(own, width) - own))
-        moved = rented.tariffs._replace(metered=rented.tariffs.metered * beyond)
-        return costs(catalogue, query, rented._replace(hours=hours, tariffs=moved), market)
+        tariffs = rented.tariffs
+        if width.any():
+            own = np.abs(np.log(hours / times.hours))
+            tariffs = tariffs._replace(metered=tariffs.metered * np.exp(sign * (np.hypot(own, width) - own)))
+        return costs(catalogue, query, rented._replace(hours=hours, tariffs=tariffs), market)
 
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
@@ -269,6 +270,8 @@ def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floa
     """How far below and above, in ln, the rate of each row may be paid so many days after it was seen; 0 unless it is spot."""
     widths = np.zeros((2, len(row)))
     spot = np.flatnonzero(catalogue.columns.option[row] == SPOT)
+    if not len(spot):
+        return widths[0], widths[1]
     codes, which = np.unique(catalogue.columns.instance[row[spot]], return_inverse=True)
     instances = [catalogue.vocabulary.instances[code] for code in codes.tolist()]
     known = [moves(provider, machine.accelerator) for provider, _, machine in instances]
