@@ -17,13 +17,13 @@ from api.formats import words
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
-from api.questions.schemas.cost import COST_LAYOUT, CostSchema, LayoutSchema
+from api.questions.schemas.training import COST_LAYOUT, LayoutSchema, TrainingSchema
 from api.reports.cost import CostReport, cost_report
 from api.service import Service
 from api.settings import read_settings
 from costcalc.answers import Answer, Estimate
 
-QUESTION = CostSchema(exclude=(*LayoutSchema().fields, *COST_LAYOUT))
+QUESTION = TrainingSchema(exclude=(*LayoutSchema().fields, *COST_LAYOUT))
 NO_PANDAS = "a.df() needs the package pandas, run: pip install pandas"
 
 

@@ -16,7 +16,7 @@ from support.sampled import sampled
 from support.services import packaged_service
 
 from api.cli.main import main
-from api.questions.schemas.cost import OWNED_BY
+from api.questions.schemas.training import OWNED_BY
 from api.slack.reply import Replier
 from api.web.app import create_app
 

@@ -11,7 +11,7 @@ from api.cli.main import main
 from api.cli.prices import source_settings
 from api.questions.fields import Parameter
 from api.questions.register import QUESTIONS
-from api.questions.schemas.cost import CostSchema
+from api.questions.schemas.training import TrainingSchema
 from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES
@@ -51,7 +51,7 @@ def written(argument):
 
 
 def parameters():
-    fields = CostSchema().fields.items()
+    fields = TrainingSchema().fields.items()
     rows = [
         [f"`{name}`", f"`{field.example}`" if field.example is not None else "", field.meaning]
         for name, field in fields

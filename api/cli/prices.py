@@ -21,8 +21,8 @@ from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
 from api.formats.csv_export import columns_of, document
 from api.formats.terminal.grid import Column, echo_table, paragraph, terminal_width
-from api.questions.schemas.cost import OfferFilters
 from api.questions.schemas.layout import Layout
+from api.questions.schemas.training import OfferFilters
 from api.questions.suggestions import many
 from api.reports.prices.offers import RateRow, offer_filter, rate_row
 from api.settings import Setting

@@ -17,7 +17,7 @@ from api.questions.fields import Number, Parameter
 from api.questions.parsing import as_texts
 from api.questions.question import Question
 from api.questions.register import QUESTIONS
-from api.questions.schemas.cost import LayoutSchema
+from api.questions.schemas.training import LayoutSchema
 from api.questions.values import Values
 from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report

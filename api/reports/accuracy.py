@@ -9,7 +9,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from api.questions.fields import Cost, Hours, Number
-from api.questions.schemas.cost import COST_LAYOUT, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
 from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
@@ -45,7 +45,7 @@ SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
 DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
 
 
-class AccuracySchema(CostSchema):
+class AccuracySchema(TrainingSchema):
     """The parameters of `/accuracy`."""
 
     budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)

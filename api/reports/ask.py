@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from api.questions.errors import BadParameters, NotFound
 from api.questions.fields import Choice, Sentence
-from api.questions.schemas.cost import LayoutSchema
 from api.questions.schemas.layout import Layout
+from api.questions.schemas.training import LayoutSchema
 from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding

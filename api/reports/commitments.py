@@ -14,7 +14,7 @@ import numpy as np
 
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice, Number
-from api.questions.schemas.cost import COST_LAYOUT, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
 from api.questions.values import Values
 from api.reports.decision import Compared, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
@@ -56,7 +56,7 @@ NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so t
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 
-class CommitmentsSchema(CostSchema):
+class CommitmentsSchema(TrainingSchema):
     """The parameters of `/commitments`."""
 
     runs_per_month = Number(Decimal, 0, 10**6, "runs of this training per month", open_low=True, example=20)

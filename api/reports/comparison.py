@@ -9,7 +9,7 @@ from functools import cached_property
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
 from api.questions.resolving import Side
-from api.questions.schemas.cost import COST_LAYOUT, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
 from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
@@ -31,7 +31,7 @@ SHARED = {
 }
 
 
-class CompareSchema(CostSchema):
+class CompareSchema(TrainingSchema):
     """The parameters of `/compare`."""
 
     a = Text(

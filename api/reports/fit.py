@@ -9,7 +9,7 @@ from typing import ClassVar, TypedDict, get_args
 
 from api.questions.errors import NotFound
 from api.questions.fields import Choice, Moment, Names, Number
-from api.questions.schemas.cost import LayoutSchema
+from api.questions.schemas.training import LayoutSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import not_by_its_layers, unknown
 from api.reports.paging import Rest, page_of, rest_of

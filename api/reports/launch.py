@@ -16,7 +16,7 @@ import msgspec
 from api.questions import fields
 from api.questions.errors import BadParameters, NotFound
 from api.questions.fields import Choice, Choices, Number, Text
-from api.questions.schemas.cost import COST_LAYOUT, OWNED_BY, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, OWNED_BY, TrainingSchema
 from api.questions.spellings import PURCHASES
 from api.questions.suggestions import many
 from api.questions.values import Values
@@ -42,7 +42,7 @@ BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 
 
-class LaunchSchema(CostSchema):
+class LaunchSchema(TrainingSchema):
     """The parameters of `/launch`."""
 
     to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from api.questions.fields import Text
-from api.questions.schemas.cost import LayoutSchema
+from api.questions.schemas.training import LayoutSchema
 from api.questions.values import Values
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
 from api.questions.resolving import MACHINE
-from api.questions.schemas.cost import CostSchema
+from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
 from api.questions.values import RunValues
 from api.reports.cost import cost_report
@@ -32,7 +32,7 @@ from pricing.store.local_file import OwnRun
 MOST_RUNS = 500
 """Of one owner."""
 MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
-QUESTION = CostSchema()
+QUESTION = TrainingSchema()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ import msgspec
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Choice, Discounts, Names, Number, OwnRates, Target, Targets, Text
 from api.questions.parsing import Arguments
-from api.questions.schemas.cost import COST_LAYOUT, FILE_LAYOUT, WORKBOOK_FORMATS, CostSchema
 from api.questions.schemas.layout import WORDS, Layout
+from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, WORKBOOK_FORMATS, TrainingSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing
@@ -45,7 +45,7 @@ Given = dict[str, str]
 Turn = Callable[[], AbstractContextManager[None]]
 
 
-class PlanRowSchema(CostSchema):
+class PlanRowSchema(TrainingSchema):
     """The columns of a row of `/plan`."""
 
     class Meta:
@@ -54,7 +54,7 @@ class PlanRowSchema(CostSchema):
         exclude = (*COST_LAYOUT, *FILE_LAYOUT, "token", "limit", "offset", "frontier")
 
 
-class PlanDefaultsSchema(CostSchema):
+class PlanDefaultsSchema(TrainingSchema):
     """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
     format = Choice(

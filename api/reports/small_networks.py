@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import ClassVar, Literal, TypedDict
 
 from api.questions.fields import Cost, Layers, Number
-from api.questions.schemas.cost import LayoutSchema
+from api.questions.schemas.training import LayoutSchema
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from api.questions.fields import LAST_SECOND, Choice
-from api.questions.schemas.cost import COST_LAYOUT, OWNED_BY, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, OWNED_BY, TrainingSchema
 from api.questions.values import Values
 from api.reports.paging import OfQuery
 from api.service import Service, query_of
@@ -41,7 +41,7 @@ A_FALL = Decimal("0.9")
 STEPS = ("year", "quarter", "month")
 
 
-class TrendSchema(CostSchema):
+class TrendSchema(TrainingSchema):
     """The parameters of `/trend`."""
 
     every = Choice(STEPS, "how far apart the dates are; default year", example="quarter")

@@ -13,7 +13,7 @@ from api.formats import words
 from api.formats.launch_files import file_name, launch_file
 from api.questions.fields import Cost
 from api.questions.links import to_url
-from api.questions.schemas.cost import COST_LAYOUT, FILE_LAYOUT, CostSchema
+from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, TrainingSchema
 from api.reports.cost import cost_report
 from api.reports.launch import LaunchSchema, launch_report
 from api.service import with_moment
@@ -26,7 +26,7 @@ NAMESPACE = "http://www.w3.org/2005/Atom"
 blueprint = Blueprint("files", __name__)
 
 
-class FeedSchema(CostSchema):
+class FeedSchema(TrainingSchema):
     """The parameters of `/cost.atom`."""
 
     below = Cost(

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from api.questions.fields import Moment, Names, Number
-from api.questions.schemas.cost import OfferFilters
 from api.questions.schemas.layout import own_words
+from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.offers import RateRow, cells, offer_filter

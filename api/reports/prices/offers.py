@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from api.questions.fields import Choice, Currency, Number, OwnRates
-from api.questions.schemas.cost import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.schemas.layout import own_words
+from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service, exchange_rates

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from api.questions.parsing import parse
-from api.questions.schemas.cost import CostSchema, LayoutSchema
 from api.questions.schemas.layout import layout
+from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.questions.suggestions import CALLED, Guesses, squeeze
 from api.reports.accuracy import AccuracySchema
 from api.reports.launch import LaunchSchema
@@ -18,7 +18,7 @@ from costcalc.offers import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric
 
-COST = CostSchema()
+COST = TrainingSchema()
 
 
 def values(**given):
@@ -150,7 +150,7 @@ def test_only_parameters_of_the_path_are_suggested():
 
 
 def test_each_word_leads_to_parameters_that_there_are():
-    known = {name for schema in (CostSchema(), AccuracySchema()) for name in schema.fields}
+    known = {name for schema in (TrainingSchema(), AccuracySchema()) for name in schema.fields}
     assert set(CALLED) <= known | {"format"}
     words = {word for words in CALLED.values() for word in words.split()}
     assert words == {squeeze(word) for word in words}

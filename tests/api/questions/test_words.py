@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
-from api.questions.schemas.cost import OWNED_BY, CostSchema
+from api.questions.schemas.training import OWNED_BY, TrainingSchema
 from api.questions.subjects import SIZES
 from api.questions.words.understanding import understand
 
@@ -123,9 +123,9 @@ def test_as_people_say_it(words, text, more):
     assert read(text, words).parameters == {**BASE, **more}
 
 
-@pytest.mark.parametrize("name", sorted(set(CostSchema().fields) - {"model", "target"}))
+@pytest.mark.parametrize("name", sorted(set(TrainingSchema().fields) - {"model", "target"}))
 def test_every_parameter_works_as_name_and_value(words, service, name):
-    field = CostSchema().fields[name]
+    field = TrainingSchema().fields[name]
     assert isinstance(field, Parameter)
     value = (
         "true"

@@ -12,7 +12,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from support.sampled import WHOLE, sampled
 from support.services import packaged_service
 
-from api.questions.schemas.cost import OWNED_BY, CostSchema
+from api.questions.schemas.training import OWNED_BY, TrainingSchema
 from api.reports.accuracy import DESCRIBED
 from api.settings import Settings
 from api.web.app import create_app
@@ -186,9 +186,9 @@ def test_it_is_openapi_3_1_and_has_every_path(document):
 
 def test_every_parameter_is_described(document):
     listed = {each["name"]: each for each in document["paths"]["/cost"]["get"]["parameters"]}
-    assert set(listed) == set(CostSchema().fields) - {"token", "profile", "focus"}
+    assert set(listed) == set(TrainingSchema().fields) - {"token", "profile", "focus"}
     sheet = {each["name"] for each in document["paths"]["/cost.csv"]["get"]["parameters"]}
-    assert sheet == set(CostSchema().fields) - {"token", "format"}
+    assert sheet == set(TrainingSchema().fields) - {"token", "format"}
     assert all(each["description"] for each in listed.values())
     assert [name for name, each in listed.items() if each.get("required")] == ["model"]
     assert listed["purchase"]["schema"]["items"]["anyOf"][0]["enum"] == [option.value for option in PurchaseOption]

@@ -1,4 +1,4 @@
-"""The parameters of `/cost`, which questions about a training share."""
+"""The parameters that questions about a training share."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ class OfferFilters(LayoutSchema):
     cost_center = Text("your cost centre, repeated in every export", example="R&D 4711")
 
 
-class CostSchema(OfferFilters):
-    """The parameters of `/cost`."""
+class TrainingSchema(OfferFilters):
+    """The parameters of a training; those of `/cost`, and of other questions but for a few."""
 
     model = Text(
         "model to train; case, - and _ are ignored; any with epochs and a speed or a size",
