@@ -70,10 +70,9 @@ CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
-    `sources` are the providers of the price sources; `watch` is told of each answer; `runs` tells what people ran or measured
-    themselves, which the `keeper` keeps, as `sign_ins` does who is signed in, each None where nothing can be kept. `own` are the
-    training runs among them that this asker sees, by `normalised` name, and `own_version` changes with them. Answers share the
-    `memory`, whoever asks.
+    `sources` are the providers of the price sources; `watch` is called with each answer. `runs` returns what people ran or
+    measured; `keeper` stores that, and `sign_ins` who is signed in: None where nothing can be stored. `own` has the training runs
+    that this user may see, by `normalised` name; `own_version` changes with them. Answers to all users share the `memory`.
     """
 
     evidence: Evidence
@@ -103,7 +102,7 @@ class Service:
         return self.prices.catalogue()
 
     def seen_by(self, owner: str | None) -> Service:
-        """The same service beside what its asker measured; `owner` is what the store has in place of a token."""
+        """The same service beside what the user measured; `owner` is what the store has in place of a token."""
         runs = visible(self.runs(), owner)
         return self._seen_by.recall(runs, self._beside, runs) if runs else self
 
@@ -234,7 +233,7 @@ class Service:
         raise NotFound(message, "model")
 
     def evidence_about(self, model: str) -> Evidence:
-        """What answers about a model are made from: of a run of the asker's own that run, of a task its results."""
+        """What answers about a model are made from: of a user's own run that run, of a task its results."""
         own = self.own.get(normalised(model)) if self.own else None
         if own or self.evidence.find_model(model):
             return own.evidence if own else self.evidence
@@ -260,7 +259,7 @@ class Service:
         return found
 
     def asked(self, query: EstimateQuery, catalogue: Catalogue) -> Asked:
-        """A checked question with what it is answered from: the catalogue holds the asker's own machines, and no later prices."""
+        """A checked question with what it is answered from: the catalogue holds the user's own machines, and no later prices."""
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         query = located(query, catalogue, query.as_of or now, self.sources).query
@@ -278,7 +277,7 @@ class Service:
         return this_machine.with_this_machine(evidence) if here else evidence
 
     def own_offers(self, query: EstimateQuery) -> tuple[Offer, ...]:
-        """The machines that the asker owns. Raises BadParameters for one whose price or watts nobody knows."""
+        """The machines that the user owns. Raises BadParameters for one whose price or watts nobody knows."""
         as_of = query.as_of or self.clock().replace(microsecond=0)
         rates = exchange_rates(query.currency, (), as_of.date(), query.fx)
         per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd

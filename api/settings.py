@@ -178,29 +178,28 @@ class Settings:
     threads: int = _setting("4", "Threads of each worker.", _whole(1))
     public_url: str | None = _setting(
         None,
-        "The address at which people reach the service; links start with it, and its path is where the service is served.",
+        "The public address of the service, with its path; links start with it.",
         _like(_WEB_ADDRESS, "write a whole address, such as https://costcalc.example.org"),
     )
     hosts: tuple[str, ...] = _setting(
         None,
-        "Names of hosts, separated by commas, to which the service answers, beside that of `COSTCALC_PUBLIC_URL`,"
-        " localhost and the address that it listens on.",
+        "Host names that the service answers to, separated by commas, besides that of `COSTCALC_PUBLIC_URL`, localhost "
+        "and the address it listens on.",
         _hosts,
         unset=(),
     )
     api_tokens: tuple[str, ...] = _setting(
         None,
-        "Accepted API tokens, separated by commas: each as it is, or as `sha256:` and its digest. Before it may stand a "
-        "name for the log (`anna:`), `read:` where it may only read, and its last day (`until=2027-06-30:`); `costcalc "
-        "token` makes one. If set, a request must carry one as `Authorization: Bearer` or `token=`. A change needs a "
-        "restart.",
+        "Accepted API tokens, separated by commas: plain, or `sha256:` and the digest, optionally after a name for the log "
+        "(`anna:`), `read:` for reading only, and a last day (`until=2027-06-30:`); `costcalc token` makes one. If set, "
+        "every request needs one, as `Authorization: Bearer` or `token=`. Changes need a restart.",
         _tokens,
         secret=True,
         unset=(),
     )
     metrics_token: str | None = _setting(
         None,
-        "Prometheus's token, as it is or as `sha256:` and its digest: it may read `/metrics` and nothing else.",
+        "Prometheus's token, plain or as `sha256:` and its digest; it opens `/metrics` only.",
         _token,
         secret=True,
     )
@@ -209,7 +208,7 @@ class Settings:
     )
     slack_response_hosts: tuple[str, ...] = _setting(
         "hooks.slack.com",
-        "The hosts, or origins such as http://127.0.0.1:9000, to which delayed answers to slash commands may be posted.",
+        "Hosts, or origins such as http://127.0.0.1:9000, that delayed answers to slash commands may go to.",
         _list,
     )
     slack_webhook_url: str | None = _setting(
@@ -217,15 +216,15 @@ class Settings:
     )
     redis_url: str | None = _setting(
         None,
-        "The Redis in which servers count requests and remember used Slack signatures; if unset, each worker counts its "
-        "own, and the store remembers.",
+        "Redis for counts of requests and used Slack signatures; if unset, each worker counts its own requests and the "
+        "store keeps the signatures.",
         partial(_with, "redis"),
         secret=True,
     )
-    poll_seconds: float = _setting("2", "Seconds after which a worker looks for newer prices.", _seconds)
+    poll_seconds: float = _setting("2", "Seconds between a worker's checks for newer prices.", _seconds)
     refresh: timedelta | None = _setting(  # noqa: RUF009
         "1h",
-        "How often one of the servers that share a store refreshes the prices, such as 1h or 30m; `off` for never.",
+        "How often one of the servers sharing a store refreshes the prices, such as 1h or 30m; `off` for never.",
         _interval,
     )
     edition_key: str | None = _setting(
@@ -242,24 +241,22 @@ class Settings:
     )
     rate_limit: str | None = _setting(
         None,
-        "The most requests with one accepted token, or without one from one address, such as 600/minute.",
+        "The most requests per accepted token, or per address without one, such as 600/minute.",
         _rate_limit,
     )
     trusted_proxies: tuple[str, ...] = _setting(
         None,
-        "Addresses or networks of proxies, separated by commas, that say in X-Forwarded-For from whom a request came.",
+        "Addresses or networks, separated by commas, of proxies whose X-Forwarded-For is trusted.",
         _list,
         unset=(),
     )
     cors_origins: tuple[str, ...] = _setting(
         None,
-        "Sites, separated by commas, such as https://intranet.example.org, whose pages' scripts may ask; `*` means all.",
+        "Sites whose scripts may call the service, separated by commas, such as https://intranet.example.org; `*` means all.",
         _origins,
         unset=(),
     )
-    access_log: bool = _setting(
-        "off", "`on` writes one line of JSON for each request to the standard error stream.", _switch
-    )
+    access_log: bool = _setting("off", "`on` writes a line of JSON per request to standard error.", _switch)
 
 
 SETTINGS: tuple[Setting, ...] = tuple(

@@ -1,4 +1,4 @@
-"""What it costs, and how long it takes, to train a model to an accuracy: the engine, and the public names.
+"""What training a model to an accuracy costs and how long it takes: the engine, and the public names.
 
 `cost` and `session` answer as HTTP does; they are made in `api.python` and only named here.
 """

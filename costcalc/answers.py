@@ -308,7 +308,7 @@ class Answer:
     where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
     `likeliest` is the recipe that reaches it most often, where none does so surely enough. `free` has the free tiers that take
     least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the
-    question asks for free tiers, which are estimates then. `owned` has the machines that the asker owns.
+    question asks for free tiers, which are estimates then. `owned` has the machines that the user owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
@@ -356,13 +356,13 @@ class Answer:
 
     @cached_property
     def lead(self) -> Estimate:
-        """What to act on, with which the verdict begins: the machine of one's own that costs least, else the pick that is named
+        """What to act on, with which the verdict begins: the user's own machine that costs least, else the pick that is named
         first. Raises StopIteration where there is neither."""
         return self._owned_or(self.named_first)
 
     @cached_property
     def first(self) -> Estimate:
-        """What comes first in the question's order: the machine of one's own that costs least, else the pick asked for, the
+        """What comes first in the question's order: the user's own machine that costs least, else the pick asked for, the
         cheapest or the fastest. Raises StopIteration where there is neither."""
         by_order: PickName = "fastest" if self.query.sort == "time" else "cheapest"
         return self._owned_or(self.named_first if self.query.pick else by_order)
@@ -374,11 +374,11 @@ class Answer:
 
     @cached_property
     def basis(self) -> Basis:
-        """What costs are compared by: a machine of one's own is there before and after the run, which has its share of it."""
+        """What costs are compared by: a user's own machine is there before and after the run, which has its share of it."""
         return "effective" if self.lead.purchase_option is PurchaseOption.OWNED else self.query.basis
 
     def with_best(self) -> Answer:
-        """The same, `best` being among the estimates, by rank."""
+        """This answer with `best` among its estimates, by rank."""
         rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True), *self.best_shown()]
         by_rank = {row[0].rank: row for row in rows}
         if not by_rank:

@@ -20,62 +20,58 @@ from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, Ow
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 WHOLE = 0.995
 EVEN = 0.5  # the chance of a run whose expected end is the target
-SCHEDULE_ALONE = (
-    "Only the schedule of the recipe is used: the speed is that of MLPerf's usual code on this accelerator."
-)
-SCHEDULE_AND_OWN_CODE = "Only the schedule of the recipe is used: the speed is that of your own code."
+SCHEDULE_ALONE = "Only the recipe's schedule is used; the speed is that of the usual MLPerf code on this accelerator."
+SCHEDULE_AND_OWN_CODE = "Only the recipe's schedule is used; the speed is that of your own code."
 SCHEDULE_OF_TASK = (
-    "Only the batch size of this entry is used: its work and its speed follow from all results of the task, on layouts that "
-    "somebody trained with."
+    "Only this entry's batch size is used; work and speed are fitted to all results of the task, on layouts that somebody has "
+    "trained with."
 )
-SCHEDULE_OF_RECORD = (
-    "The record's own work is used; how fast it goes on other accelerators follows from their data sheets."
-)
-NETWORK_OF_TASK = "The network between the machines is assumed to be as fast as those of the published systems."
-SCHEDULE_AND_CODE = "The schedule and the code of the recipe are used, on a machine other than its own."
+SCHEDULE_OF_RECORD = "The work is that of the record; its speed on other accelerators follows from their data sheets."
+NETWORK_OF_TASK = "The network between machines is assumed to be as fast as in the published systems."
+SCHEDULE_AND_CODE = "The recipe's schedule and code are used, on a different machine."
 WHOSE: Mapping[Code, str] = {
-    "mlperf": "code tuned for MLPerf by makers of chips and servers",
+    "mlperf": "code tuned for MLPerf by chip and server makers",
     "contest": "code written for a contest or a benchmark",
-    "vendor_example": "an example by a maker of chips or a cloud",
+    "vendor_example": "example code from a chip maker or a cloud",
     "library": "a library's own training code",
-    "research": "the code of a paper",
-    "ordinary_user": "published code as somebody else ran it",
+    "research": "a paper's code",
+    "ordinary_user": "published code, run by somebody else",
     "own": "your own code",
-    "unknown": "the middle of all known codes",
+    "unknown": "typical published code",
 }
-FED = "processors and disks are assumed to keep the accelerators fed, as those of the published runs did."
+FED = "processors and disks are assumed to keep the accelerators fed, as in the published runs."
 
 
 def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> Iterator[str]:
-    """How each accelerator takes its share of the recipe's global batch, which its memory does not hold at once."""
+    """How an accelerator splits its share of the global batch when memory cannot hold it at once."""
     if steps > 1:
-        unknown = "" if recipe.global_batch_size else " (taken, none being published)"
+        unknown = "" if recipe.global_batch_size else " (assumed; none was published)"
         of_what = "samples" if isinstance(recipe, OwnRecipe) else "images"
         yield (
-            f"Batch {batch:,.0f}{unknown} in {steps:,} steps of at most {ceil(batch / accelerators / steps):,} {of_what} on each "
-            "accelerator: in fewer, they would not fit its memory."
+            f"Batch {batch:,.0f}{unknown} is split into {steps:,} steps of at most {ceil(batch / accelerators / steps):,} "
+            f"{of_what} per accelerator, to fit its memory."
         )
 
 
 def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) -> tuple[str, ...]:
-    """How images are prepared, how many of them the vCPUs of so many machines can prepare, and what is read from disk."""
+    """How images are prepared, how many the machines' vCPUs can prepare, and what is read from disk."""
     machine = kind[2]
     if feed is None:
-        return (f"The data pipeline is not known or not counted: {FED}",)
+        return (f"The data pipeline is unknown or not counted: {FED}",)
     if not machine.vcpus or tables.has_own_host(machine.accelerator):
-        return (f"How many vCPUs feed these accelerators is not known: {FED}",)
+        return (f"The number of vCPUs that feed these accelerators is unknown: {FED}",)
     rate, vcpus = tables.rate(feed, machine.accelerator), machine.vcpus * nodes
     factor = exp(tables.half_width(feed, machine.accelerator))
     prepared = (
-        f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU, known to a factor of {factor:.1f}, are "
+        f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU (known to a factor of {factor:.1f}), so "
         f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."
     )
     return (prepared, *_read_again(tables, feed.stored_gb, kind))
 
 
 def rewritten(feed: Feed, hours: float) -> str:
-    """That the data set is written anew for a pipeline with a format of its own."""
-    return f"Staging also writes the data set as {feed.pipeline} reads it: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
+    """Says that a pipeline with its own format converts the data set."""
+    return f"Staging includes converting the data set for {feed.pipeline}: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
 
 
 def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> Iterator[str]:
@@ -83,43 +79,43 @@ def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> It
     if again:
         volume = best_volume(tables.volumes, kind, stored_gb)
         disk = f"{volume.volume} at {volume.megabytes_per_second:,.0f} MB/s" if volume else "a disk of unknown speed"
-        yield f"Of the data set's {stored_gb:,.0f} GB, {again:,.0f} do not fit the memory: each epoch reads them from {disk}."
+        yield f"{again:,.0f} of the data set's {stored_gb:,.0f} GB do not fit in memory, so each epoch reads them from {disk}."
 
 
 def own_noise(metric: str, low: float, high: float) -> str:
-    """Where another run of the asker's own is taken to end in 8 of 10 cases."""
+    """Where 8 in 10 further runs of the user are expected to end."""
     return (
-        f"Another run of it ends between {low:.4g} and {high:.4g} in {metric} in 8 of 10 cases: runs are taken to differ as the "
-        "later half of this log scatters about its own course. A chance to reach a target tells no more: on 1,419 logged runs it "
-        "was no better than the share of other runs that came as close."
+        f"8 in 10 further runs end between {low:.4g} and {high:.4g} in {metric}, if runs differ by as much as the later half of "
+        "this log scatters around its trend. The chance of reaching a target says no more than that: on 1,419 logged runs it was "
+        "no better a forecast than the share of other runs that came as close."
     )
 
 
 def whose_code(code: Code | None) -> Iterator[str]:
-    """Whose program the speed is; nothing of a recipe of the asker's own."""
+    """Whose program the speed is; nothing for a user's own recipe."""
     if code:
         yield f"The speed is that of {WHOSE[code]}."
 
 
-EPOCHS_OF_OTHERS = "Its accuracy was published, its epochs were not: they are taken to be those of networks like it."
+EPOCHS_OF_OTHERS = (
+    "Its accuracy was published but its epochs were not; they are assumed to be those of similar networks."
+)
 
 
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
     if isinstance(recipe, OwnRecipe) and recipe.by_word:
-        return (
-            f"The {recipe.scheduled_epochs:g} epochs are those that you name: nothing says which accuracy they reach."
-        )
+        return f"You named the {recipe.scheduled_epochs:g} epochs; nothing says what accuracy they reach."
     if isinstance(recipe, OwnRecipe):
         return f"Your own run: {recipe.metric} in {recipe.note}."
     if isinstance(recipe, ClosedRecipe) and recipe.code == "contest":
-        return f"Work of the record, which was made in {_runs(recipe)}."
+        return f"The work is that of the record, set in {_runs(recipe)}."
     if isinstance(recipe, ClosedRecipe):
-        return f"Work by the law of all batches of the task; this one was trained with in {_runs(recipe)}."
+        return f"The work is fitted across the task's batch sizes; this batch size was used in {_runs(recipe)}."
     if recipe.is_interpolated or recipe.epochs_width:
-        return f"Nobody ran this schedule: {recipe.note}." if recipe.is_interpolated else EPOCHS_OF_OTHERS
+        return f"Nobody has run this schedule: {recipe.note}." if recipe.is_interpolated else EPOCHS_OF_OTHERS
     known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
-    borrowed = "; before that, errors as in logs with such a schedule" if recipe.has_borrowed_curve else ""
+    borrowed = "; earlier errors follow logs of similar schedules" if recipe.has_borrowed_curve else ""
     return f"{known} {_runs(recipe)}{borrowed}."
 
 
@@ -132,12 +128,12 @@ def _runs(recipe: Recipe) -> str:
 
 
 def _evaluated(recipe: Recipe) -> Iterator[str]:
-    """How its accuracy was measured, where that is not as it was trained."""
+    """How its accuracy was measured, if not at the image size of its training."""
     if recipe.evaluated_size:
         mirrored = ", averaged over each image and its mirror image" if recipe.mirrored_copies else ""
         yield (
-            f"Its accuracy was measured on images of {recipe.evaluated_size} pixels a side{mirrored}, after training on at most "
-            f"{max(phase.image_size for phase in recipe.phases)}: evaluate in the same way."
+            f"Accuracy was measured at {recipe.evaluated_size} pixels{mirrored}, after training at "
+            f"{max(phase.image_size for phase in recipe.phases)} or fewer: evaluate the same way."
         )
 
 
@@ -147,13 +143,13 @@ def _task(recipe: ClosedRecipe, time: TrainingTime) -> Iterator[str]:
     share = time.epochs / recipe.evaluations[-1].epochs
     if share < WHOLE:
         yield (
-            f"Published runs go on to {recipe.tuned_to:g}: their logs pass this target after {share:.0%} of the work. A schedule "
+            f"Published runs go on to {recipe.tuned_to:g}; their logs pass this target after {share:.0%} of the work. A schedule "
             "that ends there would take less."
         )
     if recipe.run_spread:
         yield (
-            f"Published minutes are means of several runs: single runs scatter around them by {recipe.run_spread:.1%}, which "
-            "the range leaves out."
+            f"Published minutes average several runs; single runs differ from them by {recipe.run_spread:.1%}, which the range "
+            "does not include."
         )
 
 
@@ -168,18 +164,17 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield "The accuracy curve rests on one run."
     if recipe.tuned_to is None and not isinstance(recipe, OwnRecipe):
         yield (
-            f"Its runs are assumed to differ from seed to seed by {SEED_POINTS:.2f} points of top-1, as those of other recipes "
-            "did."
+            f"Runs are assumed to differ by {SEED_POINTS:.2f} points of top-1 from seed to seed, as those of other recipes do."
         )
     if time.success_probability < EVEN:
         whose = "Your" if isinstance(recipe, OwnRecipe) else "The published"
-        yield f"{whose} run ended below the target: another one, run to its end, reaches it with the probability given."
+        yield f"{whose} run ended below the target; another full run reaches it with the probability given."
     if recipe.has_borrowed_curve:
-        yield "Only the end of its accuracy curve was published: before it, errors fall as in logs with such a schedule."
+        yield "Only the end of its accuracy curve was published; earlier errors follow logs of similar schedules."
     elif not recipe.is_log and not isinstance(recipe, OwnRecipe):
-        yield "The recipe is known only at its published points; it runs to the first of them that meets the target."
+        yield "The recipe is known only at its published points, so it runs to the first one that meets the target."
     if recipe.name.startswith("dawnbench-"):
-        yield "DAWNBench's entries are selected winners, and many end as they reach the target: read the hours as optimistic."
+        yield "DAWNBench entries are selected winners, and many stop on reaching the target: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
         borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
@@ -192,24 +187,24 @@ def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[st
     """What the hours hold; `overhead` is the sentence of this name about the recipe."""
     if query.runs > 1:
         yield (
-            f"Hours and costs are those of {query.runs} runs, one after another on machines that are kept: they boot and load "
-            "the data once, billing increments are rounded up once, a commitment is bought once. Epochs and probability of "
-            "success are one run's."
+            f"Hours and costs cover {query.runs} runs, one after another on the same machines: these boot and load the data "
+            "once, billing increments are rounded up once, and a commitment is bought once. Epochs and probability of success "
+            "are per run."
         )
     if query.overheads == "none":
-        yield f"Hours on the source's own clock ({recipe.clock or 'training'}); start-up, staging and checkpoints left out."
+        yield f"Hours by the source's own clock ({recipe.clock or 'training'}), without start-up, staging or checkpoints."
     else:
         yield overhead
 
 
 def overhead(recipe: Recipe) -> str:
-    """What a run takes beside training."""
+    """What a run takes in addition to training."""
     data_set_gb, counted = recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED
     minutes = overheads.staging_hours(np.array(data_set_gb)) * 60
     staged = (
         f"{minutes:.0f} min staging of {data_set_gb:g} GB at {overheads.STAGING_MB_PER_SECOND} MB/s"
         if data_set_gb
-        else "staging of the data left out"
+        else "no staging of data"
     )
     kept = f"a checkpoint of {overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
     return (

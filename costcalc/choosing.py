@@ -1,4 +1,4 @@
-"""Which candidates of a question are looked at first: its picks, the best others beside them, and what is folded away."""
+"""Which candidates come first: the picks, the best others, and what is folded away."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Choice:
         return list(found)[:MOST_BEST]
 
     def _kinds(self, positions: Indices) -> Iterator[tuple[int, ...]]:
-        """By what candidates are alike: recipe, shape and number of machines, and region where all are asked for."""
+        """What makes candidates alike: recipe, shape and number of machines, and region if all are requested."""
         row, time = self.candidates.row[positions], self.candidates.time[positions]
         columns = self.catalogue.columns
         shapes = self.catalogue.shape_of_instance[columns.instance[row]]
@@ -159,7 +159,7 @@ class Choice:
         return self._cheapest(np.flatnonzero(~self.candidates.confirmed))
 
     def folded(self) -> Folded:
-        """How many candidates picks don't come from, each counted once."""
+        """How many candidates cannot be picks, each counted once."""
         some, rest = self.candidates, ~self.candidates.pickable
         option = self.catalogue.columns.option[some.row]
         unconfirmed = rest & ~some.confirmed
@@ -178,12 +178,12 @@ class Choice:
         return np.flatnonzero(self.candidates.pickable)
 
     def _least(self, positions: Indices, figures: Floats) -> int:
-        """The one of these positions with the least figure."""
+        """The position with the smallest figure."""
         least = positions[figures == figures.min()]
         return int(least[0] if len(least) == 1 else first(self._order("cost"), least, 1)[0])
 
     def _is_seldom_late(self, position: int) -> bool:
-        """Whether it seldom takes longer than the hours asked for."""
+        """Whether it seldom exceeds the requested hours."""
         limit, hours = self.query.max_hours, float(self.candidates.calendar_hours[position])
         return limit is None or chance_above(limit, hours, self._latest(position)) < SELDOM
 

@@ -1,4 +1,4 @@
-"""Two ways to train compared: which costs less and how surely, at which rate the answer turns, and when owning pays."""
+"""Two ways to train compared: which costs less and how surely, the break-even rate, and when owning pays."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison
 
 
 def correlation(a: Estimate, b: Estimate) -> float:
-    """How far the errors of the two times go together."""
+    """The correlation of the errors of the two times."""
     same_recipe, same_chip = a.recipe == b.recipe, a.accelerator == b.accelerator
     if same_recipe and same_chip and a.accelerators == b.accelerators:
         return ALL
@@ -97,7 +97,7 @@ def _per_hour_saved(more: Decimal, later: float) -> Decimal | None:
 
 
 def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:
-    """Each of the asker's machines with the use from which on it beats each rental that the answer shows."""
+    """Each of the user's machines with the use from which on it beats each rental that the answer shows."""
     rented = [each for each in shown if each.purchase_option not in NOT_RENTED]
 
     def break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:

@@ -1,4 +1,4 @@
-"""The one use case: a question, the evidence and the catalogue become an answer."""
+"""The one use case: a question, evidence and a catalogue become an answer."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class Asked:
         return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, found.sure, self._ranges)
 
     def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
-        """The best of all that picks may come from and that fits."""
+        """The best fitting candidate of those that may be picks."""
         position = self._choice.first_that(fits, first, self._hour_worth)
         if position is None:
             return None
@@ -167,7 +167,7 @@ class Asked:
         return self._shown({position: rank(order, position)})[position].estimate
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
-        """The candidates at these positions made exact, with their ranks."""
+        """The candidates at these positions as exact estimates, with their ranks."""
         return dict(zip(ranks, self._details.shown(self._ranked(ranks)), strict=True))
 
     def _ranked(self, ranks: Mapping[int, int]) -> Sequence[RankedCandidate]:
@@ -183,7 +183,7 @@ class Asked:
         return tuple(shown[position] if position in shown else others[position] for position in best)
 
     def _ordinary(self, lead: RankedCandidate) -> tuple[list[RankedCandidate], Missed | None]:
-        """A candidate's machine with the script that most people run; without one, why."""
+        """The usual script on a candidate's machine; without one, why."""
         found, query = self._found, self.query
         eligible, course = found.eligible, found.course
         if query.recipes != "best" or query.recipe:
@@ -202,7 +202,7 @@ class Asked:
 
     @property
     def _hour_worth(self) -> float:
-        """What an hour of waiting is worth, in the currency asked for."""
+        """What an hour of waiting is worth, in the requested currency."""
         asked, per_usd = self.query.hour_worth, self.market.exchange[self.query.currency].per_usd
         return float(HOUR_WORTH * per_usd if asked is None else asked)
 
@@ -237,7 +237,7 @@ class Asked:
         return tuple(each.estimate for each in self._shown(dict(zip(positions, count(offset + 1)))).values())
 
     def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
-        """What so many machines of the offers in these rows cost on the question's terms."""
+        """The bills of this many machines of the offers in these rows, on the question's terms."""
         recall = self._found.recall
         renting = recall.renting(self.query, self.market)
         return [renting.bill(offer, nodes) for offer in recall.offers(rows).values()]
@@ -250,7 +250,7 @@ class Asked:
 
     @property
     def rows(self) -> Indices:
-        """The rows of the catalogue that the estimates stand on, in no order."""
+        """The catalogue rows behind the estimates, in no order."""
         return self._found.candidates.row
 
     def overview(self, pickable: bool = False) -> Overview:
@@ -282,7 +282,7 @@ class Asked:
 
     @cached_property
     def _found(self) -> _Found:
-        """What the question leads to; with benchmark entries where no recipe of less care takes any time here."""
+        """What the question leads to; includes benchmark entries if no recipe of less care runs here."""
         found = self._of(self.query)
         ended = any(unit == "runs" for unit, _ in found.rejected.values())
         if ended or len(found.candidates.row) or len(found.free.row) or "beyond_training" not in found.rejected:
@@ -334,7 +334,7 @@ class Asked:
 
 class _Chosen(NamedTuple):
     """The positions of the candidates that are looked at: those picked and which of them is named first, the one to act on, the
-    best, the one that picks may come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the asker's
+    best, the one that picks may come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the user's
     own, and the page asked for.
     `ranks` has the rank of each that is shown."""
 

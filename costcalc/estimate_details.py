@@ -1,4 +1,4 @@
-"""One exact estimate from one candidate: the bill in decimals, the sources named, the assumptions said."""
+"""Exact estimates from candidates: bills in decimals, sources and assumptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
 
 AS_WRITTEN = list[tuple[Decimal, ...]]  # figures digit by digit, in a third of the time that `Decimal(repr(...))` takes
-OTHERS_TAKE = "Other people's code takes between {} and {} for the same training in 8 of 10 cases."
+OTHERS_TAKE = "Other people's code takes {} to {} for the same training in 8 of 10 cases."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
 
@@ -62,7 +62,7 @@ class EstimateDetails:
     cheapest_rental: Callable[[], Decimal | None]
 
     def shown(self, candidates: Sequence[RankedCandidate]) -> list[Shown]:
-        """Candidates made exact: each step is taken for all of them before the next one."""
+        """The candidates as exact estimates; each step handles all of them before the next."""
         times, offers = [each.time for each in candidates], [each.offer for each in candidates]
         nodes = [self.matrix.clusters[time.cluster].nodes for time in times]
         rented = self.renting.rented([each.row for each in candidates], offers, nodes)
@@ -205,7 +205,7 @@ class EstimateDetails:
         return [tuple(dict.fromkeys(each)) for each in said]
 
     def _of_run(self, candidate: RankedCandidate, recipe: Recipe) -> Iterator[str]:
-        """What is said of one recipe on these machines to this target."""
+        """The assumptions about one recipe on these machines to this target."""
         time, widths = candidate.time, self.matrix.fitted.widths
         if self.matrix.recipes.is_own:
             yield from self._own_noise(time)
@@ -217,7 +217,7 @@ class EstimateDetails:
             yield from free_tier(candidate.offer, time.hours, candidate.calendar_hours)
 
     def _own_noise(self, time: TrainingTime) -> Iterator[str]:
-        """Where another run of the asker's own is taken to end."""
+        """Where another run of the user's own is taken to end."""
         recipes, metric = self.matrix.recipes, self.query.metric
         if not recipes.is_by_word:
             end, apart = recipes.curves(metric).end_accuracy[time.recipe], recipes.ends_within(metric)[time.recipe]
@@ -231,8 +231,8 @@ class EstimateDetails:
             if epochs < FAR_FEWER * time.epochs and isfinite(matrix.seconds_per_epoch[0][row, time.cluster]):
                 end = matrix.recipes.curves(self.query.metric).end_accuracy[recipe]
                 yield (
-                    f"{matrix.recipes.recipes[recipe].name} ends at {end:.4f}, below the target, after {epochs:g} epochs; "
-                    "beyond it only longer recipes are known."
+                    f"{matrix.recipes.recipes[recipe].name} ends at {end:.4f}, just below the target, after {epochs:g} epochs; "
+                    "only longer recipes are known to go further."
                 )
                 return
 

@@ -1,4 +1,4 @@
-"""What an estimate stands on, whatever its target and price: how its speed and its curve are known."""
+"""What an estimate rests on, whatever its target and price: how its speed and curve are known."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Code, OwnRecipe, Tier
 
 LOGGED = "Speed as logged on this very system."
-FITTED_LATER = "Speeds are fitted to all published ones, those later than the date asked for too."
+FITTED_LATER = "Speeds are fitted to everything published, including results later than the requested date."
 
 
 class RankedCandidate(NamedTuple):
@@ -127,23 +127,23 @@ def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str
 
 
 def _network(matrix: TrainingMatrix, recipe: int, cluster: int, machine: Machine) -> Iterator[str]:
-    """Over what several machines work together, of a run that was not logged on them."""
+    """The network between several machines, for a run that was not logged on them."""
     rate, overlap = machine.network_gbits_per_second, matrix.fitted.overlap
     if matrix.clusters[cluster].nodes == 1:
         return
     if matrix.recipes.recipes[recipe].is_closed:
         yield NETWORK_OF_TASK
     elif rate is None:
-        yield "How fast these machines' network is was not published: it is assumed to be of InfiniBand class."
+        yield "The speed of these machines' network was not published; it is assumed to be InfiniBand class."
     else:
         yield (
-            f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it "
-            "behind the backward pass, as published clusters did; the range reaches from all to none of it."
+            f"The machines exchange gradients at {overlap.reached:.0%} of {rate:,g} Gb/s each, {overlap.hidden:.0%} of it hidden "
+            "behind the backward pass, as in published clusters; the range runs from all of it hidden to none."
         )
 
 
 def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
-    """Whether the asker's own code makes the speed."""
+    """Whether the user's own code makes the speed."""
     source = matrix.speeds.source(int(matrix.speed_row[recipe]), cluster)
     return source is not None and source.is_own
 

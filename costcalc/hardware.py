@@ -1,4 +1,4 @@
-"""What one computes on: accelerators, machines and clusters of them, and the data centers and grids that they stand in."""
+"""Hardware: accelerators, machines and clusters, and the data centers and grids around them."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class EnergyTables:
 def energy_tables(
     accelerators: Iterable[Accelerator], data_centers: Iterable[DataCenters], grids: Iterable[GridCarbon]
 ) -> EnergyTables:
-    """These tables, to be looked things up in."""
+    """Look-up tables made of these rows."""
     by_region = defaultdict[tuple[str, str], list[GridCarbon]](list)
     for grid in grids:
         by_region[grid.provider, grid.region].append(grid)

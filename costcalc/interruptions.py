@@ -1,4 +1,4 @@
-"""How often spot machines are taken back: what a cloud says of a machine in a region, by date, else a constant."""
+"""How often spot machines are interrupted: what a cloud states for a machine in a region, by date, else a constant."""
 
 from __future__ import annotations
 

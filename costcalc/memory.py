@@ -65,13 +65,13 @@ class Few(dict[K, T]):
 
 
 class Memory:
-    """All that answers share. What follows from runs of askers' own stands on a shelf of its own and pushes nothing else out."""
+    """All that answers share. What follows from users' own runs stands on a shelf of its own and pushes nothing else out."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, most_bytes_of_own_runs: int = MOST_BYTES_OF_OWN_RUNS) -> None:
         self._shared, self._of_own_runs = Shelf(most_bytes), Shelf(most_bytes_of_own_runs)
 
     def shelf(self, of_own_run: bool) -> Shelf:
-        """The shelf for what follows from a run of an asker's own, or for all else."""
+        """The shelf for what follows from a run of a user's own, or for all else."""
         return self._of_own_runs if of_own_run else self._shared
 
     @property

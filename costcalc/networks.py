@@ -34,7 +34,7 @@ class Networks:
 
     @classmethod
     def of(cls, evidence: Evidence) -> Networks:
-        """Those of ImageNet. Takes half a second."""
+        """The networks on ImageNet. Takes half a second."""
         names = sorted({recipe.model for recipe in evidence.recipes})
         ran = {
             name: tuple(USUAL_WAY.run(evidence.with_curve(one)) for one in evidence.recipes_of(name)) for name in names

@@ -47,9 +47,9 @@ COPIED = (
     "copied"  # flag beside `second_hand`: whoever states the rate has it from a third party, or does not say from whom
 )
 OFF_MARKET = "off_market"  # flag: far off what others ask for the same accelerator
-OWN = "own"  # flag of a machine of the asker's: no filter of offers leaves it out, and its price never gets stale
+OWN = "own"  # flag of a machine of the user's: no filter of offers leaves it out, and its price never gets stale
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
-WATTS = "watts="  # flag of a machine of the asker's: what it and the building around it draw follows
+WATTS = "watts="  # flag of a machine of the user's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
 INTERRUPTED = (
     "interrupted="  # flag of a spot machine: the share of these that its provider took back in a month follows
@@ -185,7 +185,7 @@ def is_available(flags: Iterable[str]) -> bool | None:
 
 
 def drawn_watts(flags: Iterable[str]) -> float | None:
-    """What a machine of the asker's with these flags draws, the building around it included; None for any other."""
+    """What a machine of the user's with these flags draws, the building around it included; None for any other."""
     return next((float(flag.removeprefix(WATTS)) for flag in flags if flag.startswith(WATTS)), None)
 
 

@@ -13,7 +13,7 @@ from costcalc.hardware import Accelerator
 
 RecipeKind = Literal["ordinary", "tuned", "record", "own"]
 """How much care is in a recipe: the script that most people run, with its own loader; public code made for speed; a benchmark
-submission, tuned to one system; a run of the asker's own."""
+submission, tuned to one system; a user's own run."""
 Training = Literal["ordinary", "tuned", "record"]
 """Up to how much care recipes are chosen."""
 UP_TO: Mapping[Training, frozenset[RecipeKind]] = {

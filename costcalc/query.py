@@ -88,7 +88,7 @@ class EstimateQuery:
     the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
     price of a kWh, `pue` the power usage effectiveness. Prices are in `currency`.
 
-    `epochs` reach the target, by the asker's word (None: as many as the recipes say). Of a network without a name (`model` is
+    `epochs` reach the target, by the user's word (None: as many as the recipes say). Of a network without a name (`model` is
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
     ImageNet's). `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
     """

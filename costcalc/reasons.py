@@ -38,18 +38,18 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
     if each is not cheapest:
         return f"{_capital(against(each, cheapest, basis, 'the cheapest'))}."
     return {
-        "cheapest": "Costs least, and no other surely ends sooner.",
-        "fastest": "No other surely ends sooner than the cheapest.",
-        "balanced": "No other saves hours at less than they are worth.",
+        "cheapest": "Costs least, and nothing else is sure to finish sooner.",
+        "fastest": "Nothing else is sure to finish sooner than the cheapest.",
+        "balanced": "Nothing else saves hours for less than they are worth.",
     }[name]
 
 
 def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
-    logged = "Its code was logged on this accelerator, so that its cost is known most closely"
+    logged = "Its code was logged on this accelerator, so its cost is the best known"
     within, of_cheapest = within_percent(each, basis), within_percent(cheapest, basis)
     if each is cheapest or not within:
         return f"{logged}."
-    return f"{logged}: within {within} %, that of the cheapest within {of_cheapest} %."
+    return f"{logged}: within {within} %, against {of_cheapest} % for the cheapest."
 
 
 def within_percent(each: Estimate, basis: Basis) -> int:

@@ -68,14 +68,14 @@ class Recall:
         return Way(query.software == "recipe", query.pipeline, own, query.running)
 
     def recipes(self, query: EstimateQuery) -> ModelRecipes:
-        """Those of the question's model that were known then."""
+        """The recipes of the question's model known by then."""
         day, of = self._published_by, (query.model, self._way(query))
         name = ref(self.evidence), day, *of
         return self._shelf.recall(name, lambda: model_recipes(self.evidence.known_on(day), *of))
 
     def matrix(self, query: EstimateQuery, care: Training = "record") -> TrainingMatrix:
-        """The recipes of the question's model that were known then on the clusters it asks about, of machines offered by then,
-        with the speeds of those with no more than this care. Catalogues with the same machines share it."""
+        """The training matrix of the question's model: recipes known by then, on the requested clusters of machines offered by
+        then, with speeds for recipes of at most this care. Catalogues with the same machines share it."""
         day, way = self._published_by, self._way(query)
         instances = self.catalogue.instances_by(self._day.year)
         machines = MachinesAsked(query.accelerators, query.nodes, instances, query.max_accelerators, query.max_nodes)
@@ -111,7 +111,7 @@ class Recall:
 
     @cached_property
     def spot_risks(self) -> Risks:
-        """The same by row of the catalogue."""
+        """The interruption risks by row of the catalogue."""
         name = ref(self.evidence), ref(self.catalogue), "spot risks", self._stated
         return self._shelf.recall(name, lambda: spot_risks(self.catalogue, self._known_interruptions()))
 

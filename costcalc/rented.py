@@ -1,4 +1,4 @@
-"""What is rented: machines of an offer under one customer's terms, the power they draw, and what is taken for granted of them."""
+"""What is rented: an offer's machines under one customer's terms, their power, and the assumptions about them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from costcalc.units import in_words
 
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 FREE_TIER = "Free tier: "
-INTERRUPTIONS_LEFT_OUT = "Spot: interruptions are left out, as start-up is; waiting for capacity is not counted."
-OWN_ENERGY = "Energy: what the electricity bill of your machine counts. Carbon: the grid at your place is not known."
+INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
+OWN_ENERGY = "Energy: as in your machine's electricity bill. Carbon: your local grid is not known."
 
 
 class Power(NamedTuple):
@@ -84,7 +84,7 @@ class Renting:
     known: Few[tuple[int, int, int], Rented]
 
     def rented(self, rows: Iterable[int], offers: Iterable[Offer], nodes: Iterable[int]) -> list[Rented]:
-        """So many machines of the offers in these rows."""
+        """This many machines of the offers in these rows."""
         wanted = [
             (row, many, (self.as_of - offer.observed_at).days, offer)
             for row, offer, many in zip(rows, offers, nodes, strict=True)
@@ -117,7 +117,7 @@ class Renting:
         )
 
     def bill(self, offer: Offer, nodes: int) -> Bill:
-        """What so many machines of an offer cost."""
+        """The bill of this many machines of an offer."""
         query, exchange = self.query, self.market.exchange
         own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
         into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
@@ -132,7 +132,7 @@ def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
     machine = offer.machine
     watts, center = tables.watts.get(machine.accelerator), tables.data_centers.get(offer.provider)
     if watts is None:
-        return Power(None, None, f"Energy: the watts of {machine.accelerator} were not published.")
+        return Power(None, None, f"Energy: the power of {machine.accelerator} was not published.")
     pue = center.pue if center else USUAL_PUE
     grids = tables.grids.get((offer.provider, offer.region), ())
     grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
@@ -141,22 +141,22 @@ def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
 
 
 def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]:
-    """What the price takes for granted."""
+    """The assumptions behind the price."""
     if age_days > OLD_DAYS:
-        yield f"The price was last seen on {offer.observed_at.date()}, {age_days} days before the date asked for."
+        yield f"The price was last seen on {offer.observed_at.date()}, {age_days} days before the requested date."
     if offer.purchase_option in COMMITMENTS:
         yield f"Billed cost is the whole {offer.term} commitment; effective cost is this run's share of it."
     if offer.purchase_option is PurchaseOption.MONTHLY:
         yield f"Billed by whole months of {offer.hours_in_month} hours; effective cost is this run's share."
     if offer.purchase_option is PurchaseOption.OWNED:
         yield (
-            f"Owned: billed cost is what the machine loses in value over its life of {offer.term}, its price less its residual "
-            "value, and this run's electricity; effective cost is the run's share of both."
+            f"Owned: billed cost is the machine's loss in value over its {offer.term} life (price less residual value) plus this "
+            "run's electricity; effective cost is the run's share of both."
         )
     if query.utilization == 0:
-        yield "No other work uses what this run leaves of a commitment, rental or owned machine: it bears the whole cost."
+        yield "No other work uses the rest of a commitment, rental or owned machine, so this run bears the whole cost."
     elif query.utilization < 1:
-        yield f"Other work uses {query.utilization:.0%} of what this run leaves of a commitment or rental."
+        yield f"Other work uses {query.utilization:.0%} of the rest of a commitment or rental."
     if flags := [
         flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)
     ]:
@@ -164,7 +164,7 @@ def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]
 
 
 def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
-    """How often a spot machine is taken to be interrupted, and who says so."""
+    """How often a spot machine is assumed to be interrupted, and on whose word."""
     risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
     return (
         f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
@@ -175,12 +175,12 @@ def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
 
 def _known(known: ObservedInterruptions | None, region: str) -> str:
     if known is None:
-        return "nobody says how often such machines are interrupted there, so that it is set by hand:"
+        return "no figure for interruptions of such machines there is published, so by assumption"
     share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
     month = f"{known.observed_on:%B %Y}"
-    said = f"by {month} the provider interrupted {share} of its {known.instance_type} in {region} within a month,"
+    said = f"the provider interrupted {share} of its {known.instance_type} in {region} in the month to {month},"
     if RISKS[RISK_OF_SHARE[known.share]] is MEASURED:
-        return f"{said} without an upper end; V100 machines of which it said the same were measured in 2023:"
+        return f"{said} with no upper bound; V100 machines in the same band, measured in 2023, had"
     return f"{said} which is"
 
 
@@ -189,7 +189,7 @@ def _hours(between: float) -> str:
 
 
 def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]:
-    """Where nobody asked for this number of machines: why it is offered."""
+    """Why this number of machines is offered although nobody asked for it."""
     if nodes == 1 or query.nodes or query.accelerators:
         return
     if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
@@ -198,28 +198,27 @@ def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]
         most, which = offer.machine.most_machines, "anybody can rent together without a capacity block"
     if nodes <= most:
         yield (
-            f"{nodes} machines: these are offered in powers of two up to {most}, the most that {which}; "
-            "nodes= asks for another number."
+            f"{nodes} machines: offered in powers of two up to {most}, the most that {which}; nodes= sets another number."
         )
     else:
-        yield f"{nodes} machines: as many as in a published run on this very type."
+        yield f"{nodes} machines: as many as a published run used of this type."
 
 
 def spot_moves_known(offer: Offer) -> str:
     """What the range of a spot rate rests on."""
     if of := spot_rates.generation(offer.provider, offer.machine.accelerator):
-        return f"8 in 10 of Google's rates of {of} do no more in such a time."
+        return f"8 in 10 of Google's {of} rates move no further in that time."
     return (
-        f"how far {offer.provider}'s rates of {offer.machine.accelerator} move is recorded nowhere, so that this range has no "
-        f"basis but the widest moves known, those of {spot_rates.WIDEST} at Google."
+        f"nobody has recorded how far {offer.provider}'s {offer.machine.accelerator} rates move, so this range takes the widest "
+        f"moves known, those of {spot_rates.WIDEST} at Google."
     )
 
 
 def spot_rate_moves(rented: Rented, moved: spot_rates.Width) -> str:
-    """How far a spot rate is taken to move until the end of the run."""
+    """How far a spot rate is assumed to move until the end of the run."""
     return (
-        f"Spot: the range of the cost also allows for a rate of {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
-        f"{rented.source.observed_at.date()} by the end of the run: {rented.moves_known}"
+        f"Spot: the cost range also allows for the rate ending at {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
+        f"{rented.source.observed_at.date()}: {rented.moves_known}"
     )
 
 
@@ -231,7 +230,7 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
     waits = "" if calendar == work else f" take {calendar}"
     yield f"{FREE_TIER}{work} of work{waits} {week}, in {session}."
     yield (
-        f"Free tiers are never guaranteed and their quotas may change; each session takes "
+        f"Free tiers are not guaranteed and their quotas may change; each session takes "
         f"{RESTART_MINUTES:.0f} min to restart."
     )
 
@@ -246,12 +245,12 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
 
 def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
     """Where the energy of a training comes from, and what is emitted for it."""
-    building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, a usual one"
+    building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, the usual one"
     said = (
-        f"Energy: {watts:,.0f} W by the data sheet of {accelerator}, times {MACHINE_SHARE:g} for the machine around it as "
-        f"measured on H100, times PUE {building}."
+        f"Energy: {watts:,.0f} W from {accelerator}'s data sheet, times {MACHINE_SHARE:g} for the rest of the machine (measured "
+        f"on H100), times PUE {building}."
     )
     if grid is None:
-        return f"{said} Carbon: no figure of the grid there is known."
+        return f"{said} Carbon: no figure for the local grid is known."
     when = f"in {grid.year}" if grid.year else "in a year that is not stated"
     return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."

@@ -35,7 +35,7 @@ class Rivals:
         named = {name for names in groups if 1 < len(names) <= MOST for name in names}
         own = self.catalogue.own[self.candidates.row]
         of_own = own[lead] and (self.query.accelerator or self.query.provider)
-        rented = {RENTED: self._cheapest(~own, lead)} if of_own else {}  # beside a machine of the asker's own
+        rented = {RENTED: self._cheapest(~own, lead)} if of_own else {}  # beside a user's own machine
         return self._named(named, lead) | self._bought_otherwise(lead) | rented
 
     def _named(self, named: Collection[str], lead: int) -> dict[str, int | None]:

@@ -48,7 +48,7 @@ class SmallNetwork:
 
     @property
     def multiply_adds(self) -> int:
-        """Of one sample's forward pass."""
+        """Multiply-adds of one sample's forward pass."""
         return sum(positions * weights for positions, weights in self._layers())
 
     @property
@@ -123,7 +123,7 @@ class StepTime:
 
     @property
     def limited_by(self) -> str:
-        """What takes most of it."""
+        """The part that takes most of the step."""
         parts = {"launches": self.overhead, "arithmetic": self.arithmetic, "transfer": self.transfer}
         return max(parts, key=lambda name: parts[name])
 

@@ -30,7 +30,7 @@ class Moves(NamedTuple):
         return np.interp(days, DAYS, self.fall), np.interp(days, DAYS, self.rise)
 
     def after_days(self, days: float) -> Width:
-        """The same of one number."""
+        """Both ends after one number of days."""
         at = min(bisect_right(DAYS, days), len(DAYS) - 1) - 1
         beyond, step = min(days, DAYS[-1]) - DAYS[at], DAYS[at + 1] - DAYS[at]
         return Width(*((ends[at + 1] - ends[at]) / step * beyond + ends[at] for ends in self))

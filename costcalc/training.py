@@ -64,8 +64,8 @@ class Running(NamedTuple):
 
 
 Code = Literal["mlperf", "contest", "vendor_example", "library", "research", "ordinary_user", "own", "unknown"]
-"""Whose program a speed is: tuned for MLPerf; for another contest; an example by a maker of chips or a cloud; a library's own;
-a paper's; published code as somebody else runs it; the asker's own; unknown where nobody published a speed of the program."""
+"""Whose program a speed is: tuned for MLPerf; for another contest; example code from a chip maker or a cloud; a library's own;
+a paper's; published code as somebody else runs it; the user's own; unknown where nobody published a speed of the program."""
 
 TRANSFORMERS = frozenset((
     "vit", "deit", "swin", "convnext", "mlp", "cait", "coat", "convit", "edgenext", "mobilevit", "pit", "poolformer", "twins",
@@ -266,7 +266,7 @@ class Recipe:
         return Running(self.precision, self.compilation)
 
     def run_so(self, running: Running) -> Self:
-        """The same run in this way, where that is said."""
+        """This run in the requested way, if any."""
         asked = {name: value for name, value in running._asdict().items() if value}
         changed = self.running._replace(**asked)
         if (changed.precision in THIRTY_TWO_BIT) == (self.precision in THIRTY_TWO_BIT):
@@ -274,7 +274,7 @@ class Recipe:
         return self if changed == self.running else replace(self, as_published=self.running, **changed._asdict())
 
     def run_as_published(self) -> Self:
-        """The same as its code ran where it was published."""
+        """This run as its code ran where it was published."""
         return replace(self, as_published=None, **self.as_published._asdict()) if self.as_published else self
 
     @property
@@ -350,7 +350,7 @@ class ClosedRecipe(MetricRecipe):
 
 @dataclass(frozen=True, slots=True)
 class OwnRecipe(MetricRecipe):
-    """A run of the asker's own as a recipe. `by_word` says that nobody logged one: the asker says how many epochs it takes."""
+    """A user's own run as a recipe. `by_word` says that nobody logged one: the user says how many epochs it takes."""
 
     by_word: bool = False
 
@@ -358,12 +358,12 @@ class OwnRecipe(MetricRecipe):
 
     @property
     def kind(self) -> RecipeKind:
-        """The asker's own."""
+        """The user's own."""
         return "own"
 
     @property
     def is_public(self) -> bool:
-        """The asker has the code."""
+        """The user has the code."""
         return True
 
 
@@ -425,7 +425,7 @@ class Throughput:
 
     @property
     def is_own(self) -> bool:
-        """Whether the asker measured it, with their own code."""
+        """Whether the user measured it, with their own code."""
         return self.code == "own"
 
     @property

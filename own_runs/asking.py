@@ -1,4 +1,4 @@
-"""Runs of the asker's own as models that one can ask about: how they are found, and what may be asked of them."""
+"""Runs of the user's own as models that one can ask about: how they are found, and what may be asked of them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class OwnModel:
 
 
 def own_models(rows: Iterable[OwnRun], beside: Evidence) -> Mapping[str, OwnModel]:
-    """The runs among stored rows by their names as they are compared. Of two of one name the asker's own goes before one that
+    """The runs among stored rows by their names as they are compared. Of two of one name the user's own goes before one that
     everybody sees."""
     runs = sorted((row for row in rows if row.kind == RUN), key=lambda row: row.owner is not None)
     return {normalised(run.name): OwnModel(run, beside) for run in map(stored_run, runs)}

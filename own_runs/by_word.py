@@ -1,4 +1,4 @@
-"""A training as the asker describes it, without any log: so many epochs of a network that has a name, a speed or a size."""
+"""A training as the user describes it, without any log: so many epochs of a network that has a name, a speed or a size."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class CurvePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training run of somebody's own. Its `name` is what answers are asked for as `model=`.
+    """One training run of a user's own. Its `name` is what answers are asked for as `model=`.
 
     `model` is the network, by our name of it where we know it. `curve` has the values of one metric in order of their epochs,
     which are at most `scheduled_epochs`, None where the schedule ended with the log. `accelerators` counts those of all `nodes`;

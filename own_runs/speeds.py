@@ -105,7 +105,7 @@ def small_device(run: OwnRun) -> SmallDevice:
 
 
 def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:
-    """The runs that an asker sees: their own and those that everybody does."""
+    """The runs that a user sees: their own and those that everybody does."""
     return tuple(run for run in runs if run.owner in (None, owner))
 
 

@@ -152,7 +152,7 @@ def _as_logged(plan: Plan, run: _Run) -> tuple[Plan, float]:
         )
     if plan.planned_epochs is None:
         raise CannotWatch(
-            "nothing tells when the run ends: add --planned-epochs, the length of its schedule, such as 90"
+            "the length of the run is unknown: add --planned-epochs, the length of its schedule, such as 90"
         )
     return plan, plan.planned_epochs
 

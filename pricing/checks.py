@@ -1,4 +1,4 @@
-"""Rules that a source's offers must keep before they are published; those that break one are left out and named.
+"""Rules that a source's offers must meet before publication; offers that break one are left out and named.
 
 Where two offers don't fit each other, both are left out: nobody can tell which of them is wrong.
 """
@@ -53,7 +53,7 @@ class Violation:
 
 
 class ListingRefused(ValueError):
-    """So many offers break rules that the others can't be trusted either; the message names the first."""
+    """So many offers break rules that the rest cannot be trusted; the message names the first."""
 
     def __init__(self, broken: Sequence[Violation]) -> None:
         super().__init__(f"its prices were not taken over: {told(broken)}")

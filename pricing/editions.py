@@ -21,7 +21,7 @@ MOST_BYTES = 64 * 2**20  # of the rates, unpacked; ten thousand take 2 MiB
 
 
 class NoEdition(ValueError):
-    """What was read is no edition, or nobody who is trusted has signed it; the message says which."""
+    """The document is not an edition, or not signed by a trusted key; the message says which."""
 
 
 class _Document(Struct, array_like=True):

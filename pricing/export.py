@@ -1,6 +1,6 @@
 """The next packaged edition: the present tables with what a store has learned since, and the difference in words.
 
-Rows of the present edition stay as they are. Machines that one owns, free tiers and rates of one's own are left out: they have
+Rows of the present edition stay as they are. Machines that one owns, free tiers and a user's own rates are left out: they have
 tables of their own, or belong to nobody else.
 """
 

@@ -45,7 +45,7 @@ class Market:
 
 
 def market(catalogue: Catalogue, now: datetime) -> Market:
-    """That of the rates that are current now."""
+    """The market of the rates current now."""
     rows = catalogue.current_offers(now).listed
     least: dict[str, dict[str, float]] = defaultdict(dict)
     on_demand = OfferFilter(purchase=(PurchaseOption.ON_DEMAND,), regions="all")

@@ -127,7 +127,7 @@ def recording_of(name: str, environment: Environment) -> Recording:
 
 
 def status(store: Store) -> list[SourceState]:
-    """How every source last fared, those never asked included, by name."""
+    """The last result of every source, by name, including those never asked."""
     known = {state.name: state for state in store.status()}
     names = sorted({*SOURCES, *known})
     return [known.get(name) or SourceState(name, None, None, None, None, None) for name in names]
@@ -230,7 +230,7 @@ class _Checker:
         return replace(listed, left_out=left_out, inspection=inspection)
 
     def _inspected(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...], Inspection]:
-        """The offers without odd ones, and a gap that names those; one's own rates are kept, and the gap is a warning.
+        """The offers without odd ones, and a gap that names those; the user's own rates are kept, and the gap is a warning.
 
         What repeated is taken over, but not out of a listing that is refused.
         """

@@ -1,4 +1,4 @@
-"""What a source read whole: what it lists there no longer, nobody can have any more."""
+"""What a source read completely: offers no longer listed there have ended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Scope:
         )
 
     def without(self, instance_types: frozenset[str]) -> Scope:
-        """The same part apart from these instance types too."""
+        """This part without these instance types."""
         return replace(self, apart_from=self.apart_from | instance_types)
 
 

@@ -53,11 +53,11 @@ def written(argument):
 def parameters():
     fields = TrainingSchema().fields.items()
     rows = [
-        [f"`{name}`", f"`{field.example}`" if field.example is not None else "", field.meaning]
+        [f"`{name}`" if field.example is None else f"`{name}={field.example}`", field.meaning]
         for name, field in fields
         if isinstance(field, Parameter)
     ]
-    return table(["parameter", "example", "meaning"], rows)
+    return table(["parameter, such as", "meaning"], rows)
 
 
 def commands():
@@ -82,23 +82,31 @@ def commands():
 
 def sources():
     rows = [
-        [f"`{each.name}`", each.label, each.rates, each.needs, each.cannot_see, " ".join(map(addressed, each.settings))]
+        [f"`{each.name}` {each.label}", each.rates, each.cannot_see, "; ".join(needed(each))]
         for each in SOURCES.values()
     ]
-    return table(["source", "", "rates", "needs", "cannot see", "address of a mirror"], rows)
+    return table(["source", "rates", "cannot see", "needs, if anything; address of a mirror"], rows)
 
 
-def addressed(setting):
-    return f"`{setting.variable}`" if setting.meaning == MIRROR else ""
+def needed(source):
+    if source.needs != "nothing":
+        yield source.needs.removeprefix("nothing; ")
+    mirrors = [f"`{setting.variable}`" for setting in source.settings if setting.meaning == MIRROR]
+    if mirrors:
+        yield " ".join(mirrors)
 
 
 def settings():
+    labels = [f"{source.label}: " for source in SOURCES.values()]
     rows = [
-        [f"`{each.variable}`", f"`{each.default}`" if each.default else "", each.meaning]
+        [
+            f"`{each.variable}`" + (f" (`{each.default}`)" if each.default else ""),
+            each.meaning.removeprefix(next(filter(each.meaning.startswith, labels), "")),
+        ]
         for each in (*SETTINGS, *source_settings())
         if not each.meaning.endswith(MIRROR)
     ]
-    return table(["variable", "default", ""], rows)
+    return table(["variable (default)", "meaning"], rows)
 
 
 @pytest.mark.parametrize("make", [paths, parameters, commands, sources, settings])

@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 def this_user() -> By:
-    """Who types the command, by the name that this machine knows."""
+    """Who typed the command, by the name on this machine."""
     try:
         name = getpass.getuser()
     except (KeyError, OSError):  # a container may know none
@@ -31,7 +31,7 @@ def this_user() -> By:
 
 
 @click.command()
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="The newest so many.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many of the newest to list.")
 def log(limit: int) -> None:
     """List who added, removed, withdrew or released what.
 

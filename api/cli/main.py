@@ -144,7 +144,7 @@ def settings() -> None:
     help="Also write the scores into this page, docs/method.md.",
 )
 @click.option(
-    "--tasks", "of_tasks", is_flag=True, help="Score the tasks beside ImageNet instead, organisations left out."
+    "--tasks", "of_tasks", is_flag=True, help="Score the tasks besides ImageNet instead, organisations left out."
 )
 def validate(form: str, into: str | None, of_tasks: bool) -> None:
     """Score the estimator against published results."""

@@ -1,4 +1,4 @@
-"""`costcalc measure`: one's own speeds, kept beside the prices."""
+"""`costcalc measure`: the user's own speeds, kept beside the prices."""
 
 from __future__ import annotations
 

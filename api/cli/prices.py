@@ -78,7 +78,7 @@ def source_settings() -> Iterator[Setting]:
 
 @contextmanager
 def _faults_told() -> Iterator[None]:
-    """The same, and where no source has a name."""
+    """Tells faults of the store, and of names that no source has."""
     try:
         with store_told():
             yield
@@ -172,7 +172,7 @@ def try_source(source: str, save: Path | None) -> None:
 
 def _save(recording: Recording, folder: Path, name: str) -> None:
     if not len(recording):
-        click.echo(f"{name}: nothing to keep: no answer came over the network, or none that was read whole", err=True)
+        click.echo(f"{name}: nothing to keep: no answer came over the network, or none was read completely", err=True)
         return
     origin = f"Answers to costcalc prices try {name} on {utc_now():%Y-%m-%d}; its secrets are cut out."
     click.echo(
@@ -267,7 +267,7 @@ def backup(file: Path) -> None:
     The store may be in use meanwhile. FILE appears once the copy was checked.
     """
     backups.backup(settings_of_environment().database_url, file)
-    click.echo(f"{file} is a whole copy of the store")
+    click.echo(f"{file} is a complete copy of the store")
 
 
 @prices.command()
@@ -280,7 +280,7 @@ def restore(file: Path) -> None:
     prices = f"snapshot {snapshot}" if snapshot else "in which no refresh has stored prices"
     click.echo(f"the store is {file} again, {prices}")
     if aside:
-        click.echo(f"the former store is kept as {aside}")
+        click.echo(f"the old store is kept as {aside}")
 
 
 @prices.command()

@@ -1,4 +1,4 @@
-"""`costcalc recipes`: one's own training runs and speeds, kept beside the prices."""
+"""`costcalc recipes`: the user's own training runs and speeds, kept beside the prices."""
 
 from __future__ import annotations
 

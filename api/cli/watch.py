@@ -109,7 +109,7 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
         if place != seen and found:
             yield found
         elif place != seen:
-            click.echo(f"nothing to tell yet: {place}", err=True)
+            click.echo(f"nothing to report yet: {place}", err=True)
         seen = place
         if every is None or (
             found and (found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0))
@@ -148,7 +148,7 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
 
 
 def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
-    """The whole runs of these names: logs of recipes, and the asker's own. Ends the command where they are too few."""
+    """The whole runs of these names: logs of recipes, and the user's own. Ends the command where they are too few."""
     recipes = [one for one in service.evidence.recipes if one.is_log]
     own = [one.run for one in service.own.values() if any(fnmatchcase(one.run.name, pattern) for pattern in patterns)]
     found = [*_courses(_logged, (one for one in recipes if one.is_named(patterns))), *_courses(whole_course, own)]
@@ -160,7 +160,7 @@ def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
 
 
 def _courses(course: Callable[[Whole], Course], runs: Iterable[Whole]) -> Iterator[Course]:
-    """Those of the runs that have one."""
+    """The courses of the runs that have one."""
     for run in runs:
         with suppress(NoForecast):
             yield course(run)

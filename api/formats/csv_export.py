@@ -57,7 +57,7 @@ def chosen(names: Sequence[str], layout: Layout) -> list[str]:
 
 
 def chosen_columns(columns: Sequence[Column], layout: Layout) -> list[Column]:
-    """Those columns themselves."""
+    """The chosen columns."""
     by_name = dict(columns)
     return [(name, by_name[name]) for name in chosen(list(by_name), layout)]
 
@@ -87,7 +87,7 @@ def document(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> 
 
 
 def written(names: Sequence[str], cells: Iterable[Sequence[str | None]], layout: Layout) -> Iterator[bytes]:
-    """The same of rows that are text already."""
+    """Writes rows that are already text."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, delimiter=layout.sep, lineterminator="\r\n")
     buffer.write(BYTE_ORDER_MARK if layout.excel else "")

@@ -26,7 +26,7 @@ Settings = dict[str, Any]
 DEARER = Decimal("1.1")
 """How much dearer than the rate here a machine may always be: rates move by some per cent."""
 LONGER, PREPARING_HOURS = 2, 1
-"""Without a limit of the asker's, a run hangs that takes so many times the upper end of its range, and so long to prepare."""
+"""Without a limit by the user, a run hangs after this multiple of the upper end of its range, and this long to prepare."""
 WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 """Clouds whose regions the launchers name as the providers do."""
 VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
@@ -124,11 +124,11 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
         )
         yield TERMS
         if not report.data:
-            yield f"Nothing lies at {DATA} on a fresh machine: without data= it ends at once, and is given back 5 min later"
+            yield f"A fresh machine has no {DATA}: without data= the run ends at once, and the machine is released 5 min later"
         elif report.launcher == "dstack" and not report.data.startswith("/"):
             yield f"The volume {report.data} must be one of dstack's in that backend and region"
     elif not report.command:
-        yield "How this code starts on such a machine is not known here: the command below stops at once"
+        yield "How to start this code on such a machine is not known: the command below stops at once"
     if better := report.passed_over():
         yield (
             f"Passed over: {better.nodes} x {better.provider} {better.instance_type} by {better.recipe} for {better.billed_cost} "
@@ -267,7 +267,7 @@ def _path(place: str, mounted: str, report: LaunchReport) -> str:
 def _highest_rate(estimate: Estimate, report: LaunchReport) -> Decimal:
     """The rate of one machine beyond which the launcher shall not rent it: what the upper end of the cost's range allows.
 
-    Where the asker's budget is tighter, the rate at which it lasts for the upper end of the hours; never less than our rate.
+    Where the user's budget is tighter, the rate at which it lasts for the upper end of the hours; never less than our rate.
     """
     ours = estimate.hourly_rate
     highest = ours * max(DEARER, estimate.billed_cost_high / estimate.billed_cost if estimate.billed_cost else DEARER)
@@ -277,7 +277,7 @@ def _highest_rate(estimate: Estimate, report: LaunchReport) -> Decimal:
 
 
 def _limit_hours(estimate: Estimate, report: LaunchReport) -> float:
-    """After how long the run is stopped: when the asker's budget, at the highest rate, or time is spent, or when it hangs."""
+    """After how long the run is stopped: when the user's budget, at the highest rate, or time is spent, or when it hangs."""
     limits = [LONGER * estimate.hours_high + PREPARING_HOURS]
     if report.query.max_cost is not None:
         limits.append(float(report.query.max_cost / (_highest_rate(estimate, report) * estimate.nodes)))

@@ -37,13 +37,13 @@ def _cell(column: tables.Column) -> Callable[[Any], str]:
 
 
 def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
-    """A column for each field of the rows, the asker's own words behind."""
+    """A column for each field of the rows, the user's own words behind."""
     pieces = csv_export.chunks(_list_columns(table, report), report.rows(), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
 
 
 def list_xlsx(table: Table, report: Any, layout: Layout) -> bytes:
-    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; its summary says how many others there are."""
+    """A workbook of at most `MOST_WORKBOOK_ROWS` rows; its summary counts the others."""
     shown = list(islice(report.rows(), MOST_WORKBOOK_ROWS))
     left = report.rest.total - len(shown) if report.rest else 0
     lines = [f"{left:,} rows are not in this workbook: filter them, or take all as CSV."] if left else []

@@ -27,7 +27,7 @@ Texts = Sequence[str | None]
 
 
 def chunks(report: OffersReport, names: Sequence[str], layout: Layout) -> Iterator[bytes]:
-    """The page in these columns of `OfferRow`, with the asker's own words in columns behind, as CSV in pieces."""
+    """The page in these columns of `OfferRow`, with the user's own words in columns behind, as CSV in pieces."""
     sheet = _PriceSheet(report, layout)
     wanted = chosen([*names, *report.words], layout)
     return written(wanted, sheet.lines(report.page, wanted, report.words), layout)
@@ -45,7 +45,7 @@ class _PriceSheet:
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
     def lines(self, rows: Indices, names: Sequence[str], words: Mapping[str, str]) -> Iterator[tuple[str | None, ...]]:
-        """The cells of each row in these columns; the asker's words are the same in all."""
+        """The cells of each row in these columns; the user's words are the same in all."""
         columns = [self._repeated(words[name]) if name in words else self._by_name[name] for name in names]
         for start in range(0, len(rows), ROWS_AT_ONCE):
             part = rows[start : start + ROWS_AT_ONCE]

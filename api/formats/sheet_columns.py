@@ -54,7 +54,7 @@ def estimate_columns() -> tuple[Column, ...]:
 
 
 def shared_columns(answer: Answered) -> Iterator[Column]:
-    """What all rows share and only some answers have: the exchange rate, the asker's own words."""
+    """What all rows share and only some answers have: the exchange rate, the user's own words."""
     if answer.exchange:
         yield constant("exchange_rate_per_usd", answer.exchange.per_usd)
         yield constant("exchange_rate_date", answer.exchange.date)

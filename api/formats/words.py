@@ -93,7 +93,7 @@ metric, goal = metric_name, goal_in_words
 
 
 def measure(each: str) -> str:
-    """`top-1 accuracy`, `validation loss`; the metric of one's own run alone."""
+    """`top-1 accuracy`, `validation loss`; for a user's own run the bare metric."""
     return f"{metric(each)} accuracy" if isinstance(each, Metric) else metric(each)
 
 
@@ -114,7 +114,7 @@ def in_region(text: str, region: str) -> str:
 
 
 def located(each: Estimate) -> str:
-    """Provider, machines and region; a machine of one's own has none."""
+    """Provider, machines and region; a user's own machine has none."""
     return machine(each) if each.purchase_option is PurchaseOption.OWNED else in_region(machine(each), each.region)
 
 
@@ -133,7 +133,7 @@ def hourly(each: Estimate) -> str:
 def hand(each: Estimate) -> str:
     """Who states a rate, and when it was last seen: `by the provider, 3 days ago`; of an own machine what it is made of."""
     if each.purchase_option is PurchaseOption.OWNED:
-        return "electricity and loss in value"
+        return "electricity and depreciation"
     alike = "by two sources alike" if each.confirmed else "by a third party"
     return f"{'by the provider' if each.price_first_hand else alike}, {rate_seen(each).partition(',')[0]}"
 
@@ -263,9 +263,9 @@ def picked(pick: Pick, answer: Answer) -> str:
 
 
 def owned(each: OwnedMachine) -> str:
-    """What training costs on a machine of the asker's own, and from how much use on it beats renting."""
+    """What training costs on a user's own machine, and from how much use on it beats renting."""
     one = each.estimate
-    share = f"{money(one.effective_cost, one.currency)} of electricity and loss in value"
+    share = f"{money(one.effective_cost, one.currency)} of electricity and depreciation"
     if not each.break_even:
         return f"{machine(one)}: {time(one)}, {share}"
     return f"{machine(one)}: {time(one)}, {share}; against the cheapest rental on demand, {_pays(one.break_even_hours)}"
@@ -275,8 +275,8 @@ def _pays(break_even_hours: float | None) -> str:
     if break_even_hours is None:
         return "its electricity alone costs more than renting"
     if break_even_hours == 0:
-        return "pays from its first hour on"
-    return f"pays from {break_even_hours:,.0f} h of use in its life on"
+        return "pays off from its first hour"
+    return f"pays off above {break_even_hours:,.0f} h of use in its life"
 
 
 def highest_accuracy(answer: Answer) -> str:

@@ -45,7 +45,7 @@ def csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
 
 
 def xlsx(report: AccuracyReport, layout: Layout) -> bytes:
-    """The same as a workbook."""
+    """The report as a workbook."""
     from api.formats.xlsx import estimates, tables  # XlsxWriter is paid for by those who ask for a workbook
 
     document, (columns, rows) = report.document(), _columns_and_rows(report)

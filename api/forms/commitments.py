@@ -153,6 +153,6 @@ def figure(report: CommitmentsReport) -> Figure:
 
 
 def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
-    """What a month costs unused, and what each hour of use adds, which is nothing but for a machine of one's own."""
+    """What a month costs unused, and what each hour of use adds, which is nothing but for a user's own machine."""
     flat = way.total / way.months
     return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0

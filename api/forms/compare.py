@@ -45,7 +45,7 @@ def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
 
 
 def xlsx(report: CompareReport, layout: Layout) -> bytes:
-    """The same as a workbook."""
+    """The report as a workbook."""
     from api.formats.xlsx import estimates, tables
 
     found, (columns, rows) = report.document(), _columns_and_rows(report)

@@ -76,7 +76,7 @@ def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
 
 
 def xlsx(report: OffersReport, layout: Layout) -> bytes:
-    """The same as a workbook of `MOST_WORKBOOK_ROWS` rows at most; its summary says how many others there are."""
+    """A workbook of at most `MOST_WORKBOOK_ROWS` rows; its summary counts the others."""
     columns, rows = _offer_columns_and_rows(report)
     shown = list(islice(rows, MOST_WORKBOOK_ROWS))
     left = report.count - len(shown)

@@ -123,7 +123,7 @@ class Tool:
     rows: int | None = None
 
     def parameters(self) -> dict[str, Parameter]:
-        """Those that change figures, not the look of a sheet."""
+        """The parameters that change figures, not the look of a sheet."""
         fields: Any = self.schema.fields
         return {name: field for name, field in fields.items() if name not in SHEET_ONLY}
 

@@ -223,7 +223,7 @@ class Target(Number):
         super().__init__(float, 0, 1, meaning, open_low=True, is_share=True, **keywords)
 
     def schema(self) -> JsonSchema:
-        """A fraction or a percentage; a run of the asker's own is asked about in its own metric, which may have any value."""
+        """A fraction or a percentage; a user's own run is asked about in its own metric, which may have any value."""
         share = {"type": "number", "exclusiveMinimum": 0, "maximum": 100}
         return {
             "anyOf": [share, {"type": "string"}] if self.listed else [share, {"type": "number"}, {"type": "string"}]
@@ -354,7 +354,7 @@ class OwnSpeeds(Parameter):
         found = _OWN_SPEED.fullmatch(text)
         if not found:
             raise ValidationError(
-                f"must be images per second, @, and how many of which accelerator, such as {self.example}; got {clip(text)}"
+                f"must be images per second @ count x accelerator, such as {self.example}; got {clip(text)}"
             )
         speed, count, accelerator = (part.strip() for part in found.groups())
         images_per_second = Number(float, 0, 10**9, self.meaning, open_low=True, example=self.example).parse(speed)

@@ -161,7 +161,7 @@ class Known:
 
 
 def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (), own_runs: Iterable[str] = ()) -> Known:
-    """The names in the evidence, in the whole history of the catalogue, of the price sources, and of the asker's own runs."""
+    """The names in the evidence, in the whole history of the catalogue, of the price sources, and of the user's own runs."""
     instances = catalogue.vocabulary.instances
     return Known(
         provider=_sorted([OWN, *sources, *(provider for provider, _, _ in instances)]),

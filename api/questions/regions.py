@@ -17,7 +17,7 @@ from pricing.packaged.providers import provider
 
 
 class Located(NamedTuple):
-    """A question about regions that have rates, and what its asker must know of those that have none."""
+    """A question about regions that have rates, and what the user must know of those that have none."""
 
     query: EstimateQuery
     notes: tuple[str, ...] = ()

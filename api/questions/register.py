@@ -268,9 +268,9 @@ QUESTIONS = (
         "Every task: its data set, metric and quality, and the results that its answers rest on",
         "api.questions.schemas.training:LayoutSchema",
         "api.reports.tasks:tasks_report",
-        command=Command("List the tasks beside ImageNet and their networks."),
+        command=Command("List the tasks besides ImageNet and their networks."),
         tool=Tool(
-            "Tasks beside ImageNet that can be asked about (language models, detectors, ...), with their targets.",
+            "Tasks besides ImageNet that can be asked about (language models, detectors, ...), with their targets.",
             rows=25,
         ),
         topic="Models",

@@ -27,7 +27,7 @@ WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two machines to compare, as it was written: rented under its provider's name, or the asker's `own`."""
+    """One of two machines to compare, as it was written: rented under its provider's name, or the user's `own`."""
 
     text: str
     provider: str
@@ -104,7 +104,7 @@ def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple
 
 
 def _own_name(text: str, names: Known, guesses: Guesses) -> str:
-    """What answers call the accelerators of a machine of the asker's. Raises LookupError."""
+    """What answers call the accelerators of a user's machine. Raises LookupError."""
     if squeeze(text) in (squeeze(THIS_MACHINE), squeeze(this_machine.name())):
         return this_machine.name()
     return names.accelerator_named(text, guesses)

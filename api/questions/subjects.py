@@ -1,4 +1,4 @@
-"""What a question is about, which settles what the question need not say: a run of the asker's own, a published task, a training
+"""What a question is about, which settles what the question need not say: a user's own run, a published task, a training
 that the question describes itself, or a network on ImageNet."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from own_runs.asking import OwnModel
 GOAL = ("target", "metric", "dataset")
 SIZES = ("parameters", "gmacs")
 NO_SPEED = "missing: add images_per_second=1100@1xA100-80GB, or parameters= and gmacs="
-NO_TRAINING = "missing: add target=0.757; nobody published a training of this network"
+NO_TRAINING = "missing: add target=0.757; no training of this network has been published"
 ANY_NETWORK = Model(ANY, (), ANY, None, None, None, "your question")
 VALUE = Number(float, -1e300, 1e300, "value to reach", example=2.1)
 
@@ -36,7 +36,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class OwnRunSubject:
-    """A run of the asker's own: its own metric and data set, and a target that it reached."""
+    """A user's own run: its own metric and data set, and a target that it reached."""
 
     own: OwnModel
     task: ClassVar = None
@@ -160,9 +160,7 @@ class DescribedSubject:
             wrong |= self._unknown_speed(values, sizes)
             found["model"] = ANY_NETWORK
         else:
-            wrong |= {
-                name: ["only a network without a name has this: leave it out, or ask model=any"] for name in sizes
-            }
+            wrong |= {name: ["this describes an unnamed network: leave it out, or write model=any"] for name in sizes}
         if "target" not in values:
             found |= {"target": values.get("epochs", 1.0), "metric": EPOCHS}
         if values.get("samples_per_epoch", IMAGES_PER_EPOCH) != IMAGES_PER_EPOCH:
@@ -171,14 +169,12 @@ class DescribedSubject:
 
     def _unknown_speed(self, values: Values, sizes: list[str]) -> Errors:
         if "target" in values:
-            return {
-                "target": ["what your network reaches nobody here knows: leave it out, epochs= says when it is done"]
-            }
+            return {"target": ["nobody knows what your network reaches: leave it out; the training ends after epochs="]}
         if "images_per_second" in values or len(sizes) == len(SIZES):
             return {}
         if sizes:
             (other,) = set(SIZES) - set(sizes)
-            return {other: [f"missing: {sizes[0]} alone says too little; add {other}= too"]}
+            return {other: [f"missing: {sizes[0]}= alone is not enough; add {other}= too"]}
         return {"images_per_second": [NO_SPEED]}
 
 
@@ -248,7 +244,7 @@ def _not_its_own(called: str, about: object, arguments: Arguments) -> Errors:
         its_own = str(getattr(about, name))
         wrong = [text for text in _given(name, arguments) if squeeze(text) != squeeze(its_own)]
         if wrong:
-            errors[name] = [f"{called} has {its_own} alone: leave {name} out; got {clip(wrong[0])}"]
+            errors[name] = [f"{called} has only {its_own}: leave {name} out; got {clip(wrong[0])}"]
     return errors
 
 
@@ -256,7 +252,7 @@ def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:
     """The errors of what is said of a training that the question does not describe; a small network has epochs without one."""
     if "metric" not in schema.fields:
         return {}
-    settled = {"epochs": ["follow from its results: leave it out"]} if "epochs" in values else {}
+    settled = {"epochs": ["follow from published results: leave it out"]} if "epochs" in values else {}
     needs_any = {name: ["is for model=any with epochs="] for name in SIZES if name in values}
     needs_epochs = {"samples_per_epoch": ["is for your own data: add epochs="]} if "samples_per_epoch" in values else {}
     return settled | needs_any | needs_epochs

@@ -58,7 +58,7 @@ def not_by_its_layers(model: str) -> str | None:
         small_network(model)
     except WrongLayers as wrong:
         return str(wrong)
-    return f"{clip(model)} is a network by its layers: ask /small?model= for it, in the terminal `costcalc small`"
+    return f"{clip(model)} describes a network by its layers: ask /small?model=, in the terminal `costcalc small`"
 
 
 def squeeze(text: str) -> str:
@@ -144,5 +144,5 @@ class Guesses:
 
 
 def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
-    """The same of a name that no others come with."""
+    """The message about a single unknown name."""
     return Guesses().unknown(what, text, known, where)

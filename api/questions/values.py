@@ -47,7 +47,7 @@ class Values(TypedDict, total=False):
 
 
 class RunValues(TypedDict, total=False):
-    """Of a run of the asker's own."""
+    """Values about a user's own run."""
 
     file: str
     name: str

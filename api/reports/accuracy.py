@@ -36,7 +36,7 @@ BEYOND = 0.004
 RUNGS, RUNG = 41, 0.0025
 LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
 LESS_OF_OWN = (0.9, 0.75, 0.5, 0.25)
-"""How far below the best, as shares of the values that a run of one's own passed."""
+"""How far below the best, as shares of the values that a user's own run passed."""
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
@@ -66,7 +66,7 @@ class AccuracyQuery(EstimateQuery):
 
     @classmethod
     def of(cls, query: EstimateQuery, accuracy: float | None) -> AccuracyQuery:
-        """The same question with this accuracy."""
+        """This question with this accuracy as its target."""
         return cls(**{each.name: getattr(query, each.name) for each in fields(query)} | {"target": accuracy})
 
 
@@ -115,7 +115,7 @@ class AccuracyReport(OfQuery):
     """Looks for the highest accuracy within the cost and time limits of one question; the question's own target is ignored."""
 
     own: tuple[float, ...] = ()
-    """The values that a run of the asker's own passed, the worst first: they stand for accuracies."""
+    """The values that a user's own run passed, the worst first: they stand for accuracies."""
 
     @property
     def name(self) -> str:
@@ -219,7 +219,8 @@ class AccuracyReport(OfQuery):
         for estimate in self._ask(self._least, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
-        return f"No estimate answers this question: {left_out(nothing) or 'there are no offers'}."
+        told = left_out(nothing)
+        return f"No estimate answers this question; {f'left out: {told}' if told else 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost

@@ -112,7 +112,7 @@ class AskReport:
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:
-        """A machine of the asker's own that nobody knows a price of counts as paid for, as it does where money is limited."""
+        """A user's own machine that nobody knows a price of counts as paid for, as it does where money is limited."""
         if self._has_its_price(self.service.question(meant.answered, self.catalogue)[0]):
             return meant
         paid = replace(meant, chosen={**meant.chosen, "own_price": ["0"]}, choice=(*meant.choice, PAID_FOR))
@@ -120,7 +120,7 @@ class AskReport:
         return paid
 
     def _has_its_price(self, query: EstimateQuery) -> bool:
-        """Whether the price of a machine of the asker's own is known, and no limit of money would count it."""
+        """Whether the price of a user's own machine is known, and no limit of money would count it."""
         if query.own and query.max_cost is not None and query.own_price is None:
             return False
         try:

@@ -38,15 +38,15 @@ NO_HOURS = Decimal(0)
 NOTES = (
     "A month is 730 hours and a year is twelve months. "
     "On-demand cost is hours of use times the rate, without billing increments.",
-    "Use beyond the hours of a month needs further sets of the same machines, each with its own commitment.",
+    "Use beyond the hours of a month needs more sets of the same machines, each with its own commitment.",
 )
 OTHER_MACHINE = (
     "This machine is not sold on demand, so it is compared with the cheapest on-demand machine "
     "that has the same accelerators."
 )
 OWNED = (
-    "Owned machines have the same accelerators and are taken to be as fast. Their loss in value is spread over their life; "
-    "each hour of use adds electricity. own_price, own_years, own_resale, own_watts, electricity and pue say what one costs."
+    "Owned machines have the same accelerators and are assumed to be as fast. Their loss in value is spread over their life; "
+    "each hour of use adds electricity. own_price, own_years, own_resale, own_watts, electricity and pue set their cost."
 )
 NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, accelerator=, purchase= or term=."
 NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
@@ -73,7 +73,7 @@ class CommitmentsSchema(TrainingSchema):
         exclude = (*COST_LAYOUT, *CAMPAIGN, "own", "pick")
 
     def _names_own_machines(self, values: Mapping[str, object]) -> bool:
-        """Each machine is compared with one's own that has the same accelerators."""
+        """Each machine is compared with the user's own that has the same accelerators."""
         return True
 
 
@@ -93,7 +93,7 @@ class CommitmentsDocument:
 
 def question_beside(query: EstimateQuery) -> EstimateQuery:
     """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
-    machine that the asker owns among those for rent."""
+    machine that the user owns among those for rent."""
     free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
     return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
 
@@ -246,7 +246,7 @@ class Offered:
             self._rows[machines[instance][:2]].append((row, nodes))
 
     def bills(self, of: Estimate) -> list[Bill]:
-        """Those of as many such machines."""
+        """The bills of this many such machines."""
         rows = self._rows[of.provider, of.instance_type]
         return self._asked.bills([row for row, nodes in rows if nodes == of.nodes], of.nodes)
 

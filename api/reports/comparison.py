@@ -24,10 +24,10 @@ from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 
-APART = "They share neither recipe nor accelerator: the errors of their times are taken as unrelated."
+APART = "They share neither recipe nor accelerator, so the errors of their times are assumed to be unrelated."
 SHARED = {
-    ALL: "Both have the same recipe and accelerators: if their times are wrong, then by the same factor.",
-    HALF: "They share the recipe or the accelerator: half of the error of one time is taken to be the other's too.",
+    ALL: "Both use the same recipe and accelerators, so their times are assumed to be off by the same factor.",
+    HALF: "They share the recipe or the accelerator, so half of the error of their times is assumed to be shared.",
 }
 
 
@@ -79,7 +79,7 @@ class CompareDocument:
 
 @dataclass(frozen=True)
 class CompareReport(OfQuery):
-    """The same question asked of two machines, and the answers compared."""
+    """One question asked of two machines, and the answers compared."""
 
     sides: tuple[Side, Side]
 
@@ -144,29 +144,29 @@ def verdict(found: Comparison) -> Iterator[str]:
     )
     if found.price_ratio is not None:
         yield (
-            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, start-up and "
-            f"other overheads counted; both cost the same where b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
+            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, with start-up and "
+            f"other overheads; they break even when b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
         )
     yield SHARED.get(found.correlation, APART)
     if found.cost_per_hour_saved is not None:
         faster = "b" if b.calendar_hours < a.calendar_hours else "a"
         worth = f"{found.cost_per_hour_saved:,.2f} {currency}"
-        yield f"{faster} ends earlier, and pays where an hour of waiting is worth more than {worth}."
-    yield f"An hour in which nobody stops them costs {a.hourly_rate:,.2f} {currency} for a and {b.hourly_rate:,.2f} for b."
+        yield f"{faster} finishes earlier, which pays if an hour of waiting is worth more than {worth}."
+    yield f"Each hour left running costs {a.hourly_rate:,.2f} {currency} for a and {b.hourly_rate:,.2f} for b."
 
 
 def pays(each: OwnedMachine) -> str:
-    """From how much use on the asker's machine beats the other one."""
+    """From how much use on the user's machine beats the other one."""
     own = f"Your {each.estimate.instance_type}"
     if not each.break_even:
-        return f"{own} is not set against the other machine, which is yours too."
+        return f"{own} is not compared with the other machine, which is also yours."
     hours = each.break_even[0].break_even_hours
     if hours is None:
-        return f"{own} never pays: its electricity alone costs as much as the other machine."
+        return f"{own} never pays off: its electricity alone costs as much as the other machine."
     if hours == 0:
-        return f"{own} pays from its first hour on: the same work costs more on the other machine."
+        return f"{own} pays off from its first hour: the same work costs more on the other machine."
     months = hours / HOURS_PER_MONTH
-    return f"{own} pays from {hours:,.0f} hours of use in its life on: {months:,.1f} months without a pause."
+    return f"{own} pays off above {hours:,.0f} hours of use in its life, or {months:,.1f} months without a pause."
 
 
 def _named(side: str, each: Estimate) -> str:

@@ -129,14 +129,14 @@ def decision(machines: Sequence[Compared], rental: Estimate | None, runs: Decima
         return
     if runs is None:
         yield f"The cheapest commitment is {_named(best)}. {_pays(best, rental)}"
-        yield "How many runs a month you need decides it: runs_per_month= says so."
+        yield "Whether it pays depends on your runs a month: add runs_per_month=."
         return
     yield f"{_advice(best, rental, runs)} {_pays(best, rental)}"
     saving = best.usage.saving_per_month
     if saving is not None and best.machine.on_demand and best.machine.on_demand.same_machine:
         less = "saves" if saving > 0 else "costs"
         more = "" if saving > 0 else " more"
-        yield f"Against that same machine on demand it {less} {_money(abs(saving), best)} a month{more} at {runs:.12g} runs."
+        yield f"Against the same machine on demand it {less} {_money(abs(saving), best)} a month{more} at {runs:.12g} runs."
     half = runs / 2
     rented, committed = rental.billed_cost * half, best.cost(half)
     yield (
@@ -171,16 +171,16 @@ def _pays(best: Commitment, rental: Estimate) -> str:
     if least is None:
         return f"It never pays against {_rental(rental)}, which is free."
     if best.pays_from(rental) and best.usage.machine_sets > 1:
-        return f"Each pays from {least:,} runs a month, of the {int(best.runs_from):,} that it can do."
+        return f"Each pays from {least:,} of the {int(best.runs_from):,} runs a month that it can do."
     if best.pays_from(rental):
         return f"It pays from {least:,} runs a month."
-    return f"It never pays: it can do {int(best.runs_from):,} runs a month, and would have to do {least:,}."
+    return f"It never pays: it can do {int(best.runs_from):,} runs a month, and would need to do {least:,}."
 
 
 def _named(best: Commitment) -> str:
     machine, way, sets = best.machine, best.way, best.usage.machine_sets
     bought = " ".join(filter(None, [way.purchase_option.replace("_", " "), way.term]))
-    several = f"{sets} times " if sets > 1 else ""
+    several = f"{sets} x " if sets > 1 else ""
     chips = counted(machine.accelerators, machine.accelerator)
     what = f"{several}{chips} at {provider(machine.provider).name} ({machine.instance_type}, {bought})"
     monthly, total = best.usage.cost_per_month, way.total * sets

@@ -51,7 +51,7 @@ class EstimateReport(OfQuery):
 
     @property
     def images_per_epoch(self) -> float:
-        """Images in an epoch, or samples of the asker's own data set."""
+        """Images in an epoch, or samples of the user's own data set."""
         return self.recipe.samples_per_epoch if self.recipe else IMAGES_PER_EPOCH
 
     def document(self) -> EstimateDocument:

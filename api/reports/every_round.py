@@ -60,7 +60,7 @@ def fall(rows: Sequence[RoundRow]) -> str:
     most = min(shares, key=shares.__getitem__)
     first, *_, last = (money(cost, rows[0].currency) for cost in costs[most])
     return (
-        f"From the first round of a task to its last the cost fell to {100 * median(shares.values()):.0f} % in the median; it "
+        f"From a task's first round to its last, the cost fell to {100 * median(shares.values()):.0f} % at the median; it "
         f"fell for {sum(share < 1 for share in shares.values())} of {len(shares)} tasks, most for {most}: from {first} to {last}."
     )
 

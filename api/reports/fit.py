@@ -35,7 +35,7 @@ class FitSchema(LayoutSchema):
 
 
 class FitValues(TypedDict, total=False):
-    """Of `/fit`."""
+    """Values of `/fit`."""
 
     model: tuple[str, ...]
     accelerator: tuple[str, ...]

@@ -183,11 +183,11 @@ class LaunchReport:
 
     @property
     def _accelerators(self) -> Mapping[str, Accelerator]:
-        """Those on which code may start: none where a command was given."""
+        """The accelerators on which code may start; none if a command was given."""
         return {} if self.command else self.service.evidence.accelerators
 
     def recipe(self, estimate: Estimate) -> Recipe | None:
-        """The recipe of an estimate, None where it is a task's or one's own word."""
+        """The recipe of an estimate, None where it is a task's or the user's own word."""
         recipes = self.service.evidence_for(self.query).recipes_of(self.query.model)
         return next((each for each in recipes if each.name == estimate.recipe), None)
 
@@ -262,7 +262,7 @@ def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
 
 
 def launchers(estimate: Estimate) -> list[Launcher]:
-    """Those that rent an estimate's machines as it buys them."""
+    """The launchers that rent an estimate's machines as it buys them."""
     return [launcher for launcher in TITLES if name_of(launcher, estimate.rented)]
 
 

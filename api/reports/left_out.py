@@ -42,7 +42,7 @@ WORDS = {
     "target_never_reached": "recipes that never reach the target",
     "far_below_end": "interpolated recipes that end far above the target",
     "below_confidence": "recipes that reach the target with a probability below {query.confidence:g}",
-    "beyond_training": "recipes that take more care than training={query.training}",
+    "beyond_training": "recipes beyond training={query.training}",
     "no_matching_offer": "every offer, as none matches",
     "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
     "second_hand_price": "second-hand rates of offers that the provider itself prices",
@@ -50,17 +50,17 @@ WORDS = {
     "no_throughput": "offers whose speed cannot be estimated",
     "does_not_fit_memory": "offers with too little accelerator memory",
     "batch_too_small": "offers of too many accelerators for one batch",
-    "beyond_any_cluster": "offers of more machines than anybody rents out together or published a run on",
+    "beyond_any_cluster": "offers of more machines than anybody rents together or has published a run on",
     "no_network": "offers without a network between machines",
     "not_measured": "offers without a measured speed",
-    "own_system_only": "offers of other systems than the recipe's own",
-    "interrupted_too_often": "runs interrupted too often to end",
+    "own_system_only": "offers other than the recipe's own system",
+    "interrupted_too_often": "runs interrupted too often to finish",
     "no_exchange_rate": "runs in a currency without an exchange rate",
     "over_max_hours": "runs of more than {hours}",
     "over_max_cost": "runs that cost more than {query.max_cost:,f} {query.currency}",
 }
 IF_ALL_ARE_OLD = (
-    "read newer rates with costcalc prices refresh, allow these with max_price_age=, "
+    "fetch newer rates with costcalc prices refresh, allow these with max_price_age=, "
     "or ask with as_of= at an earlier date"
 )
 OF_MACHINES = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
@@ -91,7 +91,7 @@ def nothing(answer: Answer) -> str:
         return f"no {curve} {known}: say how long it trains, such as epochs=300"
     if _is_other_target(answer):
         stop = f"the published runs stop at {value_in_words(answer.query.metric, best.accuracy)}"
-        return f"{stop}, and how long another target takes is not known"
+        return f"{stop}; how long another target takes is not known"
     if isinstance(answer.query.metric, Metric) and best.accuracy < answer.query.target:
         wanted, most = (_percent(value) for value in (answer.query.target, best.accuracy))
         return f"no recipe of {answer.query.model} reaches {wanted}; the best reaches {most} ({best.recipe})"
@@ -101,13 +101,13 @@ def nothing(answer: Answer) -> str:
         return f"no recipe of {answer.query.model} {reaches}; {recipe} does in {100 * chance:.0f} %"
     units = answer.rejection_units
     if not answer.count and "no_matching_offer" in answer.rejections:
-        return f"no rate is stored of a machine with {_filters(answer.query)}{_or_own(answer.query)}"
+        return f"no stored rate matches {_filters(answer.query)}{_or_own(answer.query)}"
     if all_are_old(answer):
         reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
     else:
         reasons, remedy = sorted(answer.rejections, key=lambda name: NEARLY.index(units[name]))[:MOST_REASONS], ""
-    told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons) or "there are no offers"
-    return f"no estimate answers this question: {told}{remedy}"
+    told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons)
+    return f"no estimate answers this question; {f'left out: {told}{remedy}' if told else 'there are no offers'}"
 
 
 def _filters(query: EstimateQuery) -> str:
@@ -120,9 +120,7 @@ def _or_own(query: EstimateQuery) -> str:
     if [name for name in OF_MACHINES if getattr(query, name)] != ["accelerator"] or len(query.accelerator) > 1:
         return ""
     many = query.accelerators or 1
-    return (
-        f"; for the hours on one of yours, write own={many}x{query.accelerator[0]} and own_price=, 0 if it is paid for"
-    )
+    return f"; for your own machine, write own={many}x{query.accelerator[0]} and own_price= (0 if it is paid off)"
 
 
 def _is_other_target(answer: Answer) -> bool:

@@ -39,7 +39,7 @@ def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) ->
     told = "; ".join(map(_in_short, answers, meant.several))
     if "model" in meant.several[0] and len(found) == len(answers) and not by_time:
         told += f"; together {money(sum((each.lead.cost(each.basis).cost for each in answers), Decimal()), asked[0].currency)}"
-    choice = f"{told}. The answer is that of {side_in_words(side)}, which {'ends first' if by_time else 'costs least'} of these."
+    choice = f"{told}. The answer below is for {side_in_words(side)}, which {'finishes first' if by_time else 'costs least'}."
     others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
     return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
 
@@ -81,7 +81,7 @@ def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
     told = (
         f"{goal} is the highest accuracy that {query.model} is known to reach {where}{_more(most)}."
         if most
-        else f"No accuracy is named, and {_goal(query.metric, query.target)}, the usual one, is not reached here: {goal} is."
+        else f"No accuracy is named; the usual {_goal(query.metric, query.target)} is out of reach here, so this is for {goal}."
     )
     others = tuple(each for each in meant.asked if each != most)
     return replace(
@@ -112,12 +112,12 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
     if each is None or each.energy_kwh is None:
         return meant
     drawn, carbon = (f"{float(f'{one:.2g}'):,.12g}" for one in (each.energy_kwh, each.carbon_kg or 0))
-    emitted = f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else "; what its grid emits is not known"
-    unknown = "" if each == answer.lead else f"What it draws on {in_short(answer.lead)} is not known. "
-    others = tuple(line for line in meant.asked if line not in about)
-    told = (
-        f"{unknown}On {in_short(each)} it draws {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    emitted = (
+        f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else "; the emissions of its grid are not known"
     )
+    unknown = "" if each == answer.lead else f"Its energy on {in_short(answer.lead)} is not known. "
+    others = tuple(line for line in meant.asked if line not in about)
+    told = f"{unknown}On {in_short(each)} it uses {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
     return replace(meant, choice=(*meant.choice, told), asked=others)
 
 
@@ -142,4 +142,4 @@ def with_its_month(meant: Understanding, report: CostReport) -> Understanding:
 
 def _more(asked: str) -> str:
     """The command that looks closer, of the line that names it."""
-    return f";{asked.removeprefix(MOST_ACCURACY).removeprefix(': ask')} has what less of it costs"
+    return f";{asked.removeprefix(MOST_ACCURACY).removeprefix(': ask')} shows what lower accuracies cost"

@@ -50,7 +50,7 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
     if lead.purchase_option is PurchaseOption.OWNED:
         return f"costcalc measure {answer.query.model} says how fast your machine is"
     if lead.purchase_option in BY_THE_TERM:
-        return f"{shlex.join(['costcalc', 'commitments', *goal])} says from how many runs on that pays"
+        return f"{shlex.join(['costcalc', 'commitments', *goal])} says from how many runs that pays"
     page = provider(lead.provider).page
     is_to_check = page and "confirmed" in answer.missed
     if not is_to_check and (known := launchers(lead)):
@@ -67,7 +67,7 @@ def _without_picks(answer: Answer) -> str:
         goal = [asked.pop(name) for name in GOAL if name in asked]
         words = [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)]
         return shlex.join(["costcalc", "cost", *goal, *words])
-    return "" if answer.best_reached else "costcalc recipes add LOG estimates it from a log of your own training"
+    return "" if answer.best_reached else "costcalc recipes add LOG estimates it from your own training log"
 
 
 def _launch(answer: Answer, lead: Estimate, known: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:

@@ -1,4 +1,4 @@
-"""`/recipes`: runs and speeds of one's own, what a log becomes when it is added, and how one is removed."""
+"""`/recipes`: users' own runs and speeds, what a log becomes when it is added, and how one is removed."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class PlanDocument:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What some rows cost together: all of them, or those that have this value in a column of the asker's own."""
+    """What some rows cost together: all of them, or those with this value in one of the user's own columns."""
 
     column: str
     value: str
@@ -117,7 +117,7 @@ class Sum:
 
 
 def sums_of(document: PlanDocument) -> list[Sum]:
-    """The sum of all rows, then by each value of the columns of the asker's own that sort rows into a few; none where the rows
+    """The sum of all rows, then by each value of the user's own columns that sort rows into a few; none where the rows
     have different currencies."""
     found = [row for row in document.rows if row.estimate]
     currencies = {row.estimate.currency for row in found if row.estimate}

@@ -1,4 +1,4 @@
-"""What was predicted of one's own runs beside what they took, term by term, and how far off it was over all of them."""
+"""What was predicted of the user's own runs beside what they took, term by term, and how far off it was over all of them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Score:
 
 
 def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, ...]:
-    """Of the run of that name, or of all that the asker sees. Raises NotFound."""
+    """Of the run of that name, or of all that the user sees. Raises NotFound."""
     if name is None:
         return tuple(_comparison(service, own) for own in service.own.values())
     own = service.own.get(normalised(name))

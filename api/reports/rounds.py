@@ -188,7 +188,7 @@ class RoundsReport:
         return priced, Point(day, cost, cheapest.calendar_hours, cheapest)
 
     def _today(self, then: Estimate) -> Decimal | None:
-        """The same run at today's rate of its machine."""
+        """This run at today's rate of its machine."""
         still = still_rented(self.service, self.catalogue, self.query, then)
         if still is None or not then.hourly_rate:
             return None
@@ -201,5 +201,7 @@ def rounds_report(service: Service, catalogue: Catalogue, values: Values) -> Rou
     query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
     task = find_task(query.model)
     if task is None or benchmark_of(task) != MLPERF:
-        raise NotFound(f"{query.model} is no task of MLPerf: costcalc tasks lists them, /trend has others", "model")
+        raise NotFound(
+            f"{query.model} is not a task of MLPerf: costcalc tasks lists those, /trend takes other networks", "model"
+        )
     return RoundsReport(service, catalogue, query, task)

@@ -38,7 +38,7 @@ class SmallSchema(LayoutSchema):
 
 
 class SmallValues(TypedDict, total=False):
-    """Of `/small`."""
+    """Values of `/small`."""
 
     model: SmallNetwork
     samples: int
@@ -109,7 +109,7 @@ class SmallReport:
 
     @property
     def home(self) -> SmallDevice:
-        """The processor that the others are compared with: the asker's own, if it was measured."""
+        """The processor that the others are compared with: the user's own, if it was measured."""
         return next(one for one in self.devices if one.transfer_bytes_per_second is None)
 
     def _trainings(self) -> Iterator[SmallTraining]:

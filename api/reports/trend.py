@@ -213,11 +213,15 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
 
 def _driven(drivers: Drivers) -> Iterator[str]:
     """What made it cheaper or dearer by a twentieth or more."""
-    factors = {"recipes": drivers.recipes, "machines": drivers.chips, "rates of the first machine": drivers.prices}
+    factors = {
+        "another recipe": drivers.recipes,
+        "another machine": drivers.chips,
+        "the first machine's new rate": drivers.prices,
+    }
     for name, factor in factors.items():
         if factor and not 0.95 < factor < 1.05:
             by = f"{1 / factor:.2g} times cheaper" if factor < 1 else f"{factor:.2g} times dearer"
-            yield f"other {name} made it {by}"
+            yield f"{name} made it {by}"
 
 
 def _waiting(points: Sequence[Point]) -> Iterator[str]:
@@ -226,15 +230,11 @@ def _waiting(points: Sequence[Point]) -> Iterator[str]:
     if len(fell) < 3:
         return
     followed = [after for before, after in pairwise(fell) if before]
-    again = (
-        f", and in {sum(followed) or 'none'} of the {len(followed)} years that came after such a fall"
-        if followed
-        else ""
-    )
+    again = f", and in {sum(followed) or 'none'} of the {len(followed)} years after such a fall" if followed else ""
     counted = f"It fell by a tenth or more in {sum(fell)} of {len(fell)} years{again}."
     likely = fell[-1] and 2 * sum(followed) > len(followed)
-    yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here says that waiting pays.'}"
-    yield "Only confirmed rates that were seen by each date count, so a gap in what was seen looks like a rise."
+    yield f"{counted} {'Waiting a year may pay.' if likely else 'Nothing here suggests that waiting pays.'}"
+    yield "Only rates confirmed by each date count, so a gap in the observations looks like a rise."
 
 
 def changed(before: Estimate, after: Estimate) -> tuple[Change | None, str]:
@@ -248,7 +248,7 @@ def changed(before: Estimate, after: Estimate) -> tuple[Change | None, str]:
         return "prices", f"{_hourly(after)} an hour instead of {_hourly(before)}"
     if round(after.hours, 2) != round(before.hours, 2):
         now, then = in_words(after.hours), in_words(before.hours)
-        return "speeds", f"{now} instead of {then}, by newer measurements" if now != then else "newer measurements"
+        return "speeds", f"{now} instead of {then}, from newer measurements" if now != then else "newer measurements"
     return None, ""
 
 

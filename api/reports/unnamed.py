@@ -48,7 +48,7 @@ def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding)
 
 
 def of_own_machine(query: EstimateQuery) -> EstimateQuery:
-    """The query about the machine of the asker's own alone, where one is named: what this reaches is meant."""
+    """The query about the user's own machine alone, where one is named: what this reaches is meant."""
     return replace(query, purchase=(PurchaseOption.OWNED,)) if query.own and not query.purchase else query
 
 
@@ -94,7 +94,7 @@ class _Unnamed:
         return shelf.recall((ref(evidence), day, "networks"), lambda: Networks.of(evidence.known_on(day)))
 
     def reaching(self, target: float) -> tuple[str, ...]:
-        """Those that reach it, the least computing first."""
+        """The networks that reach it, the least computing first."""
         asked = self.query
         return self._networks.by_computing(
             EstimateQuery(

@@ -112,7 +112,7 @@ def _chosen(answer: Answer) -> Iterator[str]:
 
 
 def _own_without_estimate(answer: Answer) -> str:
-    """That the machines of one's own that the question names have no estimate."""
+    """Says that the machines of your own that the question names have no estimate."""
     if answer.owned or not answer.query.own:
         return ""
     mine = " and ".join(counted(own.accelerators, own.accelerator) for own in answer.query.own)
@@ -173,8 +173,8 @@ def _cases(limit: float, middle: float, high: float) -> int:
 
 
 def _own_cost(query: EstimateQuery) -> str:
-    """What a machine of one's own costs."""
-    return "for electricity" if query.own_price == 0 else "for electricity and its share of the loss in value"
+    """What a user's own machine costs."""
+    return "for electricity" if query.own_price == 0 else "for electricity and depreciation"
 
 
 def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
@@ -209,7 +209,7 @@ def _rivals(answer: Answer) -> str:
             bought = "" if as_lead else f", {_bought(each)}"
             unsure = "" if each.confirmed else ", unconfirmed"
             told.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
-    return f"Against it: {'; '.join(told)}." if told else ""
+    return f"By comparison: {'; '.join(told)}." if told else ""
 
 
 def _apart(each: Estimate, lead: Estimate) -> str:
@@ -299,7 +299,7 @@ def _machine_type(each: Estimate) -> str:
 
 
 def _paid(each: Estimate, answer: Answer) -> str:
-    """The cost of another choice with its range: of a rental what the list below says, also beside a machine of one's own."""
+    """The cost of another choice with its range: of a rental what the list below says, also beside a user's own machine."""
     return priced(each, answer.basis if each.purchase_option is PurchaseOption.OWNED else answer.query.basis)
 
 
@@ -367,7 +367,7 @@ def _plain(answer: Answer) -> str:
     if not timed or (as_of and as_of.date() < timed[0].measured):
         return ""
     loop, times = timed
-    takes = f"; a plain loop of {loop.code} takes {'at least' if loop.layers else 'about'} {times:.1f} times as long"
+    takes = f"; a plain {loop.code} loop takes {'at least' if loop.layers else 'about'} {times:.1f} times as long"
     if lead.accelerator != loop.accelerator or lead.nodes > 1:
         return f"{takes} (timed on one {loop.accelerator})"
     cost = money(Decimal(f"{float(lead.cost(answer.basis).cost) * times:.2g}"), lead.currency).replace(".00", "")
@@ -378,17 +378,17 @@ def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
     if each.success_probability is None:
         unit = "epoch" if each.epochs == 1 else "epochs"
-        return f"It trains for the {each.epochs:g} {unit} that you name; what it reaches is your word."
+        return f"It trains for the {each.epochs:g} {unit} that you named; what they reach is not estimated."
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
     what = f"{KINDS[each.recipe_kind]}, {_work(each)}, {sure} sure to reach it"
-    return f"That is {each.recipe} ({what})."
+    return f"Recipe: {each.recipe} ({what})."
 
 
 def _whole(query: EstimateQuery) -> str:
     """Of what the task is a part, where people would take it for the whole."""
     task = task_of(query)
     whole = task and task.whole_training
-    return f"It is only a part of the training, which took {whole}." if whole else ""
+    return f"This is only part of the full training, which took {whole}." if whole else ""
 
 
 def _work(each: Estimate) -> str:

@@ -67,7 +67,7 @@ def models(service: Service, base: str) -> Message:
     text = (
         f"*Models and the highest top-1 accuracy of their recipes*\n{reached}; "
         f"{link(f'{base}/models', 'all models')}.\n"
-        f"*Tasks beside ImageNet*, each with a target of its own\n{others}; {link(f'{base}/tasks', 'all tasks')}."
+        f"*Tasks besides ImageNet*, each with a target of its own\n{others}; {link(f'{base}/tasks', 'all tasks')}."
     )
     return Message(text, (section(text),))
 

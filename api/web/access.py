@@ -44,7 +44,7 @@ def check_access() -> AnyResponse | None:
         return _sign_in_first()
     g.token = token
     if token.read_only and request.method not in READS and request.endpoint not in STORES_NOTHING:
-        return problem_response(403, "this token may only read")
+        return problem_response(403, "this token is read-only")
     return None
 
 

@@ -1,7 +1,7 @@
 """Under which names the service may be asked, and whose pages may change something.
 
-Any page reaches what runs on one's own machine or network through the browser: it sends a form there, or points a name of its
-own to that address (DNS rebinding). The first tells its origin, the second the name.
+Through the browser, any page can reach what runs on the user's machine or network: it sends a form there, or points its own
+name to that address (DNS rebinding). The first reveals its origin, the second its name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`/recipes`: training logs of one's own become recipes, which are listed and removed."""
+"""`/recipes`: users' training logs become recipes, which are listed and removed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
 
 @blueprint.get("/recipes")
 def own_recipes() -> Response:
-    """What the asker ran or measured, and what everybody may see of what others did."""
+    """What the user ran or measured, and what everybody may see of what others did."""
     if wants_page():
         return Response(own_runs_page(_list(), current_owner(), _may_remove()), headers=HEADERS)
     return Response(to_json(_list().document()), headers=HEADERS, content_type=JSON_TYPE)
@@ -100,7 +100,7 @@ def _added(given: dict[str, list[str]]) -> tuple[OwnRecipe | TriedRun, int]:
 
 @blueprint.delete("/recipes/<id>")
 def remove(id: str) -> Response:
-    """Forgets a run or a speed of one's own."""
+    """Forgets a run or a user's own speed."""
     keeper = _keeper()
     keeper.remove(removable(_service().runs(), id, current_owner()).id, current_author())
     return Response(status=204, headers=HEADERS)

@@ -103,7 +103,7 @@ def _sent() -> bytes:
 
 
 def _answer_kind(layout: Layout, is_json: bool) -> str:
-    """As asked for, else in the form of the rows."""
+    """The requested kind, else that of the rows."""
     accepted = {request.accept_mimetypes[TYPES[kind].partition(";")[0]] for kind in FORMS}
     if layout.format or request.path.rstrip("/").endswith((".csv", ".xlsx")) or len(accepted) > 1:
         return chosen_format(layout, FORMS)

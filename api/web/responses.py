@@ -59,7 +59,7 @@ class Report(Protocol):
 
 
 def current_service() -> Service:
-    """The service of the running application, beside what the asker measured. Raises NotReady."""
+    """The service of the running application, beside what the user measured. Raises NotReady."""
     return cast(Service, current_app.extensions["costcalc"]).seen_by(current_owner())
 
 
@@ -105,7 +105,7 @@ def answered(question: Question) -> Response:
 
 def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
     """A layout with the whole address that was asked: a workbook is handed on, so that its address keeps the moment of its
-    prices, and must not have its asker's token."""
+    prices, and must not have the user's token."""
     given = {name: texts for name, texts in arguments().items() if name != "token"}
     if "as_of" in question.schema.fields:
         given.setdefault("as_of", [text_of(now.replace(microsecond=0))])

@@ -1,4 +1,4 @@
-"""Every observed rate as columns, which of them are current at a moment, and which of those a question allows."""
+"""All observed rates as columns: which are current at a moment, and which of those a question allows."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Catalogue:
     A rate that the provider itself said is first hand also where a third party saw it again later, unchanged: `columns` then hold
     it so. `first_hand` flags these rows, as `Offer.first_hand` does for one offer, `vouched` also those that two sources state
     alike (`hands.vouched_for`), `stands_alone` those of machines that no network joins to others, `ended` those that say that an
-    offer is gone, `own` the asker's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of
+    offer is gone, `own` the user's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of
     which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
     `known_since` is the moment, in seconds since 1970, before which some observations are missing; `refreshed_at` is when any
     price source last answered, None where none did.
@@ -144,7 +144,7 @@ class Catalogue:
         return cls(columns, vocabulary, snapshot, gaps)
 
     def with_offers(self, offers: Iterable[Offer]) -> Catalogue:
-        """This catalogue and these observations."""
+        """This catalogue with these observations added."""
         columns, vocabulary = extended(self.columns, self.vocabulary, offers)
         return Catalogue(columns, vocabulary, self.snapshot, self.gaps, self.known_since, self.refreshed_at)
 
@@ -156,7 +156,7 @@ class Catalogue:
         return len(self.columns.observed)
 
     def knows(self, moment: datetime | None) -> bool:
-        """Whether it holds all that was known at a moment; None is the present."""
+        """Whether it holds everything known at a moment; None means now."""
         return moment is None or moment.timestamp() >= self.known_since
 
     @property
@@ -218,7 +218,7 @@ class Catalogue:
         return passing[_gives_way(self.columns, self.first_hand, passing)]
 
     def passing_rows(self, rows: Indices, wanted: OfferFilter) -> Indices:
-        """Those of these rows that pass the filter, all regions alike."""
+        """The rows that pass the filter, in any region."""
         if wanted.available:
             rows = rows[(self.scarcity[rows] == SCARCITY[True]) | self.own[rows]]
         for name, (codes, meanings) in self._filtered.items():
@@ -233,7 +233,7 @@ class Catalogue:
         return rows
 
     def _in_all_regions(self, rows: Indices, wanted: Set[str]) -> Flags:
-        """Which of these rates hold in all regions of a provider that is named so: `oci:any`."""
+        """Which of these rates hold in all regions of a provider named like `oci:any`."""
         providers, places = self._filtered["provider"], self._filtered["region"]
         named = np.array([f"{provider}:{ANY_REGION}" in wanted for provider in providers[1]], bool)[providers[0][rows]]
         everywhere = np.array([place == ANY_REGION for place in places[1]], bool)[places[0][rows]]
@@ -279,14 +279,14 @@ class Catalogue:
 
     @cached_property
     def _first_years(self) -> Indices:
-        """The year in which each instance code was first observed; 0 for the asker's own machines."""
+        """The year in which each instance code was first observed; 0 for the user's own machines."""
         first = np.full(len(self.vocabulary.instances), np.iinfo(np.int64).max)
         np.minimum.at(first, self.columns.instance, np.where(self.own, 0, self.columns.observed))
         seconds = first.astype("datetime64[s]")
         return np.where(first > 0, seconds.astype("datetime64[Y]").astype(np.int64) + 1970, 0)
 
     def instances_by(self, year: int) -> tuple[int, ...] | None:
-        """The codes of the instance types that were offered by the end of a year, and of the asker's own; None for all."""
+        """The codes of the instance types that were offered by the end of a year, and of the user's own; None for all."""
         if year not in self._by_year:
             known = self._first_years <= year
             self._by_year[year] = None if known.all() else tuple(np.flatnonzero(known).tolist())
@@ -294,7 +294,7 @@ class Catalogue:
 
     @cached_property
     def machine_types(self) -> bytes:
-        """A digest of what machines there are: equal for catalogues that differ in their rates alone."""
+        """A digest of the machines: equal for catalogues that differ only in rates."""
         return blake2b(msgspec.msgpack.encode(self.vocabulary.instances), digest_size=16).digest()
 
     @property
@@ -351,7 +351,7 @@ class Catalogue:
 
 
 class _Said(NamedTuple):
-    """What their flags say of all rows, as in `Catalogue`."""
+    """What the flags of all rows say, as in `Catalogue`."""
 
     first_hand: Flags
     ended: Flags
@@ -392,7 +392,7 @@ def _enough_since(
 
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
-    """Which of these rows are second hand beside a first-hand one of their group."""
+    """Which of these rows are second hand although their group has a first-hand one."""
     group, said = columns.group[rows], first_hand[rows]
     known = np.zeros(int(group.max(initial=-1)) + 1, bool)
     known[group[said]] = True

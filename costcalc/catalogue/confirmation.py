@@ -1,4 +1,4 @@
-"""Which rates are confirmed: vouched for by whom one can trust to know, and seen not too long ago, or unchanged later."""
+"""Which rates are confirmed: vouched for by a trustworthy source, and seen recently or unchanged later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEVER = np.iinfo(np.int64).max // 2
 
 
 class Vouched(NamedTuple):
-    """A catalogue's columns, the rows that somebody vouches for, those of the asker's own machines, and until when each rate was
+    """A catalogue's columns, the rows that somebody vouches for, those of the user's own machines, and until when each rate was
     seen unchanged, in seconds since 1970."""
 
     columns: Columns

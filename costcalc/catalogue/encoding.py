@@ -113,7 +113,7 @@ KINDS = {
 
 
 def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
-    """Columns and vocabulary of these observations."""
+    """The columns and vocabulary of these observations."""
     named, vocabulary = encode(offers)
     return ordered(named), vocabulary
 

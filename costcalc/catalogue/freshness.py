@@ -49,7 +49,7 @@ class LastSeen:
         return cls(np.sort(moments), dict(sorted(medians.items())))
 
     def freshness(self, as_of: datetime, refreshed_at: datetime | None) -> Freshness:
-        """How fresh they are at a moment; sources that answered after it don't count."""
+        """How fresh rates are at a moment; sources that answered later do not count."""
         now = int(as_of.timestamp())
         refreshed_at = refreshed_at if refreshed_at and refreshed_at <= as_of else None
         if not len(self.moments):
@@ -64,7 +64,7 @@ class LastSeen:
 
 
 def current_freshness(catalogue: Catalogue, as_of: datetime) -> Freshness:
-    """That of all rates current at a moment, in all regions."""
+    """The freshness of all rates current at a moment, in all regions."""
     return current_stock(catalogue, as_of).freshness
 
 
@@ -87,5 +87,5 @@ def current_stock(catalogue: Catalogue, as_of: datetime) -> Stock:
 
 
 def _median(moments: Indices) -> float:
-    """Of moments in rising order."""
+    """The median of moments in rising order."""
     return float(moments[(len(moments) - 1) // 2] + moments[len(moments) // 2]) / 2

@@ -1,4 +1,4 @@
-"""From whom each rate of a catalogue is known: who said it first, who saw it again, and who vouches for it."""
+"""Who stated each rate of a catalogue first, who saw it again, and who vouches for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said with the rates of a catalogue of how often spot machines are taken back."""
+"""What a catalogue's rates state about how often spot machines are interrupted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Statements:
         return cls(rows, columns.observed[rows], shares)
 
     def until(self, day: date) -> int:
-        """How many were made by this day (UTC)."""
+        """How many statements were made by this day (UTC)."""
         next_day = datetime.combine(day + timedelta(days=1), time(), UTC).timestamp()
         return int(np.searchsorted(self.moments, next_day))
 

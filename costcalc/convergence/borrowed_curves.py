@@ -27,7 +27,7 @@ def lent_curves(recipes: Iterable[Recipe]) -> dict[str, Floats]:
 
 
 def with_borrowed_curve(recipe: Recipe, lent: Mapping[str, Floats]) -> Recipe:
-    """A recipe that borrows its curve with it; with its end alone where none is lent."""
+    """The recipe with its borrowed curve, or with its end alone if no curve can be lent."""
     ratios = lent.get(recipe.schedule_shape or "")
     if ratios is None:
         return recipe

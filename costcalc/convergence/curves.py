@@ -51,7 +51,7 @@ class EpochsToTarget(NamedTuple):
     end_hours: Floats
 
     def run_to_end(self, which: Flags) -> EpochsToTarget:
-        """The same, but these recipes [R] run to the end of their curve."""
+        """These crossings, but with the flagged recipes [R] run to the end of their curve."""
         epochs = np.where(which, self.end_epochs, self.epochs)
         return self._replace(epochs=epochs, own_hours=np.where(which, self.end_hours, self.own_hours))
 

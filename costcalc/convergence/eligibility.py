@@ -51,16 +51,16 @@ class ModelRecipes:
     borrowed_curve_width: float = 0.0
 
     def curves(self, metric: str) -> Curves:
-        """The recipes' accuracy curves in one metric, or in that of the asker's own run."""
+        """The recipes' accuracy curves in one metric, or in that of the user's own run."""
         return self._top5_curves if metric == Metric.TOP5 else self._top1_curves
 
     def oriented(self, value: float) -> float:
-        """A value as in `curves`, or one of those back again."""
+        """Converts a value to the sign used in `curves`, or back."""
         return oriented(value, self.recipes[0]) if self.recipes else value
 
     @cached_property
     def is_own(self) -> bool:
-        """Whether this is a run of the asker's own, which has one recipe and one metric."""
+        """Whether this is a user's own run, which has one recipe and one metric."""
         return isinstance(next(iter(self.recipes), None), OwnRecipe)
 
     @cached_property
@@ -70,7 +70,7 @@ class ModelRecipes:
 
     @cached_property
     def is_by_word(self) -> bool:
-        """Whether the asker says how many epochs it takes, so that nothing is known of the chance."""
+        """Whether the user states the epochs, so the chance is unknown."""
         one = next(iter(self.recipes), None)
         return isinstance(one, OwnRecipe) and one.by_word
 
@@ -84,12 +84,12 @@ class ModelRecipes:
 
     @cached_property
     def is_interpolated(self) -> Flags:
-        """Schedules that nobody ran."""
+        """Recipes whose schedule nobody has run."""
         return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
 
     @cached_property
     def of_care(self) -> Mapping[Training, Flags]:
-        """Recipes with no more than so much care in them."""
+        """Recipes of at most this care."""
         return {care: np.array([recipe.kind in UP_TO[care] for recipe in self.recipes], bool) for care in UP_TO}
 
     @cached_property
@@ -150,14 +150,14 @@ class ModelRecipes:
         return np.asarray(np.hypot(SEED_SIGMA[metric], self.is_interpolated * INTERPOLATION_SIGMA[metric]))
 
     def target_shift(self, metric: str) -> Floats:
-        """That of the function of this name for each recipe [R], at INTERVAL."""
+        """The function `target_shift` for each recipe [R], at INTERVAL."""
         if metric not in self._target_shifts:
             noise = self.evaluation_sigma(metric), self.sigma(metric)
             self._target_shifts[metric] = target_shift(*noise, self.published_runs, INTERVAL)
         return self._target_shifts[metric]
 
     def ends_within(self, metric: str) -> Floats:
-        """How far from its own end another run of the asker's recipes ends in 8 of 10 cases [R], as in `curves`."""
+        """How far from its own end another run of the user's recipes ends in 8 of 10 cases [R], as in `curves`."""
         return own_noise.ENDS_WIDER * self.target_shift(metric)
 
     @cached_property
@@ -196,7 +196,7 @@ class EligibleRecipes(NamedTuple):
 
     @property
     def likeliest(self) -> int | None:
-        """Where none is usable: of those that reach the target too seldom the one that does so most often."""
+        """If none is usable: the recipe that reaches the target most often, though too seldom."""
         if self.usable.any() or not self.seldom.any():
             return None
         return int(np.where(self.seldom, self.success_probability, -1.0).argmax())
@@ -293,7 +293,7 @@ def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target:
 
 
 def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
-    """Which of these recipes are asked for: those of the names given, otherwise all."""
+    """The requested recipes: those named, otherwise all."""
     if not query.recipe:
         return np.ones(len(recipes), bool)
     return np.array([recipe.is_named(query.recipe) for recipe in recipes], bool)

@@ -1,4 +1,4 @@
-"""How much a run of somebody's own would differ if it were run again, told from its one log."""
+"""How much a user's run would differ if repeated, estimated from its single log."""
 
 from __future__ import annotations
 

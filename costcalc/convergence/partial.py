@@ -60,7 +60,7 @@ class Course:
         return np.asarray(np.interp(shares, self.shares, self.log_errors))
 
     def until(self, share: float) -> Course:
-        """What was known when this much of the schedule was done. Raises NoForecast before the first evaluation."""
+        """The course as known when this much of the schedule was done. Raises NoForecast before the first evaluation."""
         seen = self.shares <= share + 1e-9
         if not seen.any():
             raise NoForecast(f"nothing was evaluated in the first {share:.0%} of the schedule")
@@ -108,7 +108,7 @@ class Forecast:
 
 
 def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
-    """How a run goes on that was seen so far, `family` being whole runs. Raises NoForecast where these are too few, or unlike."""
+    """How a run seen so far goes on; `family` are complete runs. Raises NoForecast where these are too few, or unlike."""
     if len(family) < FEWEST_LOGS:
         raise NoForecast(f"a family of {len(family)} logs does not say how runs differ: {FEWEST_LOGS} are needed")
     share = float(seen.shares[-1])

@@ -1,4 +1,4 @@
-"""From hours to money: what a run costs on an offer, exactly as lines of a bill that add up, and for many offers as arrays."""
+"""From hours to money: a run's cost on one offer, as exact bill lines that add up, and on many offers, as arrays."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Bill:
 
     @property
     def committed_cost(self) -> Decimal:
-        """What the machines cost over the whole term, however little they are used."""
+        """The machines' cost over the whole term, regardless of use."""
         return self.tariff.committed_fee * self.factor
 
     def billed(self, hours: Decimal, times: Decimal = ONE) -> Decimal:
@@ -212,13 +212,13 @@ class Bill:
 
 
 def _amounts(lines: Sequence[Line]) -> list[Decimal]:
-    """Their sum, and what each of them comes to, unrounded."""
+    """The sum and each part, unrounded."""
     exact = [quantity * rate for _, quantity, _, rate in lines]
     return [sum(exact, ZERO), *exact]
 
 
 def _components(lines: Sequence[Line], total: Decimal, amounts: Sequence[Decimal]) -> tuple[Component, ...]:
-    """The lines with their rounded amounts, of which the largest takes what the total lacks."""
+    """The lines with rounded amounts; the largest absorbs the rounding difference."""
     if rest := total - sum(amounts):
         largest = amounts.index(max(amounts))
         amounts = [*amounts[:largest], amounts[largest] + rest, *amounts[largest + 1 :]]

@@ -30,7 +30,7 @@ class Order(NamedTuple):
     time: Indices
 
     def sorted(self, positions: Indices) -> Indices:
-        """These positions, which rise, in order."""
+        """These rising positions, in this order."""
         row = self.row[positions]
         keys = self.time[positions], row, self.scarcity[row], self.secondary[positions], self.primary[positions]
         return positions[np.lexsort(keys)]
@@ -74,7 +74,7 @@ class Candidates(NamedTuple):
         return Candidates._make((rented.row.take(which), time, *of_each, runs_here.take(time), none, none))
 
     def take(self, which: Flags | Indices) -> Candidates:
-        """These entries alone."""
+        """Only these entries."""
         positions = np.flatnonzero(which) if which.dtype == bool else which
         return Candidates._make(column.take(positions) for column in self)
 
@@ -105,7 +105,7 @@ def with_frontier(candidates: Candidates, hours: Floats) -> Candidates:
 
 
 def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tuple[str, Flags]]:
-    """Which rentals are within each limit, under the reason why the others are left out."""
+    """By rejection reason, which rentals stay within that limit."""
     yield "interrupted_too_often", rented.hours < ENDLESS_HOURS
     yield "no_exchange_rate", ~np.isnan(cost)
     yield "over_max_hours", rented.calendar_hours <= (np.inf if query.max_hours is None else query.max_hours)
@@ -123,7 +123,7 @@ def _apart(time: Indices, waits: Indices) -> Indices:
 
 
 def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
-    """Which no other beats on both cost and time. Those of one training time take equally long, so times are compared."""
+    """Which candidates no other beats on both cost and time; those of one training time are compared by it."""
     if not len(time):
         return np.zeros(0, bool)
     cheapest = np.full(int(time.max()) + 1, np.inf)
@@ -136,7 +136,7 @@ def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
 
 
 def page(order: Order, offset: int, limit: int) -> Indices:
-    """The positions of so many behind the first `offset`, in order."""
+    """The positions of one page after the first `offset`, in order."""
     return first(order, np.arange(len(order.row)), offset + limit)[offset:]
 
 

@@ -1,4 +1,4 @@
-"""Commitments against paying as one goes: from how many hours of use on each pays, and when its money is due."""
+"""Commitments against paying as you go: the hours of use above which each pays, and when its money is due."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MILLIONTH = Decimal("0.000001")
 
 @dataclass(frozen=True, slots=True)
 class PaymentSchedule:
-    """An upfront payment in the first month, and the rest in equal ones over all months; exactly."""
+    """An upfront payment in the first month, and the rest in equal monthly payments; exact."""
 
     upfront: Decimal
     rest: Decimal
@@ -132,7 +132,7 @@ class PurchaseChoice:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Training to be done on one set of machines: hours of one run, and runs a month where that is asked."""
+    """Training to be done on one set of machines: hours of one run, and the requested runs a month, if any."""
 
     hours_per_run: Decimal
     runs_per_month: Decimal | None = None
@@ -145,7 +145,7 @@ class Demand:
 
     @property
     def asked(self) -> Decimal | None:
-        """Hours a month that the asked runs take, to a millionth."""
+        """Hours a month that the requested runs take, to a millionth."""
         return None if self.runs_per_month is None else _short(self.runs_per_month * self.hours_per_run)
 
     def runs_in(self, hours: Decimal) -> Decimal:
@@ -156,7 +156,7 @@ class Demand:
 
 
 def fixed_bills(bills: Iterable[Bill]) -> tuple[Bill, ...]:
-    """Those of these bills that are for whole months; cheapest rate first."""
+    """The bills for whole months; cheapest rate first."""
     found = (bill for bill in bills if by_month(bill.offer))
     return tuple(sorted(found, key=lambda bill: (bill.effective_hourly(NO_HOURS), term_months(bill.offer))))
 
@@ -169,7 +169,7 @@ def purchase_choices(
 
 
 def owned_choice(offer: Offer, nodes: int, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice:
-    """So many machines of one's own as a choice: `total` is what they lose in value, their electricity comes with each hour."""
+    """So many users' own machines as a choice: `total` is what they lose in value, their electricity comes with each hour."""
     return _purchase_choice(Bill(offer, Terms(nodes)), demand, on_demand_hourly)
 
 

@@ -1,4 +1,4 @@
-"""Machines that the asker owns: what one costs by the hour, and from how much use on that is less than renting.
+"""Machines that the user owns: what one costs by the hour, and from how much use on that is less than renting.
 
 An hour costs price x (1 - resale share) / (8,760 x years x use) + kW x price of a kWh x PUE: what the machine loses in value is
 paid upfront, its electricity by the hour.
@@ -46,7 +46,7 @@ class Electricity:
 
 
 def owned_offer(query: EstimateQuery, machine: Machine, bought: Purchase, electricity: Electricity) -> Offer:
-    """The rate of a machine that the asker owns, its electricity in parts."""
+    """The rate of a machine that the user owns, its electricity in parts."""
     loss, parts = bought.price * (1 - query.own_resale), tuple(_electricity(bought.watts, electricity))
     hourly = sum((part.hourly for part in parts), Decimal(0))
     return Offer(
@@ -82,7 +82,7 @@ def cheapest_rental(catalogue: Catalogue, candidates: Candidates) -> Decimal | N
 
 
 def own_candidates(catalogue: Catalogue, candidates: Candidates) -> list[int]:
-    """The position of the cheapest candidate on each of the asker's own machines."""
+    """The position of the cheapest candidate on each of the user's own machines."""
     mine = np.flatnonzero(catalogue.own[candidates.row])
     order = candidates.order("cost", catalogue).sorted(mine)
     _, each = np.unique(candidates.row[order], return_index=True)

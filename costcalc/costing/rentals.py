@@ -44,7 +44,7 @@ class AllowedOffers:
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
     first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `listed` are the rows of all
-    allowed offers but the asker's own machines. `tariffs` are those of all machines of the cluster.
+    allowed offers but the user's own machines. `tariffs` are those of all machines of the cluster.
     """
 
     row: Indices
@@ -101,7 +101,7 @@ def allowed_offers(
 
 
 def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]) -> dict[str, int]:
-    """How many offers of these instance types no cluster stands for, by reason."""
+    """How many offers of these instance types have no cluster, by reason."""
     if not matrix.recipes.recipes:
         return {}  # no speed is missing: there is nothing to run
     counted: Counter[str] = Counter()
@@ -186,7 +186,7 @@ def _distinct(codes: Indices, most: int) -> tuple[Indices, Indices]:
 
 
 def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) -> Risks:
-    """Which of RISKS holds for the spot machine in each row of the catalogue; 0 in all other rows."""
+    """The index into RISKS of each spot machine's row in the catalogue; 0 in all other rows."""
     words, columns, places = catalogue.vocabulary, catalogue.columns, len(catalogue.vocabulary.regions)
     region = {name: code for code, name in enumerate(words.regions)}
     known = {

@@ -1,4 +1,4 @@
-"""What picks should meet beside a confirmed rate and code that runs there: machines that one can rent for this run."""
+"""What picks need besides a confirmed rate and code that runs there: machines that can be rented for this run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from costcalc.units import Flags, Indices
 
 def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Flags:
     """Which offers one can have for this run alone: on demand, or as the question says, but no commitment beside on demand. By
-    effective cost, which other work shares, commitments and monthly rentals too. The asker's own machines always."""
+    effective cost, which other work shares, commitments and monthly rentals too. The user's own machines always."""
     asked = {*query.purchase} or {PurchaseOption.ON_DEMAND}
     if query.basis == "effective":
         asked |= set() if query.purchase else BY_THE_TERM

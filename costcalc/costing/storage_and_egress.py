@@ -1,4 +1,4 @@
-"""What is paid beside machines where the question asks for it: storage of the data set, and egress of data from the cloud."""
+"""What is paid in addition to machines on request: storage of the data set, and egress from the cloud."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StorageOrEgress:
     quantity_hourly: Decimal = Decimal(0)
 
     def units(self, hours: Decimal) -> Decimal:
-        """How much of it a run of so many hours takes."""
+        """The quantity that a run of these hours uses."""
         return self.quantity + self.quantity_hourly * hours if self.quantity_hourly else self.quantity
 
 
@@ -53,7 +53,7 @@ class StorageAndEgressRates:
     def storage_and_egress(
         self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
     ) -> tuple[StorageOrEgress, ...]:
-        """The lines that the question asks for and that have a rate: the asker's own, else the provider's."""
+        """The lines that the question asks for and that have a rate: the user's own, else the provider's."""
         return tuple(self._lines(query, provider, exchange))
 
     def _lines(
@@ -68,7 +68,7 @@ class StorageAndEgressRates:
                 yield StorageOrEgress(NAMES[item], UNITS[item], rate, once, hourly)
 
     def notes(self, query: EstimateQuery, provider: str) -> Iterator[str]:
-        """Where each rate is from, and which are unknown and thus left out."""
+        """The source of each rate, and which unknown rates are left out."""
         for item, amount, own in requested(query):
             listed = self.known.get((provider, item))
             said = f"{NAMES[item].capitalize()} of {amount:f} GB"
@@ -103,7 +103,7 @@ class Market:
 
 
 def requested(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:
-    """Item, gigabytes and own rate, if any, of what the question asks for beside machines."""
+    """Item, gigabytes and the user's own rate, if any, of the storage and egress requested."""
     if query.storage_gb:
         yield STORAGE, query.storage_gb, query.storage_rate
     if query.egress_gb:

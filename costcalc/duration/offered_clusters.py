@@ -47,10 +47,10 @@ ALL_MACHINES = MachinesAsked()
 
 @dataclass(frozen=True, slots=True)
 class OfferedCluster:
-    """Machines of one shape (an index of `Catalogue.shapes`) in some number, with `accelerators` in each.
+    """A number of machines (`nodes`) of one `shape`, an index of `Catalogue.shapes`, with `accelerators` in each.
 
-    `instance` is the code of an instance type that stands for itself, because a recipe was run on it, or for those of the shape
-    that are limited like it; ANY_INSTANCE for all others of the shape.
+    Instance types of a shape share a cluster if their processors, disks and network limit them equally; one on which a recipe
+    ran has its own. `instance` is the code of one such type, ANY_INSTANCE for all that nothing limits.
     """
 
     shape: int
@@ -61,15 +61,15 @@ class OfferedCluster:
 
 @dataclass(frozen=True, eq=False)
 class OfferedClusters:
-    """C clusters, each with one of the rented machines that it stands for, by its position [C] among them. `of_instances` has by
-    number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs."""
+    """C clusters. `standing_for` [C] has the position of one rented machine of each. `of_instances` maps a number of machines to
+    the cluster of every instance type, by code; NOWHERE where nothing runs."""
 
     clusters: tuple[OfferedCluster, ...]
     standing_for: Indices
     of_instances: Mapping[int, Indices]
 
     def place(self, home: Home | None) -> int:
-        """The cluster that these machines are."""
+        """The cluster formed by these machines."""
         if home is None or home.nodes not in self.of_instances:
             return NOWHERE
         return int(self.of_instances[home.nodes][home.instance])
@@ -142,7 +142,7 @@ class Published(NamedTuple):
     accelerators: int = 0
 
     def most(self, machine: Machine) -> int:
-        """How many of a machine are no larger than that."""
+        """How many machines stay within this size."""
         return min(self.machines, self.accelerators // machine.accelerators if machine.accelerators else self.machines)
 
 

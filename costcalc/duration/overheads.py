@@ -1,4 +1,4 @@
-"""What a run costs in time beyond its training steps, with the figures assumed and where they come from."""
+"""The time that a run takes beyond its training steps, with the assumed figures and their sources."""
 
 from __future__ import annotations
 

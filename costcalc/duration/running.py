@@ -27,7 +27,7 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, support: ProgramSupport, recipes: Sequence[Recipe], accelerators: Sequence[str]) -> Runs:
-        """That of these recipes on clusters of these accelerators."""
+        """The answers for these recipes on clusters of these accelerators."""
         programs = list(dict.fromkeys(map(_program, recipes)))
         names = list(dict.fromkeys(accelerators))
         known = [[support.runs(*program, name) if program else None for name in names] for program in programs]
@@ -45,7 +45,7 @@ class Runs(NamedTuple):
         )
 
     def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
-        """Those of pairs."""
+        """The answers for pairs of a recipe and a cluster."""
         return self.answers[self.program.take(recipes), self.accelerator.take(clusters)]
 
     def were_logged(self, recipes: Indices, clusters: Indices) -> Flags:
@@ -68,7 +68,7 @@ class Usual(NamedTuple):
 
     @classmethod
     def of(cls, scripts: Sequence[UsualScript], recipes: Sequence[Recipe], vendors: Sequence[str]) -> Usual:
-        """That of these recipes on clusters of these vendors' chips."""
+        """The steps of these recipes on clusters of these vendors' chips."""
         steps = [
             [
                 0 if isinstance(recipe, OwnRecipe) else script.steps_to(recipe.name, recipe.framework_family)
@@ -83,7 +83,7 @@ class Usual(NamedTuple):
         )
 
     def between(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
-        """Those of each of these recipes on each of these clusters [r, c]."""
+        """The steps of each of these recipes on each of these clusters [r, c]."""
         return self.steps[np.ix_(recipes, self.vendor[clusters])]
 
 

@@ -109,7 +109,7 @@ class TrainingMatrix:
 
     @cached_property
     def is_measured(self) -> Flags:
-        """Which speeds [K, C] the asker measured on these very machines."""
+        """Which speeds [K, C] the user measured on these very machines."""
         return np.asarray(self.speeds.tier == TIERS.index(Tier.MEASURED))
 
     @cached_property

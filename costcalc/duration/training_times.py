@@ -81,9 +81,11 @@ HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hour
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long each recipe of a matrix runs until it reaches the target, on whichever cluster [R]. Training alone x the recipe's
-    clock factor is its own clock's time; that x `evaluation_factor` + `fixed_hours` is the whole run; that x `weight` +
-    `constant` is what recipes are chosen by. `work` and `logged_hours` are those of `TrainingMatrix`."""
+    """How long each recipe of a matrix [R] runs until it reaches the target, on any cluster.
+
+    Hours of training x the recipe's clock factor are hours on its own clock; those x `evaluation_factor` + `fixed_hours` are the
+    whole run, and x `weight` + `constant` what recipes are chosen by. `work` and `logged_hours` are as in `TrainingMatrix`.
+    """
 
     matrix: TrainingMatrix
     work: Floats
@@ -278,5 +280,5 @@ def _times(
 
 
 def _further_runs(probability: Floats) -> Floats:
-    """How many runs are expected after misses."""
+    """The expected number of further runs after misses."""
     return (1 - probability) / np.maximum(probability, 1e-9)

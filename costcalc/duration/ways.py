@@ -1,4 +1,4 @@
-"""The ways in which recipes are asked to run, and what each recipe's code makes of each cluster then."""
+"""The ways in which a question asks recipes to run, and how fast each recipe's code then is on each cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PORTED = frozenset({"pytorch", "jax"})  # frameworks whose code people port to c
 
 class Way(NamedTuple):
     """How recipes are run: MLPerf's with the software of their own year (`dated`) or with the usual one of each accelerator, and
-    which data pipeline feeds them. `own_speeds` are those of the asker's own code, from which all others then follow.
+    which data pipeline feeds them. `own_speeds` are those of the user's own code, from which all others then follow.
     `running` is how the code runs, as each recipe's own did where it says nothing."""
 
     dated: bool = True
@@ -47,7 +47,7 @@ USUAL_WAY = Way()
 
 
 class OwnSpeeds(NamedTuple):
-    """What the asker measured of the model that a question is about; `everywhere` where all other speeds follow from it."""
+    """What the user measured of the model that a question is about; `everywhere` where all other speeds follow from it."""
 
     rows: tuple[Throughput, ...]
     everywhere: bool
@@ -58,7 +58,7 @@ class OwnSpeeds(NamedTuple):
         return cls(way.own_speeds, True) if way.own_speeds else cls(evidence.own_speeds_of(model), False)
 
     def replace(self, recipe: Recipe) -> bool:
-        """Whether they take the place of the recipe's own log."""
+        """Whether these speeds replace the recipe's own log."""
         home = recipe.system
         measured = {(row.accelerator, row.accelerators, row.nodes) for row in self.rows}
         return self.everywhere or (home is not None and (home.accelerator, home.accelerators, home.nodes) in measured)
@@ -87,7 +87,7 @@ def speeds_of(
 
 
 def _other_vendors(evidence: Evidence, clusters: Sequence[Cluster], own: OwnSpeeds) -> Flags:
-    """The clusters of vendors [C] on whose chips the asker's code was not seen; of the very chips that it was, none is."""
+    """The clusters of vendors [C] on whose chips the user's code was not seen; of the very chips that it was, none is."""
     seen = {row.accelerator for row in own.rows}
     seen_vendors = set(map(evidence.vendor, seen)) if own.everywhere else set()
     return np.array(

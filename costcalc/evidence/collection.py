@@ -49,7 +49,7 @@ def network_forms(text: str) -> Iterator[str]:
 
 
 def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
-    """Whose implementation a run was of, and in which framework."""
+    """Whose implementation a run used, and in which framework."""
     return measured.stack, measured.framework_family
 
 
@@ -71,10 +71,10 @@ class Evidence:
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
     `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are
-    the asker's own measurements, the newest last. `energy` says what machines draw and their grids emit, `largest_batches`
+    the user's own measurements, the newest last. `energy` says what machines draw and their grids emit, `largest_batches`
     which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts` what most people run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
-    `of_own_run` says that its one recipe is a run of the asker's own. `make_speeds` makes of it what says how fast recipes
+    `of_own_run` says that its one recipe is a user's own run. `make_speeds` makes of it what says how fast recipes
     train, and `make_curve` gives recipes whose work follows from all others theirs.
     """
 
@@ -139,7 +139,7 @@ class Evidence:
         return self._days[earlier - 1] if earlier else date.min
 
     def known_on(self, day: date) -> Evidence:
-        """What was published by this day; what was fitted stays as it is."""
+        """The evidence published by this day; fitted parameters stay as they are."""
         if not self._days or day >= self._days[-1]:
             return self
         return replace(
@@ -178,7 +178,7 @@ class Evidence:
         return self._by_model.get(model, ())
 
     def own_speeds_of(self, model: str) -> tuple[Throughput, ...]:
-        """What the asker measured of the network of this exact name, the newest last."""
+        """What the user measured of the network of this exact name, the newest last."""
         return tuple(row for row in self.own_speeds if row.model == model)
 
     def with_curve(self, recipe: Recipe) -> Recipe:

@@ -70,11 +70,11 @@ class Fits:
         return (network.on(chip) for network, chip in self._found)
 
     def part(self, which: slice) -> Fits:
-        """Those at these places."""
+        """The fits at these positions."""
         return Fits(self._found[which])
 
     def of_the_first(self, networks: int) -> Fits:
-        """Those of so many networks, the first ones."""
+        """The fits of the first networks."""
         first = set(islice(dict.fromkeys(network for network, _ in self._found), networks))
         return Fits([each for each in self._found if each[0] in first])
 
@@ -99,7 +99,7 @@ def nearest(evidence: Evidence, asked: FitQuestion, unfit: Fit) -> Fit | None:
 
 
 def networks(evidence: Evidence) -> tuple[str, ...]:
-    """The names of all networks of which it is known what they need."""
+    """The names of all networks whose memory need is known."""
     known = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
     return tuple(sorted(known | {each.model for each in evidence.largest_batches}))
 
@@ -120,7 +120,7 @@ class _Network:
         self.chips: Mapping[str, Accelerator] = evidence.accelerators
 
     def known_on(self, chips: list[Accelerator]) -> list[Accelerator]:
-        """Those of which it is known how it fits them."""
+        """The accelerators for which a fit is known."""
         tried = {row.accelerator for row in self.measured}
         anywhere = self._has_run or (self.model and (self.model.activations_millions or self.model.gmacs))
         return chips if anywhere else [chip for chip in chips if chip.name in tried]

@@ -155,7 +155,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
     by_stack = {program.stack: program for program in _read(texts, "programs", Program)}
 
     def with_program(recipe: Recipe) -> Recipe:
-        """With its program, and the first command that is written for it."""
+        """The recipe with its program, and the first command written for it."""
         command = next((each for each in commands if fnmatchcase(recipe.name, each.recipe)), None)
         filled_in = command and command.filled(recipe.model, recipe.scheduled_epochs)
         return replace(recipe, program=by_stack.get(recipe.stack), command=filled_in)
@@ -188,7 +188,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
 
 
 def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], CodeOf]) -> tuple[Written, ...]:
-    """The same, each with whose program it is and how that runs."""
+    """The speeds, each with whose program it is and how that runs."""
     known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
     return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
 

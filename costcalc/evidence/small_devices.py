@@ -11,6 +11,6 @@ TABLE = "small_devices.csv"
 
 
 def small_devices() -> tuple[SmallDevice, ...]:
-    """All of them. Raises TableError."""
+    """All small devices. Raises TableError."""
     text = (resources.files("costcalc.evidence") / "data" / TABLE).read_text("utf-8")
     return tuple(typed(TABLE, [{**line, "name": line["device"]} for line in cells(TABLE, text)], SmallDevice))

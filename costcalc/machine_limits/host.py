@@ -104,7 +104,7 @@ class PipelineTables:
     hosts: tuple[SystemHost, ...] = ()
 
     def pipeline_of(self, recipe: Recipe) -> str:
-        """The pipeline of a recipe's code, empty where it is not known, as for data of the asker's own."""
+        """The pipeline of a recipe's code, empty where it is not known, as for users' own data."""
         if not recipe.has_known_pipeline:
             return ""
         return next((one.pipeline for one in self.code if one.fits(recipe)), "")
@@ -136,7 +136,7 @@ class Feed(NamedTuple):
 
 
 def _processor_year(introduced: int | None) -> int:
-    """Of the processors beside an accelerator that was introduced in this year."""
+    """The year of the processors beside an accelerator introduced in this year."""
     return (introduced or BASE_YEAR) - YEARS_OLDER
 
 
@@ -181,7 +181,7 @@ def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
 def feeds_of(
     recipes: Iterable[Recipe], tables: PipelineTables, asked: PipelineAsked, machines: RentedMachines
 ) -> tuple[Feed | None, ...]:
-    """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known. An asker's own
+    """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known. A user's own
     run may have been on any of these machines."""
     feeds = known_feeds(tables.rates)
     if asked != "recipe":

@@ -57,7 +57,7 @@ class KnownLimits(NamedTuple):
         return (*self.parts, self.exchange)
 
     def of(self, machines: Indices) -> KnownLimits:
-        """Those of the machines at these positions, in this order."""
+        """The limits of the machines at these positions, in this order."""
         parts = tuple(limit.of(machines) for limit in self.parts)
         return self._replace(parts=parts, exchange=self.exchange.of(machines))
 

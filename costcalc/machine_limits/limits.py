@@ -44,7 +44,7 @@ class RentedMachines:
         return len(self.instance)
 
     def of(self, positions: Indices) -> RentedMachines:
-        """Those at these positions, in this order."""
+        """The machines at these positions, in this order."""
         return RentedMachines(self.types, self.instance[positions], self.nodes[positions])
 
     def each(self, find: Callable[[InstanceType], float | None]) -> Floats:
@@ -82,7 +82,7 @@ class Limit(NamedTuple):
     width_80: Floats
 
     def of(self, clusters: Indices) -> Limit:
-        """The same of these clusters alone, in this order."""
+        """The values for only these clusters, in this order."""
         width = np.broadcast_to(self.width_80, self.seconds_per_epoch.shape)
         return Limit(self.part, self.seconds_per_epoch[:, clusters], width[:, clusters])
 

@@ -100,7 +100,7 @@ class KnownResults:
         return {one.name: _throughput(self.task, one, self._passes_per_minute(one)) for one in count}
 
     def speeds(self, evidence: Evidence) -> TaskSpeeds:
-        """Those that follow from the results among the evidence."""
+        """The speeds that follow from the results among the evidence."""
         in_adam = (self.task.parameters_millions or math.inf) * 1e6 * BYTES_PER_PARAMETER / BYTES_PER_GIB
         return TaskSpeeds(
             tuple(self.rows[recipe.name] for recipe in evidence.recipes if recipe.name in self.rows),
@@ -217,17 +217,17 @@ def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
 
 
 def _rules(task: Task) -> Iterator[str]:
-    """What else its target asks, from what it starts, and how it is counted."""
+    """What else the target requires, where training starts, and how work is counted."""
     if task.also:
         yield f"The target is also {task.also}."
     if task.staged_gb is None:
-        yield "The size of its data set is not known here, so the time to bring it to the machine is not counted."
+        yield "The size of its data set is unknown here, so the time to load it is not counted."
     if task.starts_from:
         yield f"Training starts from {task.starts_from}."
     if task.untimed_minutes:
         yield f"Its clock leaves out compilation: about {task.untimed_minutes:g} minutes are added to every run."
     if is_contest(task):
-        yield f"Each record has a network and a schedule of its own: its work is counted in {task.pass_name}."
+        yield f"Each record has its own network and schedule; its work is counted in {task.pass_name}."
     elif task.pass_name != "epochs":
         yield f"Epochs are counted in {task.pass_name}, and speeds in {task.unit} a second."
 
@@ -249,7 +249,7 @@ def _program(one: Result) -> Program:
 
 
 def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput:
-    """What its system made, evaluations included."""
+    """The speed of the result's system, evaluations included."""
     return filled(
         Throughput,
         one,

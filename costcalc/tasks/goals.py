@@ -47,18 +47,18 @@ class Goal(Protocol):
 
     @property
     def metric(self) -> str:
-        """What it is a value of."""
+        """The metric of the target."""
         ...
 
 
 def task_of(each: Goal) -> Task | None:
-    """The published task that a question or an estimate is about; None for ImageNet's networks and for one's own runs."""
+    """The published task that a question or an estimate is about; None for ImageNet's networks and for the user's own runs."""
     task = tasks().get(each.model)
     return task if task and task.metric == each.metric else None
 
 
 def metric_name(metric: str) -> str:
-    """`top-1`, `validation loss`; the metric of one's own run as it is called there."""
+    """`top-1`, `validation loss`; the user's own metric run as it is called there."""
     return NAMES.get(metric, metric)
 
 

@@ -58,7 +58,7 @@ class TaskEvidence:
     _made: dict[str, Evidence] = field(default_factory=dict)
 
     def of(self, task: Task) -> Evidence:
-        """That of a task."""
+        """The evidence of a task."""
         if task.name not in self._made:
             from costcalc.tasks.evidence import task_evidence  # with the laws of all tasks: most commands need none
 

@@ -104,7 +104,7 @@ class TaskSpeeds:
         return HALF_OF_80 * self.of_task.widening * np.where(kinds == TRANSFERRED, 1.0, unlike) * deviation
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
-        """These clusters with a work each."""
+        """These clusters, each with its work."""
         parts = [part(self.accelerators, one.accelerator) for one in clusters]
         total = np.array([max(one.total_accelerators, 1) for one in clusters], float)
         batches = (

@@ -188,7 +188,7 @@ def partway() -> Mapping[str, tuple[Partway, ...]]:
 
 
 def benchmarks() -> tuple[str, ...]:
-    """Those whose rounds are known."""
+    """The benchmarks with known rounds."""
     return tuple(dict.fromkeys(each.benchmark for each in rounds().values()))
 
 

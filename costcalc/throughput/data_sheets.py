@@ -76,7 +76,7 @@ class DataSheets:
         return math.log(chip.memory_bandwidth_gb_per_s / self.gb_per_image)
 
     def bandwidth_roofline(self, name: str) -> float | None:
-        """The same without the limit of power."""
+        """The roofline without the limit of power."""
         chip = self.part(name)
         if not (chip.dense_16bit_tflops and chip.memory_bandwidth_gb_per_s and chip.device_memory):
             return None

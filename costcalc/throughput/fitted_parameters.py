@@ -35,7 +35,7 @@ def calibrated(kind: str, undated: bool) -> str:
 
 class Sort(NamedTuple):
     """What decides how wide a recipe's range is beside its evidence: whether its software is of no year in particular, whether it
-    is the reference network's, whether its network is a transformer, and whether it is a run of the asker's own."""
+    is the reference network's, whether its network is a transformer, and whether it is a user's own run."""
 
     undated: bool
     reference: bool

@@ -91,7 +91,7 @@ def gib_per_image(model: Model | None, image_size: int, precision: str | None) -
 
 
 def parameters(model: Model | None) -> float:
-    """Those of the network, or of ResNet-50 where they are not known."""
+    """The network's parameters, or ResNet-50's if unknown."""
     return ((model.parameters_millions if model else None) or REFERENCE_PARAMETERS_MILLIONS) * 1e6
 
 

@@ -1,4 +1,4 @@
-"""The asker's own measured speeds, which take the place of published ones where they were measured."""
+"""The user's own measured speeds, which take the place of published ones where they were measured."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = "your own code"
 def with_own_speeds(
     speeds: SpeedTable, model: Speeds, own: Sequence[Throughput], everywhere: bool = False
 ) -> SpeedTable:
-    """The same speeds [R, C], but on accelerators that the asker measured those of the asker's code: as measured on the very
+    """The same speeds [R, C], but on accelerators that the user measured those of the user's code: as measured on the very
     machine, carried over to other numbers of them. `everywhere` carries them over to all other accelerators too."""
     nearest = _nearest(speeds.clusters, own, everywhere)
     speeds = replace(speeds, throughputs=(*speeds.throughputs, *own))
@@ -57,7 +57,7 @@ def asked_speed(asked: OwnSpeed, model: str, year: int) -> Throughput:
 
 
 def with_own_code(recipe: Recipe, own: Throughput) -> Recipe:
-    """The recipe as the asker's code runs it on the machine where its speed was measured; images of other sizes take time in
+    """The recipe as the user's code runs it on the machine where its speed was measured; images of other sizes take time in
     proportion to SIZE_EXPONENT."""
     phases = (
         replace(phase, images_per_second=own.images_per_second * (own.image_size / phase.image_size) ** SIZE_EXPONENT)

@@ -67,9 +67,9 @@ def predict(
 ) -> Prediction:
     """The recipe's rates on every cluster.
 
-    A rate that its implementation was measured at on that very cluster stands, as does that of its own log on its own system.
-    `images_per_gib` is `densest` of the recipe's network and precision. `of_larger` [C, P] is `carried_over` of larger networks
-    of its series with the same code: no other rate is below it.
+    A measured rate stands: that of its own log on its own system, and that of its implementation on that very cluster. No other
+    rate falls below `of_larger` [C, P], which is `carried_over` from larger networks of its series with the same code.
+    `images_per_gib` is `densest` for the recipe's network and precision.
     """
     batch, steps, room = _batch(recipe, features, images_per_gib)
     reference, peak = _reference(recipe, features, batch), _peak(recipe, features)
@@ -180,7 +180,7 @@ def _spread_out(recipe: Recipe, features: ClusterFeatures) -> Flags:
 
 
 def _fewest_images(recipe: Recipe) -> float:
-    """Per accelerator and step: as few as were measured, or as the asker's own run had."""
+    """Per accelerator and step: as few as were measured, or as the user's own run had."""
     if isinstance(recipe, OwnRecipe) and recipe.system:
         return min(FEWEST_IMAGES, global_batch(recipe) / recipe.system.accelerators)
     return FEWEST_IMAGES
@@ -217,7 +217,7 @@ def _carried_over(features: ClusterFeatures, reference: Floats, first: Workload,
 
 
 def of_any_code(workload: Workload) -> Workload:
-    """The same work by code of which nothing is known."""
+    """This work done by code about which nothing is known."""
     return replace(workload, implementation=ANY, compilation=None)
 
 

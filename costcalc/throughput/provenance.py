@@ -11,11 +11,11 @@ from costcalc.throughput.workloads import bits
 from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, Recipe, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
-NO_SPEED = "Nobody published a speed of this network: it is carried over from those of other networks."
-NO_SPEED_OF_CODE = "Nobody published a speed of this recipe's code"
-NO_SPEED_OF_NETWORK = "Nobody published a speed of this network with this recipe's code"
+NO_SPEED = "No speed of this network has been published; it is carried over from other networks."
+NO_SPEED_OF_CODE = "No speed of this recipe's code has been published"
+NO_SPEED_OF_NETWORK = "No speed of this network with this recipe's code has been published"
 USUAL_SOFTWARE = (
-    "The software is the usual one, the middle of what was published on this accelerator; software=recipe takes that of the "
+    "The software is the usual one, the median of what was published for this accelerator; software=recipe takes that of the "
     "recipe's own year."
 )
 NEWEST_SOFTWARE = (
@@ -24,18 +24,18 @@ NEWEST_SOFTWARE = (
 )
 BESIDE_LARGER = (
     (),
-    ("The speed is that of a larger network of the same series with the same code, which came out faster.",),
-    ("A larger network of the same series is faster with the same code; the measured speed of this one stands.",),
+    ("The speed is that of a larger network of the same series, which the same code trains faster.",),
+    ("The same code trains a larger network of the same series faster; the measured speed of this one stands.",),
 )  # by `Prediction.beside_larger`
-WIDE_BY_RULE = "The range is wide by rule: too few results are known to measure how far such estimates err."
+WIDE_BY_RULE = "The range is wide by rule: there are too few results to measure the error of such estimates."
 OF_PROCESSOR = (
-    "Speed of a processor, carried over by its cores, clock and vector width from rates that others measured on processors.",
-    "The range is as wide as it must be to hold 8 in 10 of these rates, each predicted from those of other organisations.",
-    "Nobody is known to have run this recipe's code on a processor; its batch is taken in as many parts as memory needs.",
+    "The processor's speed is carried over by cores, clock and vector width from rates measured on other processors.",
+    "The range is wide enough to hold 8 in 10 of these rates, each predicted from other organisations' rates.",
+    "This recipe's code is not known to have run on a processor; its batch is split to fit the memory.",
 )
 DISTILS = (
-    "Its training distils {}, which looks at each image too: a third of that network's own step is counted. Nobody published a "
-    "speed of both."
+    "Its training distils {}, which also sees each image: a third of that network's step is added. No speed of both together "
+    "has been published."
 )
 DATA = {"synthetic": "synthetic images", "real": "", "whole run": "a whole run"}
 
@@ -67,24 +67,25 @@ def _run_otherwise(recipe: Recipe) -> Iterator[str]:
         changes = zip(recipe.as_published, recipe.running, strict=True)
         changed = [f"{spoken(now)} ({spoken(was)})" for was, now in changes if was != now]
         yield (
-            f"The recipe is taken to run otherwise than where it was published: {listed(changed)}. What that does to its speed "
-            "is learned from other codes; its accuracy is taken to stay."
+            f"The recipe runs differently from its publication: {listed(changed)}. The effect on its speed is learned from other "
+            "code; its accuracy is assumed not to change."
         )
     elif recipe.precision in THIRTY_TWO_BIT and not is_reference(recipe):
-        yield f"The recipe was published in {recipe.precision} alone: precision=amp says how long it would take in 16 bits."
+        yield f"The recipe was published in {recipe.precision} only; precision=amp estimates it in 16 bits."
 
 
 def spoken(way: str | None) -> str:
     """A way of running in words."""
-    return way.replace("_", " ") if way else "not said"
+    return way.replace("_", " ") if way else "not stated"
 
 
 def never_measured(accelerator: str, priors: Mapping[str, ChipPrior]) -> Iterator[str]:
     """What an accelerator's own speed rests on where nobody trained an image classifier on it."""
     if accelerator in priors:
         tasks = [task.replace("_", " ") for task in priors[accelerator].tasks]
-        measured = f", and how fast MLPerf's {listed(tasks)} ran on it or on its silicon" if tasks else " alone"
-        yield f"Nobody published a speed of an image classifier on {accelerator}: its data sheet says it{measured}."
+        measured = f" and from MLPerf's {listed(tasks)}, which ran on it or on the same silicon" if tasks else ""
+        unknown = f"No speed of an image classifier on {accelerator} has been published"
+        yield f"{unknown}; it is estimated from the data sheet{measured}."
 
 
 def _how_wide(width: HalfWidth) -> str:
@@ -92,17 +93,15 @@ def _how_wide(width: HalfWidth) -> str:
         return WIDE_BY_RULE
     if width.by_organisation:
         return (
-            f"The range is as wide as it must be to hold 8 in 10 results of {width.cases:,} organisations, each counted once and "
-            "predicted from the others."
+            f"The range is wide enough to hold 8 in 10 results of {width.cases:,} organisations, each counted once and predicted "
+            "from the others."
         )
-    return f"The range is as wide as it must be to hold 8 in 10 of {width.cases:,} results that were predicted from others."
+    return f"The range is wide enough to hold 8 in 10 of {width.cases:,} results, each predicted from others."
 
 
 def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | None, anchored: bool) -> str:
     if base is None and not anchored:
-        return (
-            NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks."
-        )
+        return NO_SPEED if kind != CODE else f"{NO_SPEED_OF_CODE}; it is modelled from other code and networks."
     home = recipe.system
     log = f"the recipe's own log on {home.accelerators} x {home.accelerator}" if home else "the recipe's own log"
     source, measured = (named(base), base.system) if base else (log, home)
@@ -115,7 +114,7 @@ def _rests_on(recipe: Recipe, cluster: Cluster, kind: int, base: Throughput | No
         return f"Speed measured on this accelerator and count: {source}."
     unknown = {True: NO_SPEED_OF_CODE, False: NO_SPEED_OF_NETWORK}[kind == CODE]
     if base and base.stack != recipe.stack:
-        return f"{unknown}: it is modelled from those of other codes and networks; nearest: {source}."
+        return f"{unknown}; it is modelled from other code and networks, the nearest being {source}."
     return f"Speed carried over from {source} to {to}."
 
 
@@ -138,10 +137,8 @@ def _where(row: Throughput) -> str:
 
 
 def _other_machines(measured: System, cluster: Cluster) -> Iterator[str]:
-    if measured.accelerator != cluster.accelerator:
-        yield cluster.accelerator
-    if measured.accelerators != cluster.total_accelerators:
-        yield "1 accelerator" if cluster.total_accelerators == 1 else f"{cluster.total_accelerators} accelerators"
+    if (measured.accelerator, measured.accelerators) != (cluster.accelerator, cluster.total_accelerators):
+        yield f"{cluster.total_accelerators} x {cluster.accelerator}"
     if measured.nodes != cluster.nodes:
         yield "one machine" if cluster.nodes == 1 else f"{cluster.nodes} machines"
 

@@ -114,7 +114,7 @@ class SpeedTable:
         return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *chip, *larger)
 
     def of(self, clusters: Indices) -> SpeedTable:
-        """The same of these clusters alone, in this order."""
+        """The values for only these clusters, in this order."""
         columns = {name: getattr(self, name)[:, clusters] for name in COLUMNS}
         return replace(self, clusters=tuple(map(self.clusters.__getitem__, clusters.tolist())), **columns)
 

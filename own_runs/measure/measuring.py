@@ -23,7 +23,7 @@ LEAST_SHARE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to measure. `names` are those of one network, the one to store it under first; `module` builds one of the asker's own.
+    """What to measure. `names` are those of one network, the one to store it under first; `module` builds one of the user's own.
     Without a batch, batches double until no more fit or the rate no longer rises; `seconds` are spent on each."""
 
     names: tuple[str, ...]
@@ -67,7 +67,7 @@ class Measurement:
         return "accelerator" if self.best.images_per_second <= self.pipeline_images_per_second else "data pipeline"
 
     def speed(self, now: datetime) -> MeasuredSpeed:
-        """As a row to store."""
+        """The speed as a row to store."""
         return MeasuredSpeed(
             model=self.request.names[0],
             image_size=self.request.image_size,

@@ -1,4 +1,4 @@
-"""The network to measure: torchvision's or timm's of a name, or one of the asker's own."""
+"""The network to measure: torchvision's or timm's of a name, or one of the user's own."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Billing:
 
     @property
     def terms(self) -> BillingTerms:
-        """As an offer has it."""
+        """The billing terms as an offer holds them."""
         return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 

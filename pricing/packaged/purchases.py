@@ -46,7 +46,7 @@ class SoldFor:
     source: str
 
     def machine(self, count: int) -> SoldFor:
-        """The same as a whole machine of `count` accelerators."""
+        """A whole machine of `count` accelerators."""
         if self.host is None:
             return self
         around = HOSTS[self.host]
@@ -64,7 +64,7 @@ class SoldFor:
 
 
 def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
-    """What the asker's machine of these chips cost and draws: as the question says, else as it was last sold for by then, in the
+    """What the user's machine of these chips cost and draws: as the question says, else as it was last sold for by then, in the
     question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give where nobody knows, or it was
     not on sale yet."""
     if as_of.date() < chip.on_sale_from:
@@ -85,7 +85,7 @@ def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: date
 
 
 def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
-    """What a kWh costs where the asker's machines stand, in the question's currency, and how many the building takes for each."""
+    """What a kWh costs where the user's machines stand, in the question's currency, and how many the building takes for each."""
     per_kwh, pue = query.electricity, query.pue
     return Electricity(
         USD_PER_KWH[per_kwh] * per_usd if isinstance(per_kwh, str) else Decimal(repr(per_kwh)),

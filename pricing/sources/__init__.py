@@ -14,7 +14,7 @@ PAGE = "pricing.sources.common.page"
 
 
 def specification(name: str, module: str) -> SourceSpec:
-    """That of the source of this name, whose module this is."""
+    """The specification of the source with this module."""
     found = import_module(module)
     spec: SourceSpec = found.page_spec(name) if module == PAGE else found.SPEC
     return spec

@@ -114,7 +114,7 @@ class SourceSpec:
 
     @property
     def is_public(self) -> bool:
-        """Whether an edition may hold its rates: never those of one's own or read with an account."""
+        """Whether an edition may hold its rates: never those of the user's own or read with an account."""
         return self.passed_on and self.is_open and not self.is_own
 
     @property

@@ -125,7 +125,7 @@ def _wrong(path: Path) -> str | None:
             return finding
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
-                return "it is no copy of a store, such as `costcalc prices backup` writes"
+                return "it is not a copy of a store as `costcalc prices backup` writes"
             [(revision,)] = connection.execute("SELECT version_num FROM alembic_version")
         if revision >= HEAD:
             Store(f"{SCHEME}{path}", WAIT_SECONDS).all_offers()
@@ -154,7 +154,7 @@ class _Own:
 
 
 def _own(path: Path) -> _Own | None:
-    """None where it cannot be read."""
+    """The own runs; None if they cannot be read."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             runs = connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
@@ -171,7 +171,7 @@ def _key(connection: sqlite3.Connection) -> bytes | None:
 
 
 def _hidden(runs: list[tuple[Any, ...]], key: bytes) -> _Own:
-    """Those of an earlier version, whose owners are digests of tokens."""
+    """Own runs of an earlier version, whose owners are digests of tokens."""
     owners = [owner and keyed(key, TOKEN, bytes.fromhex(owner)) for _, _, owner, *_ in runs]
     return _Own([(*run[:2], owner, *run[3:]) for run, owner in zip(runs, owners, strict=True)], key)
 

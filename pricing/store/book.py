@@ -267,7 +267,7 @@ def digests_in(digests: NDArray[np.void]) -> list[bytes]:
 
 
 def moment(seconds: int) -> datetime:
-    """The moment so many seconds after 1970."""
+    """The moment this many seconds after 1970."""
     return datetime.fromtimestamp(seconds, UTC)
 
 

@@ -16,7 +16,7 @@ log = logging.getLogger("costcalc.changes")
 
 @dataclass(frozen=True, slots=True)
 class By:
-    """Who changes something, and when."""
+    """Who changed something, and when."""
 
     who: str
     at: datetime

@@ -1,4 +1,4 @@
-"""Keys that may be used only once, such as signatures of requests. All workers share them, beside the prices."""
+"""Keys that may be used only once, such as request signatures. All workers share them, beside the prices."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ class Store:
             leases.give_back(connection, lease, now, done=done)
 
     def changes(self, most: int) -> list[Change]:
-        """Who last changed what, the oldest first."""
+        """The latest changes with their authors, oldest first."""
         with self._database.reading() as connection:
             return newest_changes(connection, most)
 

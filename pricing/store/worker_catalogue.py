@@ -114,7 +114,7 @@ class WorkerCatalogue:
         self._own_runs = self._opened().own_runs()
 
     def remove_own_run(self, id: str, by: By) -> None:
-        """Forget a run likewise. Raises StoreError."""
+        """Forget a run. Raises StoreError."""
         self._opened().remove_own_run(id, by)
         self._own_runs = self._opened().own_runs()
 

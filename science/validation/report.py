@@ -16,11 +16,12 @@ from science.validation.scores import Coverage, Score
 from science.validation.spot_rates import SpotCoverage
 
 HEADINGS = (
-    "experiment", "n", "baseline", "ours", "ours/baseline", "asked for", "median", "p90", "bias",
+    "experiment", "n", "baseline, %", "ours, %", "ours/baseline", "asked for", "median, %", "p90, %", "bias, %",
     "80 %: x/÷", "inside (95 % of it)", "90 %: x/÷", "inside (95 % of it)",
 )  # fmt: skip
-ON_THE_PAGE = ("experiment", "n", "baseline", "ours", "median", "bias", "80 %: x/÷", "inside (95 % of it)")
+ON_THE_PAGE = ("experiment", "n", "baseline, %", "ours, %", "median, %", "bias, %", "80 %: x/÷", "inside (95 % of it)")
 TOGETHER = ("all ", "own run, ", "watched run, ")  # how families of chances begin that hold others
+SPOT = "Spot rates: the share inside the 80 % range (95 % of it), below and above."
 ROUNDS = "Rates of each round of MLPerf, forecast with the rounds before it:"
 
 
@@ -71,13 +72,14 @@ class Report:
             if one.family.startswith(families)
         ]
         remarks += [
-            f"Said and reached, {kind}: "
+            f"Said and reached (chances), {kind}: "
             + ", ".join(f"{one.said:.2f} and {one.reached:.2f} ({one.chances})" for one in bins)
-            + "; in brackets the number of chances."
+            + "."
             for kind, bins in self.reliability.items()
         ]
+        remarks += [SPOT] if self.spot else []
         remarks += [
-            f"Spot rates after {days} days, {what}, 80 % range inside (95 % of it), below and above: "
+            f"Spot rates after {days} days, {what}: "
             + "; ".join(_spot(one) for one in self.spot if (one.what, one.days) == (what, days))
             + "."
             for what, days in dict.fromkeys((one.what, one.days) for one in self.spot)
@@ -87,8 +89,8 @@ class Report:
 
 def _cells(score: Score) -> tuple[str, ...]:
     share = f"{score.mape / score.baseline_mape:.2f}"
-    compared = [_percent(score.baseline_mape), _percent(score.mape), share, _asked_for(score)]
-    errors = [_percent(score.median), _percent(score.p90), f"{100 * score.bias:+.1f} %"]
+    compared = [_figure(score.baseline_mape), _figure(score.mape), share, _asked_for(score)]
+    errors = [_figure(score.median), _figure(score.p90), f"{100 * score.bias:+.1f}"]
     spreads = [cell for coverage in score.coverage for cell in _coverage(coverage)]
     return (score.experiment, str(score.cases), *compared, *errors, *spreads)
 
@@ -111,4 +113,8 @@ def _spot(found: SpotCoverage) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{_figure(share)} %"
+
+
+def _figure(share: float) -> str:
+    return f"{100 * share:.1f}"

@@ -41,7 +41,7 @@ def split(estimate):
 def figures(estimate):
     [sentence] = split(estimate)
     words = sentence.replace(",", "").split()
-    return tuple(int(words[words.index(before) + 1]) for before in ("Batch", "in", "most"))
+    return tuple(int(words[words.index(before) + 1]) for before in ("Batch", "into", "most"))
 
 
 def test_a_batch_too_large_for_the_memory_is_taken_in_steps(found):
@@ -64,7 +64,7 @@ def test_a_batch_that_fits_is_not_mentioned(found):
 def test_a_batch_that_nobody_published_is_called_taken(found):
     asked = {"recipe": ("nvidia-mxnet-resnet50-v100x8-fp32-90ep",), "recipes": "all", "nodes": 1}
     [sentence] = split(found("T4", target=0.757, **asked)["T4"])
-    assert sentence.startswith("Batch 2,048 (taken, none being published) in 2 steps of at most 128 images")
+    assert sentence.startswith("Batch 2,048 (assumed; none was published) is split into 2 steps of at most 128 images")
 
 
 def test_on_a_machine_like_its_own_a_recipe_holds_its_batch_as_it_did(found):

@@ -26,7 +26,7 @@ def test_kilowatt_hours_are_watts_times_hours_times_what_the_building_takes(ask)
     assert one.carbon_kg == pytest.approx(one.energy_kwh * 0.365128)
     (said,) = energy_of(one)
     assert said.startswith(
-        "Energy: 400 W by the data sheet of A100-40GB, times 1.38 for the machine around it as measured on H100, times PUE 1.14 "
+        "Energy: 400 W from A100-40GB's data sheet, times 1.38 for the rest of the machine (measured on H100), times PUE 1.14 "
         "of aws (2025). Carbon: 0.365 kg CO2e a kWh, the grid's average in a year that is not stated (EPA eGRID of NERC region"
     )
 
@@ -43,13 +43,13 @@ def test_where_the_grid_is_not_known_the_energy_still_is(ask):
     one = only(ask(0.757, provider=("lambda",), accelerator=("H100",), as_of=NOW, limit=1))
     assert one.energy_kwh > 0
     assert one.carbon_kg is None
-    assert "PUE 1.56, a usual one. Carbon: no figure of the grid there is known." in energy_of(one)[0]
+    assert "PUE 1.56, the usual one. Carbon: no figure for the local grid is known." in energy_of(one)[0]
 
 
 def test_where_nobody_published_watts_nothing_is_known(ask):
     one = only(ask(0.757, accelerator=("TPU v5e",), as_of=NOW, limit=1))
     assert (one.energy_kwh, one.carbon_kg) == (None, None)
-    assert energy_of(one) == ["Energy: the watts of TPU v5e were not published."]
+    assert energy_of(one) == ["Energy: the power of TPU v5e was not published."]
 
 
 def test_packaged_grids_and_data_centers_are_plausible_and_stated_once(packaged_evidence):

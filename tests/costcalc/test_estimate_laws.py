@@ -496,7 +496,11 @@ def test_clusters_say_why_they_are_so_large(ask):
     found = ask(0.757, **asked).estimates
     said = {
         words: {(one.instance_type, one.nodes) for one in found if any(words in line for line in one.assumptions)}
-        for words in ("the most that anybody can rent", "as in a published run", "the most that one capacity block has")
+        for words in (
+            "the most that anybody can rent",
+            "as many as a published run used",
+            "the most that one capacity block has",
+        )
     }
     sold, ran, in_blocks = said.values()
     assert {nodes for name, nodes in sold if name == "p4d.24xlarge"} == {2, 4, 8, 16}

@@ -286,9 +286,9 @@ def test_reasons_compare(packaged_evidence):
     assert f"later than the fastest, for ${more:,.2f} less." in cheapest.reason
     alone = ask_of(packaged_evidence, one).picks
     assert [pick.reason for pick in alone[:3]] == [
-        "Costs least, and no other surely ends sooner.",
-        "No other surely ends sooner than the cheapest.",
-        "No other saves hours at less than they are worth.",
+        "Costs least, and nothing else is sure to finish sooner.",
+        "Nothing else is sure to finish sooner than the cheapest.",
+        "Nothing else saves hours for less than they are worth.",
     ]
 
 

@@ -160,5 +160,5 @@ def test_spot_says_what_its_range_holds(ask, overheads, interruptions):
     assert interruptions in time
     assert "waiting for capacity is not counted" in time
     fall, rise = map(float, spot_rates.moves(one.provider, one.accelerator).after(one.price_age_days + one.hours / 24))
-    assert f"a rate of {exp(-fall):.2f} to {exp(rise):.2f} times" in money
-    assert "has no basis but the widest moves known" in money
+    assert f"the rate ending at {exp(-fall):.2f} to {exp(rise):.2f} times" in money
+    assert "takes the widest moves known" in money

@@ -62,7 +62,7 @@ def test_it_is_carried_over_to_more_of_them_and_no_other_accelerator_knows_it():
     eight = replace(ON_A100, accelerators=8)
     [more, *_] = estimates(eight, own_speed())
     assert more.evidence.throughput == "interpolated"
-    assert "carried over to 8 accelerators" in more.evidence_notes.throughput
+    assert "carried over to 8 x A100-80GB" in more.evidence_notes.throughput
     assert more.images_per_second > 1450 * 4
     on_h100 = replace(ON_A100, accelerator=("H100",))
     assert estimates(on_h100, own_speed()) == estimates(on_h100)

@@ -89,7 +89,7 @@ class Scale:
 
     @classmethod
     def around(cls, values: Iterable[float], low: float | None = None) -> Scale:
-        """That of these values with a little room, or from `low` on."""
+        """An axis around these values with a little room, or from `low` up."""
         every = list(values)
         least, most = min(every, default=0.0), max(every, default=1.0)
         room = (most - (least if low is None else low)) * 0.05 or abs(most) * 0.05 or 1.0
@@ -100,7 +100,7 @@ class Scale:
         return (value - self.low) / (self.high - self.low)
 
     def ticks(self, number: int = 6) -> list[Tick]:
-        """About so many round values: 1, 2 or 5 of a power of ten apart."""
+        """About this many round values, 1, 2 or 5 times a power of ten apart."""
         rough = (self.high - self.low) / number
         power = 10.0 ** floor(log10(rough))
         step = next(each * power for each in (1, 2, 5, 10) if each * power >= rough * 0.999)
@@ -126,7 +126,7 @@ def across(at: Callable[[float], float], ticks: Iterable[Tick]) -> list[tuple[st
 
 
 def up(at: Callable[[float], float], ticks: Iterable[Tick]) -> list[tuple[str, str]]:
-    """The same from below."""
+    """Ticks measured from below."""
     return [(Place.of(0, at(tick.value)).y, tick.label) for tick in ticks]
 
 
@@ -166,7 +166,7 @@ def sign(place: Place, shape: str, css: str, words: str = "") -> str:
 
 
 def text(place: Place, words: str, css: str = "", dx: int = 0, dy: int = 0) -> str:
-    """Words beside a place."""
+    """Words beside a point."""
     return f'<text class="{css}" x="{place.x}" y="{place.y}" dx="{dx}" dy="{dy}">{escape(words)}</text>'
 
 

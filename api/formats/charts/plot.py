@@ -133,7 +133,7 @@ def plot(answer: Answer, points: Points) -> Plot:
 
 
 def _signs(frame: Frame, answer: Answer) -> Iterator[tuple[str, tuple[str, int]]]:
-    """The sign of each pick by its name, and of what the asker owns."""
+    """The sign of each pick by its name, and of what the user owns."""
     yield from ((pick.name, _sign(frame, pick.estimate)) for pick in answer.picks)
     yield from ((words.YOURS, _sign(frame, mine.estimate)) for mine in answer.owned)
 
@@ -178,7 +178,7 @@ def _mark(frame: Frame, point: Point) -> Mark:
 
 
 def _told(frame: Frame, point: Point, currency: str) -> Mark:
-    """With a sentence: what to rent, its cost and its time."""
+    """The point with a sentence: what to rent, its cost and its time."""
     cost, low, high = (
         money(Decimal(f"{amount:.2f}"), currency) for amount in (point.cost, point.cost_low, point.cost_high)
     )

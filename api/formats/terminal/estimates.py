@@ -39,7 +39,7 @@ def estimate_lines(
 
 
 def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
-    """Machines of one's own, the picks with their names and the best others, as many as fit so many lines; all that stands behind
+    """Users' own machines, the picks with their names and the best others, as many as fit so many lines; all that stands behind
     them, if asked for."""
     shown = [*(mine.estimate for mine in found.owned), *found.best]
     rows = [*{each.rank: each for each in shown}.values()][: found.query.limit]

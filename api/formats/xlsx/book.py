@@ -104,7 +104,7 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """The name in words with the unit: `Billed cost (USD)`; as it is where it is the asker's own."""
+        """The name in words with the unit: `Billed cost (USD)`; as it is where it is the user's own."""
         name = self.name if self.name.startswith("_") else in_words(self.name)
         return f"{name} ({self.unit})" if self.unit else name
 

@@ -197,6 +197,6 @@ class _Row:
 
 
 def needed_by_few(columns: Sequence[csv_export.Column], kept: Container[str], layout: Layout) -> Container[str]:
-    """The columns to fold away: none where the asker chose them, else all that the sheet of estimates folds away too."""
+    """The columns to fold away: none where the user chose them, else all that the sheet of estimates folds away too."""
     shown = {name: name in kept or name.removeprefix("best_") in SHOWN for name, _ in columns}
     return () if layout.columns else [name for name, is_shown in shown.items() if not is_shown]

@@ -26,7 +26,7 @@ MIDNIGHTS = (time(), time(23, 59, 59))
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A sum of a column of the table: of all rows, or of those that have this text in a column of the asker's own."""
+    """A sum of a column of the table: of all rows, or of those with this text in one of the user's own columns."""
 
     name: str
     rows: int

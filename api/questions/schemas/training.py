@@ -48,9 +48,7 @@ class LayoutSchema(Schema):
     """Parameters that change how an answer is written, never its figures."""
 
     format = Choice(WORKBOOK_FORMATS, "format of the answer; overrides the Accept header", example="csv")
-    excel = Flag(
-        "CSV for Excel: a UTF-8 mark, dates that Excel reads, and a last line that counts the rows left out", example=1
-    )
+    excel = Flag("CSV for Excel: a UTF-8 mark, Excel's dates, and a last line that counts the rows left out", example=1)
     sep = Separator("CSV: separator between cells; default a comma", example=";")
     decimal = Choice((".", ","), "CSV: decimal separator; with a comma, sep is ; by default", example=",")
     columns = Names("CSV and XLSX: these columns alone, in this order", example="provider,hours")
@@ -64,19 +62,16 @@ class OfferFilters(LayoutSchema):
     region = Names("region, as its provider names it", example="us-east-1")
     instance_type = Names("machine type, as its provider names it", example="a2-highgpu-1g")
     accelerator = Names(
-        "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB, H100-SXM and V100-16GB a single one; CPU "
-        "means every processor",
+        "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB and H100-SXM a single one; CPU means every "
+        "processor",
         example="H100",
     )
     purchase = Choices(PurchaseOption, "purchase option", example="reserved", also=PURCHASES)
     term = Terms("length of a commitment or rental, also in days such as 14d", example="1y")
     payment = Choices(Payment, "payment option of a commitment", example="no_upfront")
-    available = Flag(
-        "only machines that the provider reported as free when the price was read; default false", example="true"
-    )
+    available = Flag("only machines that the provider reported as free when the price was read", example="true")
     as_of = Moment(
-        "use the prices known at this time: a date (the end of that day, UTC), a month or a year (its end), or an ISO "
-        "date-time; default now",
+        "use the prices known at this time: a date, month or year (its end, UTC), or an ISO date-time; default now",
         example="2026-06-30",
     )
     limit = Number(int, 1, 1000, "maximum number of rows", example=20)
@@ -89,37 +84,34 @@ class TrainingSchema(OfferFilters):
     """The parameters of a training; those of `/cost`, and of other questions but for a few."""
 
     model = Text(
-        "model to train; case, - and _ are ignored; any with epochs and a speed or a size",
+        "model to train; case, - and _ are ignored; any takes epochs and a speed or a size",
         example="resnet50",
         required=True,
     )
     target = Target(
-        "accuracy to reach, as a fraction or a percentage such as 75.7%; default what the ordinary recipe with the most runs "
-        "reaches in nine of ten, which the answer names; of a task its own",
+        "accuracy to reach, as a fraction or a percentage such as 75.7%; default the task's own or, on ImageNet, what the most "
+        "used ordinary recipe reaches in nine of ten runs",
         example=0.757,
     )
     metric = Choice(Metric, "top-1 or top-5 accuracy; default top1", example="top1")
     dataset = Choice(("imagenet",), "dataset that the accuracy is measured on; default imagenet", example="imagenet")
-    recipe = Names("names of recipes; a name may end in *", example="mlperf-*")
+    recipe = Names("recipe names; a name may end in *", example="mlperf-*")
     accelerators = Number(int, 1, 1_000_000, "total number of accelerators on all machines", example=8)
     nodes = Number(
         int,
         1,
         100_000,
-        "number of machines; default 1, and for machines sold as clusters also 2, 4, 8 and so on, up to the most that anybody "
-        "can rent",
+        "number of machines; default 1 and, for machines sold as clusters, also 2, 4, 8 and so on, up to the most for rent",
         example=1,
     )
-    max_accelerators = Number(int, 1, 1_000_000, "at most so many accelerators on all machines together", example=4)
-    max_nodes = Number(int, 1, 100_000, "at most so many machines", example=2)
-    max_hours = Hours(
-        float, 0, 10**9, "only estimates that finish within this many calendar hours", open_low=True, example=12
-    )
+    max_accelerators = Number(int, 1, 1_000_000, "maximum total number of accelerators", example=4)
+    max_nodes = Number(int, 1, 100_000, "maximum number of machines", example=2)
+    max_hours = Hours(float, 0, 10**9, "maximum calendar hours", open_low=True, example=12)
     max_cost = Cost(
         Decimal,
         0,
         10**12,
-        "only estimates that cost at most this much, in the currency of the answer",
+        "maximum cost, in the currency of the answer",
         open_low=True,
         example=100,
     )
@@ -135,44 +127,44 @@ class TrainingSchema(OfferFilters):
     )
     training = Choice(
         get_args(Training),
-        "which recipes count: ordinary means scripts that most people run, tuned adds public code made for speed, record adds "
+        "which recipes count: ordinary are scripts that most people run, tuned adds public code made for speed, record adds "
         "benchmark submissions; your own runs always count; default tuned",
         example="ordinary",
     )
-    evidence = Choice(("any", "measured"), "measured: only speeds that were measured on that system; default any")
+    evidence = Choice(("any", "measured"), "measured: only speeds measured on that system; default any")
     software = Choice(
         ("usual", "recipe"),
-        "software behind the speeds of MLPerf's recipes: usual is the median of what was published for the accelerator, "
-        "recipe that of the recipe's own year; default usual",
+        "software behind the speeds of MLPerf's recipes: usual is the accelerator's published median, recipe that of the "
+        "recipe's own year; default usual",
         example="recipe",
     )
     pipeline = Choice(
         get_args(PipelineAsked),
-        "how the processors prepare images: recipe is the recipe's own pipeline, none ignores processors and disks, the "
-        "others are PyTorch with Pillow, DALI, FFCV and tf.data; default recipe",
+        "how processors prepare images: by the recipe's own pipeline (default), none to ignore processors and disks, or by "
+        "PyTorch with Pillow, DALI, FFCV or tf.data",
         example="dali",
     )
     precision = Choice(
         ("amp", "fp32"),
-        "what recipes compute in: amp, 16 bits where that is enough, or fp32; default as each recipe did; speeds are then "
-        "learned from other codes; the accuracy is taken to stay",
+        "precision: amp (16 bits where that is enough) or fp32; default each recipe's own. Speeds are then learned from other "
+        "code, and the accuracy is assumed not to change",
         example="amp",
     )
     compilation = Choice(
         get_args(Compilation),
-        "how the code runs: eager, one operation after another, or compiled (XLA, JAX, torch.compile); default as each recipe's "
-        "own does, and where nobody says it, both are part of the range",
+        "how the code runs: eager, or compiled (XLA, JAX, torch.compile); default as each recipe's own does; if that is "
+        "unknown, the range covers both",
         example="compiled",
     )
     images_per_second = OwnSpeeds(
-        "speed of your own code, and the machine on which you measured it; other machines are scaled from it, or from several",
+        "speed of your own code and the machine you measured it on; other machines are scaled from one or several",
         example="1450@1xA100-80GB",
     )
     epochs = Number(
         float,
         0,
         10**6,
-        "epochs that reach the target, by your word; without a target the training is done after them",
+        "epochs that you say reach the target; without a target the training ends after them",
         open_low=True,
         example=300,
     )
@@ -180,10 +172,10 @@ class TrainingSchema(OfferFilters):
         float, 0, 10**7, "parameters of your network in millions, for model=any", open_low=True, example=25.6
     )
     gmacs = Number(
-        float, 0, 10**9, "multiply-adds of your network for one image in 1e9, for model=any", open_low=True, example=4.1
+        float, 0, 10**9, "multiply-adds of your network per image in 1e9, for model=any", open_low=True, example=4.1
     )
     samples_per_epoch = Number(
-        int, 1, 10**12, "samples of your data set, with epochs; default the 1,281,167 of ImageNet", example=1_281_167
+        int, 1, 10**12, "samples of your data set, with epochs; default ImageNet's 1,281,167", example=1_281_167
     )
     overheads = Choice(
         ("typical", "none"), "typical: add start-up, data staging, evaluation and checkpoints; default typical"
@@ -193,7 +185,7 @@ class TrainingSchema(OfferFilters):
         float,
         0,
         1,
-        "share of the remaining time of a commitment, rental or owned machine that other work uses, for the effective cost; "
+        "share of a commitment's, rental's or owned machine's remaining time that other work uses, for the effective cost; "
         "at 0 this run bears the whole cost; default 1",
         is_share=True,
         example=0.5,
@@ -203,32 +195,32 @@ class TrainingSchema(OfferFilters):
         Decimal,
         0,
         10**9,
-        "what an hour of waiting costs you, in the currency of the answer; it decides the balanced pick and, within 5 %, the "
+        "what an hour of waiting costs you, in the currency of the answer; decides the balanced pick and, within 5 %, the "
         "cheapest; default 10 US dollars",
         example=10,
     )
     sort = Choice(
         ("cost", "time"),
-        "the order: by cost or by calendar time; default cost. If given, the cheapest or the fastest pick comes first",
+        "order by cost (default) or calendar time; if given, the cheapest or the fastest pick comes first",
     )
     pick = Choice(
         get_args(PickName),
-        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced where it saves "
-        "over a quarter of an hour and an hour saved costs under a tenth of what it is worth",
+        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced if it saves over a "
+        "quarter of an hour at under a tenth of hour_worth",
         example="cheapest",
     )
     limit = Number(int, 1, 1000, "maximum number of estimates; default 20", example=20)
-    frontier = Flag("only estimates that no other beats on both cost and calendar time; default false", example="true")
+    frontier = Flag("only estimates that no other beats on both cost and calendar time", example="true")
     recipes = Choice(
-        ("best", "all"), "best: only the best recipe for each machine and offer; all: every recipe; default best"
+        ("best", "all"), "best (default): only the best recipe for each machine and offer; all: every recipe"
     )
     regions = Choice(
-        ("cheapest", "all"), "cheapest: only the cheapest region of each offer; all: every region; default cheapest"
+        ("cheapest", "all"), "cheapest (default): only the cheapest region of each offer; all: every region"
     )
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
     max_price_age = Number(int, 0, 36_500, "age in days above which a price is left out; default 540", example=540)
     discount = Discounts(
-        "your discount on list prices: a fraction or a percentage, for all providers or as provider:fraction",
+        "your discount on list prices: a fraction or a percentage, or provider:fraction",
         example="0.12",
     )
     currency = Currency("currency of the answer, an ISO 4217 code; default USD", example="EUR")
@@ -241,24 +233,23 @@ class TrainingSchema(OfferFilters):
     egress_gb = Number(Decimal, 0, 10**9, "GB transferred out of the cloud in total; default 0", example=10)
     egress_rate = Cost(Decimal, 0, 10**6, "your egress rate per GB, in the currency of the answer", example="0.05")
     own = Names(
-        "machines that you own: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter "
-        "leaves them out",
+        "your machines: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter leaves them "
+        "out",
         example="1x RTX 4090",
     )
     own_price = Cost(
         Decimal,
         0,
         10**9,
-        "price of each of your machines, in the currency of the answer; 0 if it is paid off; default the price at which such "
-        "machines were sold",
+        "price of each of your machines, in the currency of the answer; 0 if paid off; default what such machines sold for",
         example=2800,
     )
-    own_years = Number(int, 1, 20, "years for which you use your machines; default 3", example=3)
+    own_years = Number(int, 1, 20, "years that you use your machines; default 3", example=3)
     own_resale = Number(
         Decimal,
         0,
         1,
-        "share of its price that your machine is worth after these years; default 0.25",
+        "share of the price that your machine is worth after these years; default 0.25",
         is_share=True,
         example=0.25,
     )
@@ -266,7 +257,7 @@ class TrainingSchema(OfferFilters):
         Decimal,
         0,
         10**6,
-        "power of each of your machines, in watts; default by the data sheets",
+        "watts of each of your machines; default by the data sheets",
         open_low=True,
         example=650,
     )
@@ -281,13 +272,12 @@ class TrainingSchema(OfferFilters):
         get_args(Place),
         1,
         10,
-        "power usage effectiveness: kWh of the building for each kWh of the machine; household (default) is 1, data_center "
-        "1.56",
+        "power usage effectiveness: kWh of the building per kWh of the machine; household (default) is 1, data_center 1.56",
         example=1.2,
     )
     profile = Choice(
         ("own", "focus"),
-        "CSV columns: own, or focus for those of the FinOps billing format; default own",
+        "CSV columns: own (default), or focus for the FinOps billing format",
         example="focus",
     )
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
@@ -306,9 +296,9 @@ class TrainingSchema(OfferFilters):
 
     @validates_schema
     def _own_machines_are_named(self, values: Mapping[str, object], **_: object) -> None:
-        """What is said of machines that nobody names would change nothing."""
+        """Rejects facts about own machines when the question names none."""
         if not self._names_own_machines(values):
-            told = "speaks of machines that you own, and the question names none: add {}"
+            told = "describes a machine that you own, but the question names none: add {}"
             raise ValidationError({name: [told.format(self.own_example)] for name in OWNED_BY if name in values})
 
     own_example = "own=1xRTX4090"

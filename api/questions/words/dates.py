@@ -54,7 +54,7 @@ def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0) -> bo
     except ValueError:
         return scan.ask(text, "there is no such day; write for example as of 2018-04-26")
     if first > scan.today:
-        return scan.ask(text, "prices of the future are not known; a time limit is so many hours, as in within 8 hours")
+        return scan.ask(text, "future prices are not known; a time limit is a number of hours, as in within 8 hours")
     written = (f"{year}", f"{year}-{month:02}", f"{year}-{month:02}-{day:02}")
     return scan.add("as_of", written[bool(month) + bool(day)])
 
@@ -93,11 +93,11 @@ def _ago(scan: Scan, found: Found) -> bool:
     if unit in ("day", "week"):
         return scan.add("as_of", f"{scan.today - timedelta(many * (7 if unit == 'week' else 1))}")
     back = _months_back(scan.today, many * (12 if unit == "year" else 1))
-    return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(found[0], "no price is as old as that")
+    return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(found[0], "no price is that old")
 
 
 def _months_back(day: date, many: int) -> date:
-    """The same day of an earlier month, or its 28th."""
+    """This day in an earlier month, or its 28th."""
     months = day.year * 12 + day.month - 1 - many
     return date(max(1, months // 12), months % 12 + 1, min(day.day, 28))
 
@@ -118,7 +118,7 @@ def _now(scan: Scan, found: Found) -> bool:
 
 
 def _bought(scan: Scan, found: Found) -> bool:
-    """When the asker's own machine was bought dates no price."""
+    """When the user's own machine was bought dates no price."""
     scan.reading.owned = True
     return True
 

@@ -24,7 +24,7 @@ class Reading:
     """What has been understood of a sentence. `excluded` are values of which every other is meant; `asked` is what is asked back,
     `corrected` are misspelt words with those they were read as, `unclear` the parameters that have several values and may have
     one, `sides` what is compared: the values of each. `machines` are those named, with their number. `each` says that
-    accelerators are those of one machine, `owned` that they stand at the asker's, `other_task` that the network is of a task
+    accelerators are those of one machine, `owned` that they stand at the user's, `other_task` that the network is of a task
     that is not estimated."""
 
     values: dict[str, list[str]] = field(default_factory=dict)

@@ -233,7 +233,7 @@ class Scan:
         self.place = named.end
 
     def _take(self, named: Named, many: int) -> None:
-        """The values of a name or phrase, excluded where it is negated; a machine of the asker's own where it is theirs."""
+        """The values of a name or phrase, excluded where it is negated; a user's own machine where it is theirs."""
         kind, mine, self.place = named.values[0].parameter, self.mine, named.end
         is_count = many and kind == "accelerator" and not self.reading.each  # of two 8xA100 machines, 8 is none
         machines = _MACHINES.match(self.text, self.place) if is_count else None

@@ -30,7 +30,7 @@ from costcalc.training import IMAGES_PER_EPOCH
 from pricing.packaged.places import places
 
 SPEED, SAMPLES = "images_per_second", "samples_per_epoch"
-MOST_IN_ONE = 64  # accelerators of a machine of one's own
+MOST_IN_ONE = 64  # accelerators of a user's own machine
 FEWEST_LETTERS = 4  # by which a data set is known
 TOLD_OF_OWN = ("own_price", "electricity")
 DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are estimated, whatever their network
@@ -39,7 +39,7 @@ FINE_TUNING = "finetun"  # however it is written
 RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
 MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
-STEPS = "steps make epochs with their batch, as in 450k steps of batch 256; or write 90 epochs"
+STEPS = "steps need a batch size, as in 450k steps of batch 256; or write 90 epochs"
 STORED = "storage_gb="  # for a month
 COMPARED = ("model", "target", "as_of", "precision", "compilation", "pipeline", "training")
 LIMITS = ("max_hours", "max_cost")
@@ -67,15 +67,15 @@ def _network(reading: Reading, words: Vocabulary) -> None:
     if beside and contests:
         models[:] = contests
         told = " and ".join(DATA_SETS[name] for name in contests)
-        reading.ask(" ".join(beside), f"of {told} the entries of DAWNBench are estimated, whatever their network")
+        reading.ask(" ".join(beside), f"for {told}, only DAWNBench entries are estimated, whatever their network")
     elif beside and LORA in models:
         models[:] = beside
         reading.other_task = True
-        reading.ask("lora", f"of fine-tuning, {LORA} alone is estimated: ask for it by this name")
+        reading.ask("lora", f"the only fine-tuning estimated is {LORA}: ask for it by that name")
 
 
 def _targets(reading: Reading, words: Vocabulary) -> None:
-    """A number above 1 is a percentage, unless the network is a run of the asker's own, or a task whose metric is no share."""
+    """A number above 1 is a percentage, unless the network is a user's own run, or a task whose metric is no share."""
     models = reading.values.get("model", ())
     own = any(map(words.has_own_target, models))
     whole = own and not any(tasks()[name].quality < 1 for name in models if name in tasks())
@@ -118,7 +118,7 @@ def _one_each(reading: Reading, _: Vocabulary) -> None:
         values = reading.values.pop(name)
         if name in LIMITS:
             reading.put(name, min(values, key=Decimal))
-            reading.ask("", f"of several limits the least counts: {name} {either(values)}")
+            reading.ask("", f"the lowest of several limits counts: {name} {either(values)}")
             continue
         told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
         reading.unclear.add(name)
@@ -200,7 +200,7 @@ def _answered_by(reading: Reading, _: Vocabulary) -> None:
 
 
 def _owned(reading: Reading, _: Vocabulary) -> None:
-    """Accelerators that somebody has, or would buy, are those of a machine of one's own; of too many, what to type is told."""
+    """Accelerators that somebody has, or would buy, are those of a user's own machine; of too many, what to type is told."""
     values = reading.values
     named = [name for name in values.get("accelerator", ()) if name not in FAMILIES]
     if not reading.owned or "own" in values or "purchase" in values:
@@ -215,7 +215,7 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
     named = named[: len(named) - len(rest)]
     count = each * int(values.get("accelerators", values.get("nodes", ["1"]))[0])
     if count > MOST_IN_ONE:
-        reading.ask(f"{count} of your own", f"a machine of one's own has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
+        reading.ask(f"{count} of your own", f"an own machine has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
         return
     apart = [
         each for each in reading.machines if len(each.get("accelerators", ())) == len(each.get("accelerator", ())) == 1
@@ -232,7 +232,7 @@ def _owned(reading: Reading, _: Vocabulary) -> None:
 
 
 def _paid(reading: Reading, _: Vocabulary) -> None:
-    """What was paid is the price of a machine of the asker's own, which may be named behind it, as that of its electricity is."""
+    """What was paid is the price of a user's own machine, which may be named behind it, as that of its electricity is."""
     for name in TOLD_OF_OWN:
         for text in reading.values.pop(f"{ABOUT}{name}", []):
             if "own" in reading.values:
@@ -242,7 +242,7 @@ def _paid(reading: Reading, _: Vocabulary) -> None:
 
 
 def _one_version(reading: Reading, words: Vocabulary) -> None:
-    """Of an accelerator that comes in several versions, none of which has its bare name, the asker's is taken for the largest."""
+    """Of an accelerator that comes in several versions, none of which has its bare name, the user's is taken for the largest."""
     for name in ("own", SPEED):
         for at, text in enumerate(reading.values.get(name, ())):
             before, sign, chip = text.partition("x ") if name == "own" else text.partition("x")
@@ -261,7 +261,7 @@ def _own_network(reading: Reading, _: Vocabulary) -> None:
     if samples and "epochs" in values:
         values[SAMPLES] = samples
     elif samples:
-        reading.ask(f"{samples[0]} samples", "of a data set of your own, say for how many epochs, as in 90 epochs")
+        reading.ask(f"{samples[0]} samples", "for your own data set, add the epochs, as in 90 epochs")
     each = SPEED in told and told[SPEED][0].endswith(EACH_ONE)
     told = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in told.items()}
     counts = ["1"] if each else values.get("accelerators", ["1"])
@@ -287,7 +287,7 @@ def _own_network(reading: Reading, _: Vocabulary) -> None:
 
 
 def _steps(reading: Reading, _: Vocabulary) -> None:
-    """So many steps of so many images each are epochs."""
+    """Converts steps of a batch size into epochs."""
     values = reading.values
     steps, batch = (values.pop(f"{ABOUT}{name}", []) for name in ("steps", "batch"))
     if steps and batch and "epochs" not in values and not any(map(find_task, values.get("model", ()))):
@@ -300,7 +300,7 @@ def _steps(reading: Reading, _: Vocabulary) -> None:
 
 
 def _memory(reading: Reading, words: Vocabulary) -> None:
-    """So much memory is the accelerators that have it, of those named or of all; one of the asker's own has what it has."""
+    """So much memory is the accelerators that have it, of those named or of all; one of the user's own has what it has."""
     sizes, names = reading.values.pop("memory", []), words.names
     if not sizes or "own" in reading.values or reading.owned:
         return
@@ -315,7 +315,7 @@ def _memory(reading: Reading, words: Vocabulary) -> None:
     if enough:
         reading.values["accelerator"] = enough
     else:
-        reading.ask(f"{max(map(int, sizes))} GB", "none of these accelerators has as much memory")
+        reading.ask(f"{max(map(int, sizes))} GB", "none of these accelerators has that much memory")
 
 
 def _regions(reading: Reading, _: Vocabulary) -> None:

@@ -86,7 +86,7 @@ def _error(scan: Scan, found: Found) -> bool:
 def _target(scan: Scan, found: Found) -> bool:
     share = Decimal(_fraction(found))
     if not 0 < share <= 1:
-        return scan.ask(found[0], "an accuracy is above 0 and at most 100%")
+        return scan.ask(found[0], "an accuracy must be above 0 and at most 100%")
     return scan.add("target", plain(share) if share >= LEAST_SHARE else f"{found['percent']}%")
 
 
@@ -118,7 +118,7 @@ def _top(scan: Scan, found: Found) -> bool:
 
 def _money(scan: Scan, found: Found) -> bool:
     """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
-    is what a machine of the asker's own cost."""
+    is what a user's own machine cost."""
     money, budget = amounts.money(found["money"]), "budget" in found.groupdict()
     if money is None or (money.code is None and not budget and not found["thousand"]):
         return False
@@ -139,7 +139,7 @@ def _money(scan: Scan, found: Found) -> bool:
 
 
 def _own_price(scan: Scan, found: Found) -> bool:
-    """What a machine of the asker's own, named before, cost; declined where there is none."""
+    """What a user's own machine, named before, cost; declined where there is none."""
     money = amounts.money(found["money"])
     budget = found[0].casefold().startswith("for") and not scan.reading.owned
     paid = found[0].casefold().startswith(("paid", "bought"))
@@ -163,14 +163,14 @@ def _asks_of_money(told: str) -> Understand:
 def _up_to(scan: Scan, found: Found) -> bool:
     """The upper end of a range of money."""
     money = amounts.money(found["money"])
-    told = bool(money and money.code) and scan.ask(found[0], "the upper limit alone counts")
+    told = bool(money and money.code) and scan.ask(found[0], "only the upper limit counts")
     return told and money is not None and add_money(scan, "max_cost", money)
 
 
 def _where_data_lies(scan: Scan, found: Found) -> bool:
     """The cloud that has the data need not be the one that trains."""
     told = (
-        "where data lies is no condition; provider= names who trains, and egress_gb= adds what leaves the other cloud"
+        "where data is stored is no condition; provider= says where to train, egress_gb= adds the transfer from there"
     )
     return scan.words.is_provider(found["provider"]) and scan.ask(found[0], told)
 
@@ -204,9 +204,9 @@ PIECE = (
     r"(?:images?|imgs?|pictures?|photos?|samples?|tokens?|requests?|quer(?:y|ies)|inferences?|predictions?|epochs?|steps?|"
     r"iterations?)"
 )
-DEARER, _RATES = "dearer rates are not asked for: every cost rises alike", "(?:prices?|rates?|costs?)"
+DEARER, _RATES = "higher rates cannot be asked for: every cost would rise alike", "(?:prices?|rates?|costs?)"
 ONE_TARGET = "the target is one accuracy: write it alone, as in top5 93%"
-BATCH = "batch size, learning rate and the like are those of each recipe; recipe= chooses one"
+BATCH = "each recipe has its own batch size, learning rate and the like; recipe= chooses one"
 SHARES_AND_MONEY = (
     (rf"top[-_ ]?([15])\s*(?:of|at|[=:])?\s*(?P<target>[5-9]\d(?:[.,]\d+)?\s?%?|0?[.,]\d+){END}", _second_metric),
     (rf"top[-_ ]?([15])\s*[=:]\s*(?={NUMBER})", _top),
@@ -250,7 +250,7 @@ SHARES_AND_MONEY = (
     (rf"(?:{MOST}\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),
     (rf"(?:(?:{MOST}|for|at)\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
-     asks("costs are those of a whole training, not of a piece of it; a limit is written as under $50")),
+     asks("costs are for a whole training, not for part of it; write a limit as under $50")),
     (rf"{LEAST}\s*{SUM}{END}", _NO_LIMIT),
     (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{SUM}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost|(?:(?:price|cost)\s+)?cap)\s*"

@@ -11,7 +11,7 @@ from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
 
 COVERED = "costcalc estimates networks on ImageNet, and the tasks that costcalc tasks lists"
-OWN_RUN = "ask about a run of your own by its name: costcalc recipes add"
+OWN_RUN = "for your own run, add its log with costcalc recipes add"
 
 
 class Value(NamedTuple):

@@ -28,11 +28,11 @@ from api.questions.words.shares_and_money import PIECE
 
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
-SIZE_ALONE = "the size alone says too little; write model=any with parameters= in millions, gmacs= and epochs="
+SIZE_ALONE = "the size alone is not enough; write model=any with parameters= in millions, gmacs= and epochs="
 UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
 EACH_ONE = " each"
-CHIP_HOURS = "hours of chips are no limit; write dollars, or hours on so many, as in 8 A100 within 60 hours"
-PIECES = "costs are those of a whole training, not of a piece of it or of serving"
+CHIP_HOURS = "chip-hours cannot be a limit; write dollars, or hours on a number of chips, as in 8 A100 within 60 hours"
+PIECES = "costs are for a whole training, not for part of it or for serving"
 NO_RIVAL = "(?!(?:cheap|fast|short|quick)er)"  # than so many others
 _NUMBER_OF = re.compile(rf"{N}\s*[x×*]?\s*", re.IGNORECASE)
 OTHER_UNITS = (
@@ -85,7 +85,7 @@ def _limited(scan: Scan, found: Found) -> bool:
     if not (found["any"] or _of_a_name(scan, found.end())):
         return False
     if found["least"]:
-        scan.ask(found["least"], "of a range of numbers, the upper limit alone counts")
+        scan.ask(found["least"], "of a range, only the upper limit counts")
     scan.at_most = True
     return True
 
@@ -93,7 +93,7 @@ def _limited(scan: Scan, found: Found) -> bool:
 def _least(scan: Scan, found: Found) -> bool:
     if not (found["any"] or _of_a_name(scan, found.end())):
         return False
-    return scan.ask(found[0], "no lower limit is asked for; the number is taken as it stands")
+    return scan.ask(found[0], "lower limits are not understood; the number is taken as it is")
 
 
 def _of_a_name(scan: Scan, place: int) -> bool:
@@ -117,12 +117,12 @@ def _at_most(scan: Scan, found: Found) -> bool:
 
 
 def _life(scan: Scan, found: Found) -> bool:
-    """So many years, of a machine of the asker's own, are its life."""
+    """So many years, of a user's own machine, are its life."""
     return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(found["n"]))
 
 
 def _owned(scan: Scan, found: Found) -> bool:
-    """Words that make accelerators the asker's own: `my gaming PC with a`, before them; `we have lying around`, after them."""
+    """Words that make accelerators the user's own: `my gaming PC with a`, before them; `we have lying around`, after them."""
     if not found["box"] and "accelerator" not in scan.reading.values:
         return False
     scan.reading.owned = True
@@ -136,7 +136,7 @@ def _age(scan: Scan, found: Found) -> bool:
 
 
 def _size(name: str) -> Understand:
-    """The size or the speed of a network of the asker's own; of a speed, on each of the accelerators where it says so."""
+    """The size or the speed of a user's own network; of a speed, on each of the accelerators where it says so."""
 
     def understand(scan: Scan, found: Found) -> bool:
         amount = amounts.number(found["amount"])
@@ -186,7 +186,7 @@ TIMES_AND_COUNTS = (
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
      asks("the dimensions of images are those of each task's data set")),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
-    (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number where a product and its sum count as one, else half")),
+    (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number if a multiply-add counts as one operation, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
      rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}", _memory),
     (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
@@ -216,7 +216,7 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
     (rf"{N}(?=\s+[a-z][\w.-]*(?:\s+(?:to\s+|at\s+)?{NUMBER}\s?%?)?\s+(?:runs|trainings){END})", _counts("runs")),
     (rf"(?:{MOST}\s*{NUMBER}[\s-]*epochs?|{NUMBER}[\s-]*epochs?\s+(?:max(?:imum)?|tops|at\s+most)){END}",
-     asks("a limit on the epochs is not asked for; recipe= chooses a schedule")),
+     asks("epochs cannot be limited; recipe= chooses a schedule")),
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),

@@ -157,7 +157,7 @@ def _once(words: list[str]) -> tuple[str, ...]:
 
 
 def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool:
-    """Whether there is a network; the target of a run of the asker's own, which has no usual one, too."""
+    """Whether there is a network; the target of a user's own run, which has no usual one, too."""
     models = parameters.get("model", ())
     return bool(models) and ("target" in parameters or not any(model in words.own for model in models))
 

@@ -49,7 +49,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Every known word. Spaces, case, `-`, `_` and `.` do not count where one meaning remains. `own` are the names of the asker's
+    """Every known word. Spaces, case, `-`, `_` and `.` do not count where one meaning remains. `own` are the names of the user's
     runs, whose targets may have any size, as those of tasks may; `tasks` has the task of each of their networks' names."""
 
     names: Known
@@ -78,7 +78,7 @@ class Vocabulary:
         return Named((Value("other", found[1].casefold()),), found[0], found.end()) if found and named else None
 
     def has_own_target(self, model: str) -> bool:
-        """Whether the model's targets may have any size: those of a run of the asker's own, or of a task."""
+        """Whether the model's targets may have any size: those of a user's own run, or of a task."""
         return model in self.own or model in self.tasks
 
     def is_provider(self, word: str) -> bool:

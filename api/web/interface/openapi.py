@@ -34,7 +34,7 @@ CSV, HTML = "text/csv", "text/html"
 REFERENCE = "#/components/schemas/{name}"
 ABOUT = """What it will cost to train a model to an accuracy, how long it will take, and where.
 
-Case and spaces around a value do not count, and a parameter without a value counts as not given. Parameters whose names start \
+Case and spaces around a value are ignored, and a parameter without a value counts as not given. Parameters whose names start \
 with `_` are ignored. Every path of GET also takes HEAD; other methods are refused with 405."""
 _CSV_ONLY = ("excel", "sep", "decimal", "columns")
 _ASKED_OF_CSV = ("profile", "focus")  # which no other form has
@@ -82,7 +82,7 @@ _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string
 _PLAN_ROW = {
     "type": "object",
     "properties": dict.fromkeys(ROW.fields, _CELLS),
-    "patternProperties": {"^_": _CELLS},  # columns of one's own, which the answer repeats
+    "patternProperties": {"^_": _CELLS},  # the user's own columns, which the answer repeats
     "additionalProperties": False,
 }
 _PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
@@ -131,7 +131,7 @@ OPERATIONS = (
 )  # fmt: skip
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range, or the address is too long",
-    401: "no token that is accepted",
+    401: "no accepted token",
     404: "unknown model, or no such run of your own",
     408: "the body did not arrive in time",
     409: "a run of this name exists, or there are too many",
@@ -259,7 +259,7 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
 
 def _refusals(operation: Operation, sheet: str, private: bool) -> Iterator[tuple[str, Json]]:
     if operation.is_kept:
-        yield "304", {"description": "the client has this answer already (If-None-Match)"}
+        yield "304", {"description": "the client already has this answer (If-None-Match)"}
     first = CSV if sheet == "csv" else HTML if operation.media == HTML else PROBLEM_TYPE
     unknown = (401,) if private and operation.path not in _OPEN else ()
     for status in sorted({*_OF_EVERY_PATH, *operation.errors, *unknown}):

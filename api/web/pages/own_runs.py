@@ -1,4 +1,4 @@
-"""`/recipes` as a page: one's own runs with their curves and machines, and the speeds that were measured."""
+"""`/recipes` as a page: the user's own runs with their curves and machines, and the speeds that were measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIDE, HIGH, MOST_POINTS = 200, 48, 100
 
 
 class Shown(NamedTuple):
-    """A run, its curve as the points of an SVG line, and whether the asker may remove it."""
+    """A run, its curve as the points of an SVG line, and whether the user may remove it."""
 
     run: OwnRecipe
     line: str

@@ -111,7 +111,7 @@ def _drawn(at: Address, found: dict[str, Any]) -> bytes:
 
 
 def _trained(at: Address) -> dict[str, Any]:
-    """The metric of a task or of one's own run, on ImageNet one chooses among two; and the task of MLPerf that is asked about."""
+    """The metric of a task or of a user's own run, or a choice of two on ImageNet; and the MLPerf task that is asked about."""
     subject = current_service().subject(COST, at.given)
     rounds_of = subject.task.name if subject.task and benchmark_of(subject.task) == MLPERF else None
     return {"its_metric": subject.metric and words.metric(subject.metric), "rounds_of": rounds_of}
@@ -207,13 +207,13 @@ def _today(report: CostReport) -> Estimate | None:
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
-    """The same question about accuracy, commitments or its past."""
+    """This question asked of accuracy, commitments or its past."""
     asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
     return to_url(asked, "", WITHOUT[name])
 
 
 def _confirmed(query: EstimateQuery) -> EstimateQuery:
-    """The same question about what picks come from."""
+    """This question, limited to what picks come from."""
     return replace(query, rates="confirmed", purchase=query.purchase or (PurchaseOption.ON_DEMAND,))
 
 

@@ -85,7 +85,7 @@ BROKEN = {
 
 
 class Unreachable(SourceError):
-    """Nobody answers at an endpoint, or not in time, all attempts long."""
+    """An endpoint did not answer, or not in time, in any attempt."""
 
 
 class NotOffered(SourceError):

@@ -52,7 +52,7 @@ def settled(collected: Collected, unknown: set[str]) -> Collected:
 
 
 def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    """Of each offer's rates those in effect last, each rate once."""
+    """Each offer's latest effective rates, each once."""
     rates: dict[tuple[str, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         rates[offer.key].append(offer)

@@ -43,5 +43,5 @@ def monthly(offer: Offer, month: Decimal, term: str = "1mo", hours: int | None =
 
 
 def spot(offer: Offer, rate: Decimal) -> Offer:
-    """The same machine as spot."""
+    """The machine as spot."""
     return replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=rate, parts=())

@@ -113,7 +113,7 @@ class _Reader:
         return billed(offer) if rate.purchase is PurchaseOption.ON_DEMAND else offer
 
     def _name(self, machine: Machine) -> str:
-        """That of the packaged machine with these accelerators, if there is one."""
+        """The name of the packaged machine with these accelerators, if any."""
         held = (machine.accelerator, machine.accelerators)
         known = packaged_machines(self.provider).items()
         return next(

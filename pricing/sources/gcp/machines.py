@@ -202,7 +202,7 @@ def _slice(generation: TpuGeneration, size: int) -> Shape:
     accelerator = f"TPU {generation.name}"
     if name not in _WITH_HOST:
         return Shape(name, Machine(accelerator, chips, generation.memory_gib), (tpu,))
-    # a single v2 or v3 board is driven by a machine of one's own, which no spot interruption may take away
+    # a single v2 or v3 board is driven by a user's own machine, which no spot interruption may take away
     host = [
         Item(item.label, item.part, item.quantity, ON_DEMAND)
         for item in _vcpus_and_memory("N1", _HOST, ("host n1-standard-4",) * 2)

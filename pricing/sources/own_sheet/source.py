@@ -153,7 +153,7 @@ def _accelerator(typed: str, memory_gib: float | None) -> str:
 
 
 def _machine(row: SheetRow) -> Machine:
-    """As typed; a packaged machine type fills in what is left empty."""
+    """The machine as typed; a packaged machine type fills in empty cells."""
     known = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
     count = row.whole("accelerators")
     if known is not None and not row.maybe("accelerator") and not count:

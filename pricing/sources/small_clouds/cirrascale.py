@@ -89,7 +89,7 @@ def _offers(option: Option, now: datetime) -> Iterator[Offer]:
 
 
 def _machine(title: str) -> Machine | None:
-    """None for an accelerator of which there are no figures."""
+    """The machine; None for an accelerator without figures."""
     named = TITLE.fullmatch(title)
     assert named is not None
     memory = GIGABYTES.search(title)

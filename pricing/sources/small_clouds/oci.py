@@ -31,7 +31,7 @@ GPU_HOUR = "GPU Per Hour"
 NO_RENTALS = (
     "NVIDIA AI Enterprise",
     "Cloud@Customer",
-)  # software licences and machines on one's own premises, by the same hour
+)  # software licences and machines on the user's own premises, by the same hour
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 

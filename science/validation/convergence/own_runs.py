@@ -1,4 +1,4 @@
-"""Whether the chance of a run of one's own is honest. It rests on that one log, so each of several equal runs is taken for the
+"""Whether the chance of a user's own run is honest. It rests on that one log, so each of several equal runs is taken for the
 asker's own, seen up to a share of it, and what is said of a target is compared with what the others had reached by then."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def own_run_ends(published: Published, share: float) -> Iterator[Case]:
 
 
 def _sets(published: Published, share: float) -> Iterator[tuple[str, str, ModelRecipes]]:
-    """The equal runs of each recipe that were evaluated after the same epochs, up to this share, as if each were the asker's,
+    """The equal runs of each recipe that were evaluated after the same epochs, up to this share, as if each were the user's,
     with the name of the recipe and its organisation's group."""
     for name, curves in published.seed_curves.items():
         recipe = published.recipes[name]
@@ -120,7 +120,7 @@ def _alike(curves: Sequence[tuple[Evaluation, ...]]) -> Iterator[list[tuple[Eval
 
 
 def _own(recipe: Recipe, curve: Sequence[Evaluation]) -> OwnRecipe:
-    """A published run as if it were the asker's."""
+    """A published run as if it were the user's."""
     told = {field.name: getattr(recipe, field.name) for field in fields(Recipe)}
     values = tuple(MetricEvaluation(point.epochs, None, value=point.top1 or 0.0) for point in curve)
     own = {"evaluations": values, "runs": 1, "mean_top1": None, "reached": None, "tuned_to": None}

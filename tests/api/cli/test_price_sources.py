@@ -40,4 +40,4 @@ def test_a_copy_of_a_store_without_prices_comes_back_and_is_called_that(monkeypa
     done = [CliRunner().invoke(main, ["prices", *words]) for words in (["backup", copy], ["restore", copy])]
     assert [each.exit_code for each in done] == [0, 0]
     assert "again, in which no refresh has stored prices\n" in done[1].output
-    assert "the former store is kept as" in done[1].output
+    assert "the old store is kept as" in done[1].output

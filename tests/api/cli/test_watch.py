@@ -121,14 +121,14 @@ def test_it_waits_for_the_first_evaluation(log, meanwhile, environment, tmp_path
     meanwhile(lambda: None, lambda: log(40))
     result = run(environment, str(path), "--metric", "top1", "--rate", "30", "--max-cost", "400", *MADE[:4])
     assert result.exit_code == OVER, result.output
-    assert result.stderr.count("nothing to tell yet: ") == 1
+    assert result.stderr.count("nothing to report yet: ") == 1
     assert "the target is reached" in result.stdout
 
 
 def test_one_look_at_an_empty_log_says_so(log, environment):
     result = run(environment, log(0), "--once", "--rate", "30", "--max-cost", "400", *MADE[:4])
     assert (result.exit_code, result.stdout) == (OVER, "")
-    assert result.stderr.startswith("nothing to tell yet: the file has no value of any metric")
+    assert result.stderr.startswith("nothing to report yet: the file has no value of any metric")
 
 
 ONCE = ("--once", "--slack", "--rate", "30")

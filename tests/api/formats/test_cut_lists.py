@@ -106,7 +106,7 @@ NOTHING = "/cost.csv?model=resnet50&target=0.757&accelerator=GB200&accelerators=
 def test_a_sheet_without_rows_says_why_beside_it_and_to_excel_in_a_last_line(client):
     response = client.get(NOTHING)
     told = response.headers["X-Message"]
-    assert told.startswith("no estimate answers this question: ")
+    assert told.startswith("no estimate answers this question; left out: ")
     assert "without a filter on accelerators" in told
     assert response.text.startswith("rank,")
     assert rows_of(response.text) == []

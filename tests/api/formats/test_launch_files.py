@@ -156,7 +156,7 @@ def test_the_file_names_the_public_code_and_what_its_authors_run(report):
 
 def test_where_no_code_is_known_to_start_the_file_says_so_and_spends_nothing(report):
     text = launch_file(report(to="skypilot", recipe="flax-*", training="record")).decode()
-    assert "# How this code starts on such a machine is not known here" in text
+    assert "# How to start this code on such a machine is not known" in text
     assert "exit 1" in yaml.safe_load(text)["run"]
 
 

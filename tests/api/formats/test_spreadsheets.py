@@ -106,7 +106,7 @@ def test_where_nothing_fits_a_cost_sheet_has_no_rows_and_a_plan_says_why(guarded
     assert rows_of(asked(guarded, path.replace("/plan", "/cost")).text) == []
     [row] = rows_of(asked(guarded, path).text)
     assert list(row).index("error") == 2
-    assert row["error"].startswith("no estimate answers this question: ")
+    assert row["error"].startswith("no estimate answers this question; left out: ")
     assert "more than 0.01 USD" in row["error"]
 
 

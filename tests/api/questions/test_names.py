@@ -204,8 +204,8 @@ def test_a_network_without_recipes_leads_to_the_same_one_that_has_some(client, t
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("1450", "must be images per second, @, and how many of which accelerator, such as 1450@1xA100-80GB"),
-        ("1450@A100-80GB", "must be images per second, @, and how many"),
+        ("1450", "must be images per second @ count x accelerator, such as 1450@1xA100-80GB"),
+        ("1450@A100-80GB", "must be images per second @ count x accelerator"),
         ("-3@1xV100", "must be a number above 0"),
         ("0@1xV100", "must be a number above 0"),
         ("1e400@1xV100", "must be a number above 0"),

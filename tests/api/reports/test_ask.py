@@ -87,7 +87,7 @@ def test_without_a_network_the_one_that_takes_the_least_computing_is_answered(cl
             "resnet50",
             (0.77, 0.8),
         ),
-        ("is a tpu worth it for resnet50?", "the usual one, is not reached here", "resnet50", (0.75, 0.766)),
+        ("is a tpu worth it for resnet50?", "is out of reach here, so this is for", "resnet50", (0.75, 0.766)),
         ("resnet50 or efficientnet-b0 to 76%?", "resnet50, which costs least", "resnet50", (0.76, 0.76)),
         ("resnet50: 75% vs 77%", "75 % top-1: $", "resnet50", (0.75, 0.75)),
         ("4 H100 against 8 A100 for resnet50", "4 H100: $", "resnet50", (0.75, 0.78)),
@@ -107,7 +107,7 @@ def test_several_networks_and_the_highest_accuracy_are_answered(client, sentence
     [
         (
             "resnet50 76% on 8 a100, and if I need it in half an hour?",
-            "your question: .* within 0.5 h: .* The answer is",
+            "your question: .* within 0.5 h: .* The answer below is",
         ),
         ("resnet50 76% on 2x, 4x and 8x A100", "2 A100: .* 4 A100: .* 8 A100: "),
         ("do I need 8 gpus or are 4 enough for resnet50 76%", "8 GPU: .* 4 GPU: "),

@@ -80,7 +80,7 @@ def test_two_machines_of_one_kind_cost_more_and_say_what_an_hour_saved_costs(cli
     assert found["price_ratio"] == 2 > found["speed_ratio"] > 1
     more = found["b"]["effective_cost"] - found["a"]["effective_cost"]
     assert found["cost_per_hour_saved"] == pytest.approx(more / (found["a"]["hours"] - found["b"]["hours"]), rel=0.01)
-    assert any("pays where an hour of waiting is worth more" in sentence for sentence in found["verdict"])
+    assert any("pays if an hour of waiting is worth more" in sentence for sentence in found["verdict"])
 
 
 def test_a_machine_of_one_s_own_against_a_rented_one(client):

@@ -81,7 +81,7 @@ def test_a_machine_that_is_paid_for_pays_from_its_first_hour_on(client):
     asked = "model=resnet50&target=0.757&own_price=0"
     compared = client.get(f"/compare?{asked}&a=own:1xRTX4090&b=lambda:gpu_1x_a10").json
     assert [one["break_even"][0]["break_even_hours"] for one in compared["owned"]] == [0]
-    assert compared["verdict"][-1].startswith("Your 1x RTX 4090 pays from its first hour on: ")
+    assert compared["verdict"][-1].startswith("Your 1x RTX 4090 pays off from its first hour: ")
 
 
 def test_prices_are_those_of_the_currency_asked_for(client):

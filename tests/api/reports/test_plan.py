@@ -77,7 +77,8 @@ def test_a_list_comes_back_as_a_list(client):
     assert (answer["answered"], [row["row"] for row in answer["rows"]]) == (1, [1, 2])
     assert answer["rows"][0]["estimate"] == best(client, "model=resnet50&target=0.757&provider=aws,gcp")
     assert (
-        answer["rows"][1]["error"] == "target: missing: add target=0.757; nobody published a training of this network"
+        answer["rows"][1]["error"]
+        == "target: missing: add target=0.757; no training of this network has been published"
     )
     assert answer["prices"]["snapshot"]
 

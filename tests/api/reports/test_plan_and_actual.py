@@ -27,7 +27,7 @@ def test_a_second_run_is_predicted_from_the_first_and_never_from_itself():
     slower = own_run(**LATER, accelerators=1, samples_per_second=900.0)
     _, second = comparisons(service_with(FIRST, slower))
     found = terms(second)
-    assert second.predicted_from.startswith("my-run: Your own speed, carried over to 1 accelerator, 2,000 samples/s")
+    assert second.predicted_from.startswith("my-run: Your own speed, carried over to 1 x A100-80GB, 2,000 samples/s")
     assert found["epochs"] == (8, 8)
     predicted, took = found["speed"]
     assert (900 < predicted < 1400, took) == (True, 900)

@@ -62,7 +62,7 @@ def test_other_paths_say_who_answers_layers(client, path):
     response = client.get(f"{path}?model=mlp:784-512-512-10&{tail}")
     assert response.status_code == 404
     assert response.json["errors"]["model"] == [
-        '"mlp:784-512-512-10" is a network by its layers: ask /small?model= for it, in the terminal `costcalc small`'
+        '"mlp:784-512-512-10" describes a network by its layers: ask /small?model=, in the terminal `costcalc small`'
     ]
 
 

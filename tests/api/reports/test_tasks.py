@@ -1,4 +1,4 @@
-"""Tasks beside ImageNet on every surface: asked about without a target, replayed on their own systems, and in sentences."""
+"""Tasks besides ImageNet on every surface: asked about without a target, replayed on their own systems, and in sentences."""
 
 import csv
 import io

@@ -11,7 +11,7 @@ from api.reports.cost import CostReport
 PICKS = ("cheapest", "fastest", "balanced", "surest")
 RENTED = r"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: \$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\)\. "
 RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.$"
-CODE = r"^That is \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
+CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
 CASES = {
     "--max-cost 200": (
         {"target": "0.76", "max_cost": "200", "max_hours": "48"},
@@ -19,7 +19,7 @@ CASES = {
          "^Seen for less, unconfirmed: ", "^Next: costcalc launch"],
     ),
     "torchvision": ({"target": "0.757"}, [r"An ordinary script, torchvision-resnet50-90ep, takes [\d.]+ h and \$[\d.]+\.$"]),
-    "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^That is flax-", "^No rate within these filters is confirmed: "]),
+    "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate within these filters is confirmed: "]),
     "Calgary": (
         {"target": "75.7%", "provider": "aws", "region": "ca-west-1", "purchase": "on_demand"},
         [r"^No rate of AWS in ca-west-1 \(Calgary\) is stored", "costcalc prices refresh aws", "us-west-2", RENTED, CODE,
@@ -34,7 +34,7 @@ CASES = {
         [r"^No estimate for your 8 Gaudi2; training=record may have one\. Rent "],
     ),
     "no such machine": ({"target": "0.76", "accelerator": "Gaudi3"}, [
-        r"^No rate is stored of a machine with accelerator=Gaudi3; for the hours on one of yours, write own=1xGaudi3"]),
+        r"^No stored rate matches accelerator=Gaudi3; for your own machine, write own=1xGaudi3"]),
     "free": ({"target": "0.757", "purchase": "free"}, [r"^Use .* at Kaggle: free, ", CODE, "^Next: https://www.kaggle.com"]),
     "no launcher": ({"target": "0.757", "provider": "hyperstack"}, [r"^Next: https://\S+ has today's rates"]),
     "past": ({"target": "0.757", "as_of": "2018-04-26"}, [r"On 2018-04-26: rent 4 TPU v2 at Google Cloud", CODE]),
@@ -48,30 +48,34 @@ CASES = {
     ),
     "two chips": (
         {"target": "0.757", "accelerator": "A100,V100"},
-        [r"^Against it: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+\."],
+        [r"^By comparison: \d+ V100\S* at [\w ]+, [\d.]+ (h|days), \$[\d.]+\."],
     ),
-    "three clouds": ({"target": "0.757", "provider": "aws,gcp,azure"}, [r"^Against it: .* at Azure, .*; .* at Google Cloud, "]),
+    "three clouds": (
+        {"target": "0.757", "provider": "aws,gcp,azure"}, [r"^By comparison: .* at Azure, .*; .* at Google Cloud, "]
+    ),
     "two machines": (
         {"target": "0.757", "instance_type": "p3.16xlarge,p4d.24xlarge"},
-        [r"^Against it: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, unconfirmed\."],
+        [r"^By comparison: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, unconfirmed\."],
     ),
-    "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^Against it: \d+ \S+ at (AWS|Google Cloud), "]),
+    "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^By comparison: \d+ \S+ at (AWS|Google Cloud), "]),
     "on demand beside a term": (
         {"target": "0.757", "provider": "aws", "purchase": "reserved,on_demand", "term": "1y"}, [RENTED]
     ),
-    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^Against it: Xeon .*, unconfirmed"]),
-    "a chip without an estimate": ({"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^Against it: TPU v3: no estimate"]),
+    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, unconfirmed"]),
+    "a chip without an estimate": (
+        {"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^By comparison: TPU v3: no estimate"]
+    ),
     "a part of a training": (
         {"model": "llama3.1-405b"},
-        [r"^That is mlperf-.* It is only a part of the training, which took 30\.84 million hours of H100\. No ordinary script "],
+        [r"^Recipe: mlperf-.* This is only part of the full training, which took 30\.84 million H100 hours\. No ordinary "],
     ),
     "a plain loop of what is only published as a benchmark": (
         {"model": "bert-large", "accelerator": "H100", "accelerators": "1"},
-        [r"No ordinary script is known to reach it; a plain loop of \w+ takes about 3\.7 times as long: some \$[\d.]+\."],
+        [r"No ordinary script is known to reach it; a plain \w+ loop takes about 3\.7 times as long: some \$[\d.]+\."],
     ),
     "a plain loop of some layers, on another chip": (
         {"model": "llama2-70b-lora", "accelerator": "B200"},
-        [r"a plain loop of transformers and peft takes at least 1\.6 times as long \(timed on one H100\)\.$"],
+        [r"a plain transformers and peft loop takes at least 1\.6 times as long \(timed on one H100\)\.$"],
     ),
     "an ordinary script leads": (
         {"target": "0.76", "instance_type": "trn1.2xlarge"}, [r"an ordinary script, .*\)\. No public code is known"]
@@ -116,7 +120,7 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
     assert 2 <= len(found.verdict) <= 5
     assert sum(map(len, found.verdict)) <= 700
     assert not re.search(
-        r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|That is \S+|script, \S+|Next: .*", "", " ".join(found.verdict))
+        r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|Recipe: \S+|script, \S+|Next: .*", "", " ".join(found.verdict))
     )
     picks = {pick.name: pick.estimate for pick in found.picks}
     whole, lead = " ".join(found.verdict), found.named_first

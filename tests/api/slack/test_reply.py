@@ -120,7 +120,7 @@ class TestReply:
         [own] = [block["text"]["text"] for block in payload["blocks"] if "Your own" in str(block)]
         (one,) = client.get("/cost?model=resnet50&target=0.757&own=1xRTX3090&own_price=3000").json["owned"]
         even = one["estimate"]["break_even_hours"]
-        pays = f"pays from {even:,.0f} h of use" if even else "its electricity alone costs more than renting"
+        pays = f"pays off above {even:,.0f} h of use" if even else "its electricity alone costs more than renting"
         assert f"• own 1x RTX 3090: {one['estimate']['hours']:.2f} h" in own
         assert pays in own
         assert own in payload["text"]

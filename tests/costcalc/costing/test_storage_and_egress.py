@@ -100,7 +100,7 @@ def test_several_runs_take_several_times_the_hours(the_one):
         assert getattr(thrice, name) == pytest.approx(3 * getattr(once, name))
     assert (thrice.epochs, thrice.success_probability) == (once.epochs, once.success_probability)
     assert thrice.effective_cost == pytest.approx(3 * once.effective_cost, abs=Decimal("0.02"))
-    assert any("those of 3 runs" in sentence for sentence in thrice.assumptions)
+    assert any("cover 3 runs" in sentence for sentence in thrice.assumptions)
     assert not any("runs, one after another" in sentence for sentence in once.assumptions)
 
 

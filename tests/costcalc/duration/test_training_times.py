@@ -141,7 +141,7 @@ class TestHours:
         three = repeated(made_up, found, EstimateQuery("resnet50", 0.75, runs=3))
         assert three.hours[0] == pytest.approx(3 * found.hours[0] - 2 * (300 - 49 + 298 + 404) / HOUR)
         said = rewritten(ffcv, float(made_up.rewriting_hours[0]))
-        assert said == "Staging also writes the data set as ffcv reads it: 202 GB in 7 min."
+        assert said == "Staging includes converting the data set for ffcv: 202 GB in 7 min."
 
     def test_further_runs_go_to_their_end(self):
         found = times(matrix([recipe()], [[[HOUR]]]), eligible([10], probability=0.8, end=[16]))

@@ -1,4 +1,4 @@
-"""The columns of facts agree with the rules by which docs/method.md says they were filled, and with each other."""
+"""The columns of facts agree with the rules by which they were filled, and with each other."""
 
 import pytest
 

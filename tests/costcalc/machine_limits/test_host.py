@@ -164,12 +164,12 @@ def test_what_is_said_of_the_pipeline():
     (feed,) = of()
     tables, eight = LimitTables(TABLES, accelerators=SHEETS), Machine("V100", 1, 16.0, 8)
     assert fed(tables, feed, ("acme", "eight", eight), 8) == (
-        f"Data pipeline pytorch: 200 images/s per vCPU, known to a factor of {exp(feed.width_80):.1f}, are 12,800 on 64 vCPUs.",
+        f"Data pipeline pytorch: 200 images/s per vCPU (known to a factor of {exp(feed.width_80):.1f}), so 12,800 on 64 vCPUs.",
     )
     for machine in (Machine("V100", 1, 16.0), Machine("TPU v2", 4, 8.0, 4)):
         (said,) = fed(tables, feed, ("acme", "unknown", machine), 1)
-        assert said.startswith("How many vCPUs feed these accelerators is not known")
-    assert fed(tables, None, ("acme", "eight", eight), 1)[0].startswith("The data pipeline is not known or not counted")
+        assert said.startswith("The number of vCPUs that feed these accelerators is unknown")
+    assert fed(tables, None, ("acme", "eight", eight), 1)[0].startswith("The data pipeline is unknown or not counted")
 
 
 def test_packaged_rates_have_sources_and_every_pipeline_that_can_be_asked_for(packaged_evidence):

@@ -52,7 +52,7 @@ def test_each_epoch_reads_the_rest_at_the_rate_of_the_volume():
 def test_what_is_said_of_the_disk():
     tables = LimitTables(volumes=VOLUMES)
     *_, said = fed(tables, FEED, kind("small"), 1)
-    assert said == "Of the data set's 149 GB, 135 do not fit the memory: each epoch reads them from gp3 at 125 MB/s."
+    assert said == "135 of the data set's 149 GB do not fit in memory, so each epoch reads them from gp3 at 125 MB/s."
     assert fed(tables, FEED, kind(provider="acme"), 1)[1].endswith("reads them from a disk of unknown speed.")
     assert len(fed(tables, FEED, kind(memory_gib=256.0), 1)) == 1
 

@@ -77,8 +77,8 @@ def test_amp_is_said_to_be_another_way(packaged_evidence):
     one = next(one for one in packaged_evidence.recipes_of("convnext_tiny") if one.precision == "fp32")
     model = SpeedModel(packaged_evidence.throughputs, packaged_evidence.fitted)
     [published, otherwise] = [" ".join(model.speeds([each], [H100]).notes(0, 0)) for each in (one, one.run_so(AMP))]
-    assert "precision=amp says" in published
-    assert "otherwise than where it was published: amp (fp32)" in otherwise
+    assert "precision=amp estimates" in published
+    assert "differently from its publication: amp (fp32)" in otherwise
     assert one.run_so(Running(precision="fp32")) is one
 
 

@@ -124,5 +124,5 @@ def test_a_network_logged_slower_than_a_larger_one_is_as_fast_elsewhere_and_says
     assert IMAGES_PER_EPOCH / small.seconds_per_epoch[0, 0, 0] == pytest.approx(3726)
     assert small.seconds_per_epoch[0, 1, 0] <= whole.seconds_per_epoch[0, 1, 0]
     assert small.notes(0, 0)[-1].endswith("the measured speed of this one stands.")
-    assert small.notes(0, 1)[-1].endswith("which came out faster.")
+    assert small.notes(0, 1)[-1].endswith("which the same code trains faster.")
     assert not whole.beside_larger.any()

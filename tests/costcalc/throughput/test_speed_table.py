@@ -160,7 +160,7 @@ def test_the_nearest_row_and_the_sentence_belong_to_each_pair():
     assert table.source(0, 0) == rows[0]
     assert table.source(0, 1) == rows[1]
     assert table.notes(0, 0)[0] == "Speed measured on this accelerator and count: us, PyTorch, amp, 2022, 8 x new."
-    assert table.notes(0, 1)[0] == "Speed carried over from them, PyTorch, fp16, 2019, 4 x old to 8 accelerators."
+    assert table.notes(0, 1)[0] == "Speed carried over from them, PyTorch, fp16, 2019, 4 x old to 8 x old."
     assert table.notes(0, 2) == ()
 
 
@@ -176,7 +176,7 @@ def test_a_recipe_without_a_log_of_its_speed_names_none():
     assert speeds([recipe()], [EIGHT]).notes(0, 0)[0] == NO_SPEED
     strange = speeds([recipe(stack="nobody's")], [EIGHT], [rate(5000.0, data="synthetic", precision="fp32")])
     assert strange.notes(0, 0)[0] == (
-        f"{NO_SPEED_OF_CODE}: it is modelled from those of other codes and networks; nearest: us, PyTorch, fp32, 2022, 8 x new, "
+        f"{NO_SPEED_OF_CODE}; it is modelled from other code and networks, the nearest being us, PyTorch, fp32, 2022, 8 x new, "
         "synthetic images."
     )
     assert KINDS[strange.kind[0, 0]] == "code"
@@ -187,8 +187,8 @@ def test_a_speed_scaled_from_the_recipes_own_log_names_no_other_row():
     own = recipe(system=on("new"), images_per_second=4000.0)
     table = speeds([own], [OLD, PODS], [rate(900.0, "old", 4)])
     assert table.source(0, 0) is None
-    assert table.notes(0, 0)[0] == "Speed carried over from the recipe's own log on 8 x new to old."
-    assert table.notes(0, 1)[0].endswith(" to 32 accelerators and 4 machines.")
+    assert table.notes(0, 0)[0] == "Speed carried over from the recipe's own log on 8 x new to 8 x old."
+    assert table.notes(0, 1)[0].endswith(" to 32 x new and 4 machines.")
 
 
 def test_the_range_says_how_many_results_it_comes_from():

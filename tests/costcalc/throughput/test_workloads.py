@@ -253,10 +253,7 @@ def test_a_code_known_on_the_chip_is_surer_than_one_carried_to_it(packaged_evide
     assert [KINDS[kind] for kind in table.kind[0]] == ["transferred", "network", "stack"]
     assert TIERS[table.tier[0, 1]] == Tier.MODELLED
     assert table.width_80[0, 1] < 0.7 * table.width_80[0, 2]
-    assert (
-        table.notes(0, 1)[0]
-        == "Speed carried over from the recipe's own log on 8 x V100 to V100-32GB and 2 accelerators."
-    )
+    assert table.notes(0, 1)[0] == "Speed carried over from the recipe's own log on 8 x V100 to 2 x V100-32GB."
 
 
 def test_a_network_its_code_was_never_measured_with_stays_unsure(packaged_evidence):

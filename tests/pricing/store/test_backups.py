@@ -185,7 +185,7 @@ def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
         backups.restore(url, tmp_path / "there", NOW)
     with closing(sqlite3.connect(tmp_path / "other")) as other:
         other.execute("CREATE TABLE songs (name TEXT)")
-    no_store = "other cannot be used: it is no copy of a store, such as `costcalc prices backup` writes; the store"
+    no_store = "other cannot be used: it is not a copy of a store as `costcalc prices backup` writes; the store"
     with pytest.raises(StoreError, match=no_store):
         backups.restore(url, tmp_path / "other", NOW)
     (tmp_path / "other").unlink()

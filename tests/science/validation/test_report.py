@@ -29,7 +29,7 @@ def report():
     return Report("evidence", "0123456789abcdef", scores, regrets, chances, bins)
 
 
-CELLS = "12 8.0 % 4.0 % 0.50 {} 3.0 % 12.3 % -1.2 % 1.050 0.80 (0.70-0.90) 1.100 by rule 0.50 (0.40-0.60) !"
+CELLS = "12 8.0 4.0 0.50 {} 3.0 12.3 -1.2 1.050 0.80 (0.70-0.90) 1.100 by rule 0.50 (0.40-0.60) !"
 
 
 @pytest.mark.parametrize(("place", "asked"), [(0, ""), (1, "5.0 % or 0.50"), (2, "1.0 % or 0.20 !")])
@@ -39,13 +39,13 @@ def test_a_row_shows_errors_goals_and_what_lay_inside(report, place, asked):
 
 
 def test_the_page_shows_what_readers_need_of_a_row(report):
-    row = "| speeds | 12 | 8.0 % | 4.0 % | 3.0 % | -1.2 % | 1.050 | 0.80 (0.70-0.90) |"
+    row = "| speeds | 12 | 8.0 | 4.0 | 3.0 | -1.2 | 1.050 | 0.80 (0.70-0.90) |"
     assert report.markdown().splitlines()[2] == row
 
 
 def test_markdown_is_one_table_and_a_list(report):
     heading, ruler, *rows = report.markdown().splitlines()
-    assert heading.startswith("| experiment | n | baseline | ours |")
+    assert heading.startswith("| experiment | n | baseline, % | ours, % |")
     assert ruler.startswith("| --- | ---: | ---: |")
     assert {line.count("|") for line in (heading, ruler, *rows[:3])} == {9}
     assert rows[3] == ""
@@ -58,7 +58,7 @@ def test_the_remarks_say_regret_chances_and_tables(report):
         "Selection regret, schedule length: mean 3.4 %, worst 75.0 %, 41 choices.",
         "Chance of success, lars: said 0.950, reached 0.945, Brier score 0.0476 (0.0400 by the share of others), "
         "18 chances of 9 runs.",
-        "Said and reached, own runs: 0.55 and 0.50 (12), 0.99 and 1.00 (3); in brackets the number of chances.",
+        "Said and reached (chances), own runs: 0.55 and 0.50 (12), 0.99 and 1.00 (3).",
         "Evidence evidence; frozen groups 0123456789abcdef.",
     ]
 
@@ -67,8 +67,8 @@ def test_text_is_aligned_names_left_and_figures_right(report):
     heading, *rows = report.text().splitlines()[:4]
     longest = len(report.scores[2].experiment)
     assert [line[: longest + 2].strip() for line in rows] == [each.experiment for each in report.scores]
-    end = heading.index("ours") + len("ours")
-    assert [line[:end].endswith("4.0 %") for line in rows] == [True] * 3
+    end = heading.index("ours, %") + len("ours, %")
+    assert [line[:end].endswith("4.0") for line in rows] == [True] * 3
     assert all(line == line.rstrip() for line in (heading, *rows))
     assert report.text().splitlines()[4] == ""
 

@@ -33,7 +33,7 @@ def test_a_machine_of_ones_own_says_when_it_pays(look, client):
     found = client.get(asked).json
     hours = found["owned"][0]["break_even"][0]["break_even_hours"]
     assert hours > 0
-    assert f"Your 1x RTX 4090 pays from {hours:,.0f} hours of use" in look(asked).get_by_role("main").inner_text()
+    assert f"Your 1x RTX 4090 pays off above {hours:,.0f} hours of use" in look(asked).get_by_role("main").inner_text()
 
 
 def test_a_machine_that_nobody_rents_is_told_above_the_form_as_it_was_filled(look):

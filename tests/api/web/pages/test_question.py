@@ -101,7 +101,7 @@ def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warning_stands
         "Rent 1 T4G at AWS (g5g.xlarge): $10.27, 19.6 h.",
         "Seen 9 days ago.",
     )
-    assert Headline.of([f"{answer} {rate}", "That is code."]) == (answer[:-1], [rate, "That is code."], "", ())
+    assert Headline.of([f"{answer} {rate}", "Recipe: code."]) == (answer[:-1], [rate, "Recipe: code."], "", ())
     assert Headline.of([f"{warning} {answer} {rate}"]) == (answer[:-1], [rate], warning, ())
     assert Headline.of(["No target named.", f"{answer}"], ["No target named."]) == (
         answer[:-1],
