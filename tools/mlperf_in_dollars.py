@@ -14,7 +14,7 @@ from pathlib import Path
 
 from api.reports import every_round
 from api.reports.every_round import MOMENT, PARTS, EveryRoundReport, fall
-from api.reports.rounds import RoundRow, RoundsReport, RoundsSchema, rounds_report
+from api.reports.mlperf import RoundRow, RoundsReport, RoundsSchema, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue

@@ -1,9 +1,9 @@
 """What a stranger must open for one question, and how the code reads: `python -m tools.walk [QUESTION ...]`.
 
-Prints, for each question, the files of `api` that name it; how often a warm question changes module; by package the lines, the
-lines of a function, and the share of functions with `Any` in their signature; and the words of the documents. An aim stands
-beside a figure. It was chosen before anything was counted, and nothing fails where it is missed: code that is packed to please a
-counter reads no better.
+Prints, for each question, the files of `api` that it is made in, and how many lead to it; how often a warm question changes
+module; by package the lines, the lines of a function, and the share of functions with `Any` in their signature; and the words of
+the documents. An aim stands beside a figure. It was chosen before anything was counted, and nothing fails where it is missed:
+code that is packed to please a counter reads no better.
 """
 
 from __future__ import annotations
@@ -37,23 +37,26 @@ AIMS = {
 }
 WARM = "/cost?model=resnet50&target="
 TYPES = "Report Schema Document"
+REGISTER = "api/questions/register.py"
 
 
-def files_naming(question: Question) -> list[str]:
-    """The files of `api` that name a question: its path, its name where one leads to it, its report or its forms, or a type that
-    is called after it."""
+def files_naming(question: Question) -> tuple[list[str], list[str]]:
+    """The files of `api` that a question is made in, which name its report, its forms or a type called after it; and the others,
+    which lead to it or speak of it."""
     path, name, report = question.path.strip("/"), question.name, question.report.partition(":")[0]
     folder, _, module = report.rpartition(".")
-    camel = "".join(map(str.capitalize, name.split("_")))
-    ways = (
-        rf"[\"'`]/{path}(?![\w/-])",
-        rf"questions\.{name}\b|question_of\(\"{name}\"\)|\"{name}\", \{{",
-        rf"{re.escape(report)}\b|from {re.escape(folder)} import .*\b{module}\b|forms\.{name}\b|forms import .*\b{name}\b",
-        rf"\b{name}_report\b|\b{camel}({'|'.join(TYPES.split())})\b",
+    types = "|".join("".join(map(str.capitalize, name.split("_"))) + each for each in TYPES.split())
+    makes = re.compile(
+        rf"{re.escape(report)}\b|from {re.escape(folder)} import .*\b{module}\b"
+        rf"|forms\.{name}\b|forms import .*\b{name}\b|\b{name}_report\b|\b({types})\b"
     )
-    names = re.compile("|".join(ways))
-    files = (file for file in (ROOT / "api").rglob("*") if file.suffix in (".py", ".html"))
-    return sorted(str(file.relative_to(ROOT)) for file in files if names.search(file.read_text("utf-8")))
+    leads = re.compile(
+        rf"[\"'`]/{path}(?![\w/-])|questions\.{name}\b|question_of\(\"{name}\"\)|\"{name}\", \{{|\"{name}\"\),"
+    )
+    files = sorted(file for file in (ROOT / "api").rglob("*") if file.suffix in (".py", ".html"))
+    texts = {str(file.relative_to(ROOT)): file.read_text("utf-8") for file in files}
+    made = [file for file, text in texts.items() if makes.search(text) or file == REGISTER]
+    return made, [file for file, text in texts.items() if file not in made and leads.search(text)]
 
 
 @cache
@@ -124,10 +127,10 @@ def has_any(function: ast.FunctionDef) -> bool:
 def main(names: list[str]) -> None:
     """Prints the figures beside their aims."""
     sys.path.insert(0, str(ROOT))
-    print(f"files of api that name a question (aim: {AIMS['files']})")
+    print(f"files of api that a question is made in (aim: {AIMS['files']}), and others that lead to it")
     for question in (each for each in QUESTIONS if each.path in names or not (names or "{" in each.path)):
-        files = files_naming(question)
-        print(f"{len(files):4} {question.path}", *(files if names else ()))
+        made, led = files_naming(question)
+        print(f"{len(made):4} {len(led):4}  {question.path}", *((*made, "|", *led) if names else ()))
     print(f"{changes_of_module():4} changes of module of a warm question (aim: {AIMS['changes']})")
     print(f"by package (aims: {AIMS['lines']}; {AIMS['functions']}; Any: {AIMS['Any']})")
     for package in (*PRODUCT, *OFFLINE):

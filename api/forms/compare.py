@@ -17,7 +17,7 @@ from api.formats.sheet_columns import constant, estimate_columns, within
 from api.formats.terminal.estimates import estimate_lines, missing_prices
 from api.formats.terminal.grid import View, paragraph
 from api.questions.schemas.layout import Layout
-from api.reports.comparison import CompareDocument, CompareReport, asked_of
+from api.reports.compare import CompareDocument, CompareReport, asked_of
 from costcalc.query import Basis
 from costcalc.tasks.goals import goal_in_words
 

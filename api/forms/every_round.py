@@ -16,7 +16,7 @@ from api.formats.charts.frame import days, months
 from api.formats.tables import Column
 from api.forms import mlperf
 from api.reports.every_round import MOMENT, PARTS, EveryRoundReport
-from api.reports.rounds import RoundRow
+from api.reports.mlperf import RoundRow
 from costcalc.money import money
 
 WIDTH, HEIGHT = 860, 46

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.formats.tables import Column, Link, Table, day, least_cost
-from api.reports.rounds import RoundRow
+from api.reports.mlperf import RoundRow
 from costcalc.money import money
 from costcalc.units import in_words
 

@@ -9,7 +9,7 @@ from api.formats.tables import Column, Table, number
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View
 from api.questions.suggestions import many
-from api.reports.small_networks import SmallReport, SmallTraining
+from api.reports.small import SmallReport, SmallTraining
 from costcalc.units import in_words
 
 TABLE = Table(

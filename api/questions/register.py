@@ -130,8 +130,8 @@ QUESTIONS = (
         "mlperf",
         "/mlperf",
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
-        "api.reports.rounds:RoundsSchema",
-        "api.reports.rounds:rounds_report",
+        "api.reports.mlperf:RoundsSchema",
+        "api.reports.mlperf:rounds_report",
         chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
@@ -157,8 +157,8 @@ QUESTIONS = (
         "compare",
         "/compare",
         "Two machines for the same training: which costs less, and the rate at which that changes",
-        "api.reports.comparison:CompareSchema",
-        "api.reports.comparison:compare_report",
+        "api.reports.compare:CompareSchema",
+        "api.reports.compare:compare_report",
         _forms("compare", "terminal", "html", "csv", "xlsx"),
         command=Command(
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
@@ -249,8 +249,8 @@ QUESTIONS = (
         "small",
         "/small",
         "How long a network given by its layers trains on a processor and on GPUs",
-        "api.reports.small_networks:SmallSchema",
-        "api.reports.small_networks:small_report",
+        "api.reports.small:SmallSchema",
+        "api.reports.small:small_report",
         _forms("small", "terminal"),
         command=Command(
             "Compare this machine with GPUs for a very small network.\n\nIt is so small that launches and transfer decide. MODEL "

@@ -13,7 +13,7 @@ from statistics import median
 from typing import ClassVar
 
 from api.questions.values import Values
-from api.reports.rounds import RoundRow
+from api.reports.mlperf import RoundRow
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.tables import cells, typed

@@ -10,28 +10,27 @@ from costcalc.money import cents
 from tools import walk
 
 
-def test_a_question_is_named_by_the_files_that_hold_its_path_its_report_or_its_schema(monkeypatch, tmp_path):
+def test_a_question_is_made_where_its_report_its_forms_or_its_schema_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(walk, "ROOT", tmp_path)
     (tmp_path / "api").mkdir()
-    naming = [
-        'a = "/fit"',
+    making = [
         "x = fit_report()",
         "class FitSchema: ...",
-        'question_of("fit")',
-        "`/fit.csv`",
         "from api.reports.fit import Fits",
         "from api.reports import fit",
-        'return "fit", {"model": "resnet50"}',
     ]
+    leading = ['a = "/fit"', "`/fit.csv`", 'question_of("fit")', 'return "fit", {"model": "resnet50"}']
     silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2", 'many(2, "fit")']
-    for number, text in enumerate([*naming, *silent]):
-        (tmp_path / "api" / f"{number}.py").write_text(text)
-    assert walk.files_naming(question_of("fit")) == [f"api/{number}.py" for number in range(len(naming))]
+    for number, text in enumerate([*making, *leading, *silent]):
+        (tmp_path / "api" / f"{number:02}.py").write_text(text)
+    made, led = walk.files_naming(question_of("fit"))
+    assert [*made, *led] == [f"api/{number:02}.py" for number in range(len(making) + len(leading))]
+    assert len(made) == len(making)
 
 
-def test_every_question_is_named_by_its_row_of_the_register():
-    for question in (each for each in QUESTIONS if "{" not in each.path):
-        assert "api/questions/register.py" in walk.files_naming(question)
+def test_every_question_is_made_in_its_row_of_the_register():
+    for question in QUESTIONS:
+        assert walk.REGISTER in walk.files_naming(question)[0]
 
 
 def test_a_module_is_entered_once_however_often_it_is_called_in_a_row():

@@ -20,7 +20,7 @@ from api.questions.question import Question
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
 from api.reports.ask import AskReport
-from api.reports.comparison import CompareSchema
+from api.reports.compare import CompareSchema
 from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST, Service, with_moment
