@@ -29,7 +29,7 @@ NO_PANDAS = "a.df() needs the package pandas, run: pip install pandas"
 
 @dataclass(frozen=True)
 class Session:
-    """Evidence and prices, read once for as many questions as one likes. New prices need a new session."""
+    """Evidence and prices, read once for any number of questions. New prices need a new session."""
 
     service: Service
 

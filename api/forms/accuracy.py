@@ -24,7 +24,7 @@ LENGTH = re.compile(r"-([0-9]+)ep$")
 
 
 def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
-    """The accuracy that is within reach, and the estimates that reach it; what picks reach comes first."""
+    """The accuracy within reach, and the estimates that reach it; what picks reach comes first."""
     found = report.document()
     yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
     digits = ".6g" if report.own else ".4f"
@@ -40,7 +40,7 @@ def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
 
 
 def csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
-    """One row per estimate, or one that only says why there is none."""
+    """One row per estimate, or one row that says why there is none."""
     return csv_export.chunks(*_columns_and_rows(report), layout)
 
 
@@ -67,7 +67,7 @@ def _columns_and_rows(report: AccuracyReport) -> tuple[list[Column], Sequence[An
 
 
 def html(report: AccuracyReport) -> Page:
-    """The highest accuracy within the budget and the time, and what each accuracy costs at least."""
+    """The highest accuracy within budget and time, and the least cost of each accuracy."""
     document = report.document()
     rows = document.rows()
     marks, headline = words.marks_explained(rows), Headline.of((document.message,))

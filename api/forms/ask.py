@@ -15,7 +15,7 @@ LONGEST_COMMAND = 300
 
 
 def terminal(report: AskReport, view: View) -> Iterator[str]:
-    """The answer as lines; where the sentence is no question, what to type."""
+    """The answer as lines; if the sentence is not a question, what to type."""
     meant, answer = report.understanding, report.cost
     exactly = command(meant.answered)
     for line in (*meant.lines, *([f"Exactly: {exactly}"] if answer and len(exactly) <= LONGEST_COMMAND else [])):

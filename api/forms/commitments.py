@@ -39,7 +39,7 @@ WAYS: tuple[Column, ...] = (
 
 
 def terminal(report: CommitmentsReport, view: View) -> Iterator[str]:
-    """Each machine with every way to commit to it, and from how many hours a month on that pays."""
+    """Each machine with every way to commit to it, and the hours a month above which that pays."""
     found = report.document()
     for sentence in found.verdict:
         yield from paragraph(as_options(sentence), view.width, 2)
@@ -75,7 +75,7 @@ def xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
 
 
 class CommitmentLine(NamedTuple):
-    """A commitment with what it saves in a month against the cheapest rental on demand, and from how many runs a month on."""
+    """A commitment with its monthly saving over the cheapest rental on demand, and the runs a month from which it pays."""
 
     best: Commitment
     saves: Decimal | None
@@ -83,7 +83,7 @@ class CommitmentLine(NamedTuple):
 
 
 def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[CommitmentLine]:
-    """The cheapest way to pay of each kind and term on each machine, the least a month first."""
+    """The cheapest payment of each kind and term on each machine, lowest monthly cost first."""
     rental, runs, seen = report.rental, report.runs_per_month, set()
     for each in considered(machines, runs):
         kind = id(each.machine), each.way.purchase_option, each.way.term
@@ -153,6 +153,6 @@ def figure(report: CommitmentsReport) -> Figure:
 
 
 def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
-    """What a month costs unused, and what each hour of use adds, which is nothing but for a user's own machine."""
+    """What a month costs unused, and what each hour of use adds: nothing, except on a user's own machine."""
     flat = way.total / way.months
     return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0

@@ -29,7 +29,7 @@ BASIS: Basis = "effective"
 
 
 def terminal(report: CompareReport, view: View) -> Iterator[str]:
-    """Both estimates, and what the comparison says."""
+    """Both estimates and the verdict."""
     found = report.document()
     a, b = (replace(one, frontier=False) for one in (found.a, found.b))  # the other may be all that it beats
     yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
@@ -40,7 +40,7 @@ def terminal(report: CompareReport, view: View) -> Iterator[str]:
 
 
 def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
-    """Two rows, one for each machine, and what the comparison says behind each."""
+    """Two rows, one per machine, each followed by the figures of the comparison."""
     return csv_export.chunks(*_columns_and_rows(report), layout)
 
 
@@ -74,7 +74,7 @@ class Turn(NamedTuple):
 
 
 def html(report: CompareReport) -> Page:
-    """Both machines as cards, which costs less and how surely, and the rate at which the answer turns."""
+    """Both machines as cards, which costs less and how surely, and the break-even rate."""
     document = report.document()
     both = document.a, document.b
     frame = Frame(
@@ -97,7 +97,7 @@ def html(report: CompareReport) -> Page:
 
 
 def _turn(document: CompareDocument) -> Turn | None:
-    """Nothing where `b` costs more even for nothing an hour."""
+    """Where the answer turns; None if `b` costs more even at no hourly rate."""
     now, even = float(document.b.hourly_rate), document.break_even_hourly_rate
     if even <= 0:
         return None

@@ -41,13 +41,13 @@ def html(report: EstimateReport) -> Page:
 
 
 def _rates(each: Estimate) -> str:
-    """What asks for the history of an estimate's rate."""
+    """The parameters of an estimate's rate history."""
     asked = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
     return f"?{urlencode(asked)}"
 
 
 def _beside_machine(report: EstimateReport, each: Estimate) -> str:
-    """What asks for the ways to commit to an estimate's machine."""
+    """The parameters of the commitments for an estimate's machine."""
     query = report.query
     asked = {
         "model": query.model,

@@ -49,7 +49,7 @@ class Rounds:
         return document(width, top + rows * high + 6, title, told, inside)
 
     def _decades(self) -> float:
-        """How many powers of ten a small picture is high."""
+        """The height of a small picture in powers of ten."""
         costs = [[float(each.cost) for each in rounds if each.cost is not None] for rounds in self.tasks]
         return log10(ROOM * max(max(each) / min(each) for each in costs if each))
 
@@ -58,7 +58,7 @@ class Rounds:
         return Scale(min(moments), max(moments))
 
     def _task(self, rounds: Sequence[RoundRow], is_last: bool) -> str:
-        """A task's name, what it cost first and last, and its costs between; the years below the last ones."""
+        """A task's name, its first and last cost, and the costs between; years below the bottom row."""
         priced = [each for each in rounds if each.cost is not None]
         ends = dict.fromkeys(each for each in (*priced[:1], *priced[-1:]))
         said = (
@@ -82,7 +82,7 @@ class Rounds:
 
 
 def _amount(each: RoundRow) -> str:
-    """Its least cost; of many dollars no cents."""
+    """The least cost; without cents if large."""
     whole, _, cents = money(each.cost or Decimal(0), each.currency).partition(".")
     return whole if len(whole) > len("$99") else f"{whole}.{cents}"
 

@@ -86,7 +86,7 @@ class GridRow(NamedTuple):
 
 
 def html(report: FitReport) -> Page:
-    """The list; where nobody asks about some accelerators, above it which batch of each network each memory holds, as a grid."""
+    """The list; if no accelerator is named, below a grid of the batches that each memory size holds."""
     if report.of_some:
         return Page(LIST, {})
     first = list(report.found.of_the_first(MOST_ON_PAGE))

@@ -38,7 +38,7 @@ def _history(row: Any) -> Link:
 
 
 def _free(row: Any) -> str:
-    """From when one was free to rent, where the provider says it."""
+    """When one became free to rent, if the provider says so."""
     if row.available is None:
         return ""
     return day(row.available_at) if row.available and row.available_at else "none"
@@ -67,7 +67,7 @@ TABLE = Table(
 
 
 def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
-    """One row per offer; where another currency is asked for, with what it was quoted in and the rate."""
+    """One row per offer; in another currency also the quoted currency and the exchange rate."""
     if report.converter.currency is None:
         pieces = price_sheet.chunks(report, tuple(OfferRow.__dataclass_fields__), layout)
     else:

@@ -43,7 +43,7 @@ SMALL_COLUMNS = (
 
 
 def terminal(report: SmallReport, view: View) -> Iterator[str]:
-    """How long a small network trains on this machine and on others, and where the answer turns."""
+    """How long a small network trains on this machine and others, and where they break even."""
     found = report.document()
     yield (
         f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "

@@ -1,4 +1,4 @@
-"""`/tasks`: every task beside ImageNet."""
+"""`/tasks`: every task besides ImageNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an assistant can do beside asking: write a launch file, look at a running log, add a run, refresh the prices."""
+"""What an assistant can do besides asking: write a launch file, look at a running log, add a run, refresh the prices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Logged(Schema):
 
 
 class WatchSchema(_Logged):
-    """What is said of a running training."""
+    """The facts about a running training."""
 
     rate = Number(Decimal, 0, 10**6, "what an hour of its machines costs, in US dollars", example=32.77, required=True)
     metric = Text("metric of the log", example="top1")
@@ -49,7 +49,7 @@ class WatchSchema(_Logged):
 
 
 class AddSchema(RunSchema):
-    """A log of the user's own and what it does not tell."""
+    """A user's log and the facts it lacks."""
 
     log = _Logged().fields["log"]
 
@@ -88,7 +88,7 @@ def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
 
 
 def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
-    """What a log tells now of hours and dollars."""
+    """The hours and dollars so far, from a log."""
     values = service.check(WatchSchema(), _texts(given))
     log, limit = values.pop("log"), values.pop("max_cost", NO_BUDGET)
     planned = values.pop("planned_epochs")
@@ -103,7 +103,7 @@ def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
 
 
 def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
-    """A log as a recipe of the user's own."""
+    """A log as the user's own recipe."""
     if service.keeper is None:
         raise Refused(503, "no runs are kept here: it answers from fixed prices")
     values = service.check(AddSchema(), _texts(given))

@@ -1,4 +1,4 @@
-"""What a conversation gets of an answer: the verdict first, short estimates, rounded figures, and the address of the whole."""
+"""The form of an answer in a conversation: verdict first, short estimates, rounded figures, and the address of the whole."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def fitting(answer: Json) -> Json:
 
 
 def address_of(base: str, path: str, arguments: Arguments) -> str:
-    """The whole address of the same question over HTTP."""
+    """The full HTTP address of this question."""
     given = [(name, value) for name, values in arguments.items() for value in values]
     return f"{base}{path}?{urlencode(given, safe=',:*')}" if given else f"{base}{path}"
 
 
 def _lists(node: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Every list and every long mapping that may lose its end: its name, and where it stands."""
+    """Every list or long mapping that may be cut: its name, and its position."""
     for key, value in node.items() if isinstance(node, dict) else enumerate(node):
         called = str(key) if isinstance(node, dict) else name
         if called == "left_out":

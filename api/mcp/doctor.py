@@ -22,7 +22,7 @@ EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at: whether it is well, what was found, and what to do; nothing to do is empty."""
+    """One check: whether it passed, what was found, and what to do (empty if nothing)."""
 
     subject: str
     state: Literal["well", "worth knowing", "wrong"]
@@ -32,7 +32,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """All findings, and whether none is wrong."""
+    """All findings, and whether all checks passed."""
 
     well: bool
     version: str

@@ -106,7 +106,7 @@ async def _serve(server: Server[Any]) -> None:
         passed_on, requests = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
         async def pass_on() -> None:
-            """Answers a line that is no request with an error, which the SDK would only log."""
+            """Answers a line that is not a request with an error, which the SDK would only log."""
             async with passed_on:
                 async for line in lines:
                     if isinstance(line, SessionMessage):

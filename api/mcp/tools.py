@@ -1,4 +1,4 @@
-"""The questions that an assistant can ask, each with the parameters that people use; every other one of its path works too."""
+"""The questions an assistant can ask, each with its everyday parameters; all others of its path work too."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TrainableDocument:
 
 
 def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocument:
-    """The model asked about, else all by name but those of which nobody published how long they train."""
+    """The requested model, else all models whose training length is published."""
     asked = values["model"].name if "model" in values else None
     recipes_of = service.evidence.recipes_of
     every = (
@@ -82,14 +82,14 @@ class RecipeSummary:
 
 @dataclass(frozen=True, slots=True)
 class RecipesDocument:
-    """The recipes of one model that somebody ran, those with the highest accuracy first."""
+    """The recipes of one model that somebody ran, highest accuracy first."""
 
     model: str
     recipes: tuple[RecipeSummary, ...]
 
 
 def recipes(service: Service, _: Catalogue, values: Values) -> RecipesDocument:
-    """The recipes of the model asked about. Raises BadParameters where none is."""
+    """The recipes of the requested model. Raises BadParameters if there is none."""
     if "model" not in values:
         raise BadParameters({"model": ["missing: write a model, such as resnet50"]})
     model = values["model"].name
@@ -177,7 +177,7 @@ def input_schema(schema: Schema, names: Iterable[str]) -> Json:
 
 
 def described(field: Parameter) -> Json:
-    """The type of a parameter, and its meaning as far as that fits a line; of several values any form is taken."""
+    """The type of a parameter and as much of its meaning as fits a line; lists of values take any form."""
     meaning = field.meaning.partition(";")[0][:LONGEST]
     told = meaning if field.example is None else f"{meaning}, e.g. {field.example}"
     kind = {"type": "number"} if isinstance(field, Number) and not field.listed else {}

@@ -72,7 +72,7 @@ def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
 
 
 def asked_by(name: str, value: Any) -> Any:
-    """The words that a question asks for this value by."""
+    """The words by which a question names this value."""
     if isinstance(value, Meant):
         return value.asked
     return tuple(ALONE.get(each, each) for each in value) if name == "accelerator" else value

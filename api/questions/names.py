@@ -108,7 +108,7 @@ class Known:
         return names[0]
 
     def versions(self, text: str) -> list[str]:
-        """The accelerators that a text may name where one is meant."""
+        """The accelerators that a text may mean when it names one."""
         return self.find("accelerator", text) or list(self._family(text) or ())
 
     def word(self, kind: str, text: str) -> str | None:
@@ -133,7 +133,7 @@ class Known:
         return rest
 
     def _family(self, text: str) -> Meant | None:
-        """The accelerators that a word means which names several."""
+        """The accelerators meant by a word that names several."""
         word = squeeze(text).removesuffix("s")
         if word in PROCESSOR_WORDS:
             return Meant(self.processors, ["CPU"])

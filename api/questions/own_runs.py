@@ -1,4 +1,4 @@
-"""What the owner of a log says of its run."""
+"""The facts that the owner of a log states about its run."""
 
 from __future__ import annotations
 

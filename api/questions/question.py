@@ -92,7 +92,7 @@ class Question:
 
     @cached_property
     def answer(self) -> Callable[[Any, Any, dict[str, Any]], Any]:
-        """What makes its report of a service, a catalogue and parsed values."""
+        """The function that makes the report from a service, a catalogue and parsed values."""
         return cast("Callable[[Any, Any, dict[str, Any]], Any]", resolve_name(self.report))
 
     @cached_property
@@ -103,7 +103,7 @@ class Question:
 
     @cached_property
     def listed(self) -> Any:
-        """Its table; None for what is no list."""
+        """The table of a list; None for other questions."""
         return resolve_name(self.table) if self.table else None
 
     @property
@@ -112,7 +112,7 @@ class Question:
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The endings under which its path answers with a file."""
+        """The file endings that its path answers."""
         every = self.listed is not None and self.listed.row is not None
         return tuple(kind for kind in FILES if every or kind in self.forms)
 
@@ -126,5 +126,5 @@ class Question:
         return (*self.endings, *(["html"] if self.has_page else []))
 
     def writer(self, form: str) -> Callable[..., Any]:
-        """What writes its report in this form. Raises KeyError for a form that it has not."""
+        """The function that writes the report in this form. Raises KeyError for an unknown form."""
         return cast("Callable[..., Any]", resolve_name(self.forms[form]))

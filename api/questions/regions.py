@@ -1,4 +1,4 @@
-"""From which regions a question about places is answered: those that have rates, or the nearest one that does, which is told."""
+"""The regions from which a question about places is answered: those with rates or, as the answer then says, the nearest one."""
 
 from __future__ import annotations
 

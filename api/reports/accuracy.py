@@ -206,7 +206,7 @@ class AccuracyReport(OfQuery):
         return bool(found.picks) and not found.missed
 
     def _nothing(self, nothing: Answer) -> str:
-        """Why nothing fits, and the least that would do."""
+        """Why nothing fits, and the smallest limit that would."""
         if nothing.count:
             return "No estimate reaches any accuracy."
         cheapest = self._ask(self._least, max_cost=None, sort="cost")

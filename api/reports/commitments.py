@@ -148,7 +148,7 @@ class CommitmentsReport(OfQuery):
         return answer.picks[0].estimate if answer.picks else None
 
     def _machines(self, candidates: Asked, first: Answer) -> Iterator[tuple[Compared, MachineBills]]:
-        """The machines that the candidates stand on: of the first page, then of further ones, each twice as long as the last."""
+        """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""
         seen: set[tuple[str, str, int]] = set()
         page, start, last = first.estimates, self.query.offset, min(self.query.offset + MOST_CANDIDATES, first.count)
         while page:
@@ -172,7 +172,7 @@ class CommitmentsReport(OfQuery):
                 yield self._compared(estimate, ways, fixed.quoted_exchange(estimate), on_demand.bills(estimate))
 
     def _there(self, estimates: Sequence[Estimate]) -> tuple[Offered, Offered]:
-        """What is offered of these machines in their region for a fixed time, and what on demand."""
+        """The offers of these machines in their region, for a fixed time and on demand."""
         names = ("provider", "region", "instance_type")
         where = {name: tuple(dict.fromkeys(getattr(each, name) for each in estimates)) for name in names}
         return Offered(self._bought(self._fixed, **where)), Offered(self._sold_on_demand(**where))
@@ -210,11 +210,11 @@ class CommitmentsReport(OfQuery):
         return tuple(option for option in self.query.purchase if option in FIXED) or FIXED
 
     def _sold_on_demand(self, **where: Any) -> Asked:
-        """The question about what is sold on demand there."""
+        """The question for on-demand offers there."""
         return self._bought((PurchaseOption.ON_DEMAND,), term=(), payment=(), **where)
 
     def _bought(self, purchase: tuple[PurchaseOption, ...], **changes: Any) -> Asked:
-        """The question about what is bought so; in as many machines as it asks about, because the speeds of those are known."""
+        """The question for this way to buy, with its own number of machines, whose speeds are known."""
         return self.service.asked(replace(self._plain(), purchase=purchase, **changes), self.catalogue)
 
     def _plain(self) -> EstimateQuery:
@@ -223,7 +223,7 @@ class CommitmentsReport(OfQuery):
         return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)  # type: ignore[arg-type]
 
     def _alike(self, estimate: Estimate) -> Bill | None:
-        """The cheapest machine on demand with the same accelerators, in as many."""
+        """The cheapest on-demand machine with the same accelerators, in the same number."""
         asked = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
         found, catalogue = asked.overview(), asked.catalogue
         instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes

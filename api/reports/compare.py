@@ -125,7 +125,7 @@ def compare_report(service: Service, catalogue: Catalogue, values: Values) -> Co
 
 
 def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:
-    """The question, asked of one of the two machines alone."""
+    """The question limited to one of the two machines."""
     asked = replace(query, nodes=side.nodes, purchase=(side.purchase,), limit=1)
     if side.own:
         return replace(asked, provider=(OWN,), own=(side.own,))
@@ -156,7 +156,7 @@ def verdict(found: Comparison) -> Iterator[str]:
 
 
 def pays(each: OwnedMachine) -> str:
-    """From how much use on the user's machine beats the other one."""
+    """Says above how much use the user's machine beats the other one."""
     own = f"Your {each.estimate.instance_type}"
     if not each.break_even:
         return f"{own} is not compared with the other machine, which is also yours."

@@ -247,5 +247,5 @@ def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostR
 
 
 def waiting(free: Estimate) -> str:
-    """What a free tier asks of one who waits: the time of the work and on the calendar, sessions and quota, in words."""
+    """What a free tier takes, in words: hours of work, calendar time, sessions and quota."""
     return next(line.removeprefix(FREE_TIER) for line in free.assumptions if line.startswith(FREE_TIER))

@@ -83,7 +83,7 @@ class Commitment(NamedTuple):
         return Decimal(HOURS_PER_MONTH) / Decimal(repr(self.machine.hours_per_run))
 
     def cost(self, runs: Decimal) -> Decimal:
-        """Of so many runs a month, in as many sets of machines as they need."""
+        """The cost of these runs a month, in as many sets of machines as they need."""
         sets = max(1, int((runs / self.runs_from).to_integral_value(ROUND_CEILING)))
         return self.usage.cost_per_month / self.usage.machine_sets * sets
 
@@ -166,7 +166,7 @@ def _advice(best: Commitment, rental: Estimate, runs: Decimal) -> str:
 
 
 def _pays(best: Commitment, rental: Estimate) -> str:
-    """From how many runs a month it costs less than the rental."""
+    """Says from how many runs a month it costs less than the rental."""
     least = best.least_runs(rental)
     if least is None:
         return f"It never pays against {_rental(rental)}, which is free."

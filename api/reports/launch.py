@@ -178,7 +178,7 @@ class LaunchReport:
         return lead if rents and lead != self._first.estimate else None
 
     def start(self, machine: Rented) -> Start | None:
-        """How the recipe's code starts on these machines; None where that is not known, or where a command was given."""
+        """How the recipe's code starts on these machines; None if unknown or if a command was given."""
         return start_on(self.launcher, machine, self._accelerators)
 
     @property
@@ -255,7 +255,7 @@ def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Acc
 
 
 def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
-    """What the launcher calls this machine; None where it does not rent it, or not so."""
+    """The launcher's name for this machine; None if it does not rent it this way."""
     if machine.purchase_option not in BY_THE_HOUR:
         return None
     return launch_name(launcher, machine.provider, machine.instance_type, machine.accelerator)

@@ -139,7 +139,7 @@ class QuickSheet(Worksheet):  # type: ignore[misc]
         return formula.removeprefix("=")
 
     def _calculate_spans(self) -> None:
-        """Rows need not say which columns they fill."""
+        """Does nothing: rows need not say which columns they fill."""
 
     def _write_cell(self, row: int, col: int, cell: Any) -> None:
         written = self._as_xml(cell)
@@ -279,7 +279,7 @@ def _cached(value: Decimal | float | str | None) -> float | str:
 
 
 def joined(value: Any) -> str:
-    """A value as text, several behind each other."""
+    """A value as text; several values are joined."""
     return str(value) if isinstance(value, str | NUMBERS) else ";".join(map(str, value))
 
 

@@ -165,7 +165,7 @@ class CommitmentSheets:
     def _machine(
         self, own: OwnRow, number: int, hours_of: HoursOf, machine: Compared, bills: MachineBills
     ) -> tuple[Any, ...]:
-        """One row; hours of a run are to be changed here where no other sheet has them."""
+        """One row; hours of a run can be changed here if no other sheet has them."""
         elsewhere = hours_of(machine)
         hours = own.formula(elsewhere, number, machine.hours_per_run) if elsewhere else machine.hours_per_run
         place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
@@ -211,7 +211,7 @@ def _of_usage(name: str) -> csv_export.Column:
 
 
 def _formulas(bill: Bill, row: UsageRow | PaymentRow) -> dict[str, str]:
-    """The formulas of a row, by column; a column without one is a figure of its own."""
+    """The formulas of a row, by column; a column without one holds a plain figure."""
     found = dict(ALWAYS)
     upfront, is_compared = _upfront(bill), row.machine.on_demand is not None
     if row.usage.asked:
@@ -226,7 +226,7 @@ def _formulas(bill: Bill, row: UsageRow | PaymentRow) -> dict[str, str]:
 
 
 def _upfront(bill: Bill) -> str | None:
-    """What is paid upfront, as `costcalc.costing.commitments.payment_schedule` has it; None where that is unknown."""
+    """The upfront payment, as in `costcalc.costing.commitments.payment_schedule`; None if unknown."""
     offer = bill.offer
     if offer.purchase_option is PurchaseOption.MONTHLY:
         return "0"

@@ -160,12 +160,12 @@ class _Row:
         return self.own.formula(template, self.row, value)
 
     def _numbers(self) -> tuple[int | None, ...]:
-        """Where the rates of the offer, of the same machine on demand, and of storage and egress stand."""
+        """Where the rates of the offer, of its machine on demand, and of storage and egress are on the sheet."""
         compared = self.rates.number(replace(self.bill, offer=self.on_demand)) if self.on_demand else None
         return self.rates.number(self.bill), compared, self.rates.number_beside(self.bill)
 
     def _amounts(self) -> Iterator[Any]:
-        """The two-part tariff of all machines under own terms, and what is paid beside them."""
+        """The two-part tariff of all machines under the user's terms, plus storage and egress."""
         tariff, factor, beside = self.bill.tariff, self.bill.factor, self.bill.storage_and_egress
         yield self._formula(PER_PERIOD, tariff.fee * factor)
         yield self._formula(METERED, tariff.metered_hourly * factor)
@@ -184,7 +184,7 @@ class _Row:
         return (*billing, self.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
 
     def _factors(self) -> Iterator[Any]:
-        """Images seen in training, and what hours and spot rates are multiplied with to get what follows from them."""
+        """Images seen in training, and the factors that turn hours and spot rates into other figures."""
         known = self.estimate
         yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
         yield from (getattr(known, name) / known.hours for name in SCALED)

@@ -1,4 +1,4 @@
-"""The sheets of rates and discounts: every list rate once, whatever rests on it, and one discount for each provider."""
+"""The sheets of rates and discounts: every list rate once, and one discount per provider."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACE = ("region", "instance_type", "purchase_option", "term", "payment", "offer
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an own rate is paid: for every period started, every metered hour, once, and every hour of the run."""
+    """How often a rate is paid: for every started period, every metered hour, once, or every hour of the run."""
 
     per_period: Decimal | int | None = None
     per_metered_hour: Decimal | int | None = None
@@ -28,7 +28,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One list rate: the offer it belongs to, by its number, and where it was read."""
+    """One list rate: the number of its offer, and its source."""
 
     number: int
     offer: Offer
@@ -56,7 +56,7 @@ class Rates:
         self._discounts: dict[str, Decimal] = {}
 
     def number(self, bill: Bill) -> int:
-        """The number of the bill's offer, whose rates are added where they are new."""
+        """The number of the bill's offer; new rates are added."""
         known = self._numbers.get(bill.offer)
         if known is None:
             known = self._numbers[bill.offer] = len(self._numbers) + 1
@@ -68,7 +68,7 @@ class Rates:
         return known
 
     def number_beside(self, bill: Bill) -> Number:
-        """The number of what the bill's provider charges for storage and egress; None where that is not asked."""
+        """The number of the provider's storage and egress charges; None if not requested."""
         if not bill.storage_and_egress:
             return None
         provider = bill.offer.provider

@@ -1,4 +1,4 @@
-"""The sheet to read first, and that of assumptions: what is picked, what is cheapest after changes, what it all rests on."""
+"""The summary and the assumptions: the picks, what is cheapest after changes, and what it all rests on."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
 
 
 def _picks(answer: Answer) -> Iterator[list[Cell]]:
-    """The picks and own machines, whose figures follow changes where the sheet of estimates has them, and free tiers."""
+    """The picks, own machines and free tiers; figures on the sheet of estimates follow changes."""
     if not answer.estimates:
         yield [("no estimate answers this question", None)]
     for hint in answer.hints:
@@ -140,7 +140,7 @@ def _heading(words: str, answer: Answer, *more: str) -> list[Cell]:
 
 
 def _figures(estimate: Estimate, row: str | None) -> list[Cell]:
-    """What is shown of an estimate; `row` is the formula of its place on the sheet of estimates, None where it is not there."""
+    """The figures shown of an estimate; `row` is the formula of its row on the sheet of estimates, None if absent."""
     values: list[Cell] = [(getattr(estimate, name), form) for name, form, _ in SHOWN]
     if row is None:
         return values

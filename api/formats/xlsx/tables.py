@@ -50,7 +50,7 @@ class Front:
 
 
 def write_front(sheet: Sheet, front: Front) -> int:
-    """Writes the whole sheet. Returns the row from which on there is room for a chart."""
+    """Writes the sheet. Returns the first row with room for a chart."""
     sheet.plain.set_column(0, 0, 30)
     sheet.plain.set_column(1, 3, 16)
     sheet.put(0, 0, front.title, "title")
@@ -123,7 +123,7 @@ def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> 
 
 
 def _form(name: str, values: Sequence[Any]) -> str | None:
-    """How measured or estimated numbers are written; None for counts, and for what is small and needs all its digits."""
+    """The format of measured or estimated numbers; None for counts, and for small ones that need all digits."""
     if name in SHARES:
         return "percent"
     if not any(isinstance(value, float) for value in values):

@@ -1,4 +1,4 @@
-"""How an answer is written: its format, its separators, and the words of the user that it repeats."""
+"""How an answer is written: its format, its separators, and the user's words that it repeats."""
 
 from __future__ import annotations
 

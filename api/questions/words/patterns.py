@@ -36,7 +36,7 @@ PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|min
 
 
 def asks(told: str) -> Understand:
-    """A rule for what cannot be asked so: it says what to type."""
+    """A rule for words that cannot be asked about; it says what to type."""
     return lambda scan, found: scan.ask(found[0], told)
 
 

@@ -39,7 +39,7 @@ def plain_text(text: str) -> str:
 
 @cache
 def _spelt() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What is written in several ways, by the packaged table: clauses end with sentences, T4x2 is T4 x2, eu-west-1a a region."""
+    """Unifies spellings by the packaged table: clauses end with sentences, T4x2 is T4 x2, eu-west-1a a region."""
     return tuple((re.compile(row["pattern"], re.IGNORECASE), row["word"]) for row in rows_of("spelt"))
 
 

@@ -1,4 +1,4 @@
-"""What has been understood of a sentence so far, and what is asked back."""
+"""What has been understood of a sentence so far, and what to ask back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.questions.words.tables import Value
 
 
 class Asked(NamedTuple):
-    """What is asked back: the words that it is about, none where they are in the sentence that says what to type."""
+    """A question back: the words it is about (none if the sentence on what to type has them), and what to type."""
 
     about: str
     told: str
@@ -41,29 +41,29 @@ class Reading:
     other_task: bool = False
 
     def add(self, value: Value) -> None:
-        """One more value; the same again says nothing new."""
+        """Adds a value; a repeated one is ignored."""
         values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
         values.extend(text for text in value.text.split(",") if text not in values)
 
     def take_out(self, value: Value) -> None:
-        """What was read as wanted is to be left out."""
+        """Turns what was read as wanted into an exclusion."""
         left = [text for text in self.values.get(value.parameter, ()) if text not in value.text.split(",")]
         self.values[value.parameter] = left
         self.add(value._replace(excluded=True))
 
     def put(self, name: str, text: str) -> None:
-        """One more value, which may have commas in it."""
+        """Adds a value that may contain commas."""
         values = self.values.setdefault(name, [])
         if text not in values:
             values.append(text)
 
     def ask(self, text: str, told: str) -> None:
-        """Something was meant by the text that is not part of the question; `told` says what to type."""
+        """The text means something that cannot be part of the question; `told` says what to type."""
         asked = Asked(text.strip(), told)
         if asked not in self.asked:
             self.asked.append(asked)
 
     def need_not_ask(self, needless: Callable[[Asked], bool]) -> None:
-        """What is asked back of words that say nothing more beside others is not."""
+        """Drops questions back about words that other words make redundant."""
         self.ignored += [each.about for each in self.asked if needless(each)]
         self.asked = [each for each in self.asked if not needless(each)]

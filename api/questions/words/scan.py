@@ -1,4 +1,4 @@
-"""One pass over a sentence: what stands at each place is a rule's, a name, a number, or is asked about."""
+"""One pass over a sentence: at each place a rule, a name or a number is read, or else asked about."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ class Scan:
         return self.reading
 
     def add(self, name: str, text: str) -> bool:
-        """One more value of a parameter, as rules add it."""
+        """Adds a parameter's value for a rule."""
         self.reading.put(name, text)
         return True
 
     def ask(self, text: str, told: str) -> bool:
-        """Something that rules read but cannot be asked so."""
+        """Asks back about words that a rule read but cannot answer."""
         self.reading.ask(text, told)
         return True
 
@@ -121,7 +121,7 @@ class Scan:
         return found
 
     def count(self, name: str, many: int) -> bool:
-        """A number of accelerators or machines, or the most of them that is wanted."""
+        """Adds a number of accelerators or machines, or the maximum."""
         limited, self.at_most = self.at_most, False
         return self.add(f"max_{name}" if limited else name, str(many))
 
@@ -265,7 +265,7 @@ class Scan:
             self.clause += named.values if kind in EXCLUDABLE else ()
 
     def _count_of(self, named: Named, many: int, machines: bool) -> None:
-        """So many of an accelerator or a machine, which a sentence may compare with others."""
+        """A count of an accelerator or a machine, which a sentence may compare with others."""
         kind = named.values[0].parameter
         whole = machines or kind != "accelerator" or _of_each(named)
         self.reading.each |= bool(many and _of_each(named))
@@ -354,7 +354,7 @@ class Scan:
         return bool(again)
 
     def _is_second(self, value: Decimal) -> bool:
-        """Whether a bare number goes on from another target: `to 76 and then to 78`."""
+        """Whether a bare number continues another target: `to 76 and then to 78`."""
         before = _LAST_WORD.search(self.text, 0, self.text.rfind(f"{value}", 0, self.place))
         return before is not None and value >= LEAST_SECOND and before[1].casefold() in BETWEEN_TARGETS
 
@@ -388,7 +388,7 @@ class Scan:
             self._go_on("") if self.negated else None
 
     def _corrected(self, word: str) -> str | None:
-        """The known word that is meant; none for a word that another was read as, and after much that is not understood."""
+        """The known word meant; none if another word was already read as it, or after too many unknown words."""
         done = (
             len(self.reading.asked) >= MOST_ASKED
             or word.casefold() in COUNTS

@@ -1,4 +1,4 @@
-"""What a whole sentence decides, after each of its words is read."""
+"""What the whole sentence decides once every word is read."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _compares(reading: Reading) -> frozenset[str]:
 
 
 def _says_more(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> bool:
-    """Whether the one has all values of the other, and a number besides."""
+    """Whether one has all values of the other plus a number."""
     return len(one) > len(other) and {**one, **other} == one
 
 
@@ -194,7 +194,7 @@ def _single() -> frozenset[str]:
 
 
 def _answered_by(reading: Reading, _: Vocabulary) -> None:
-    """What need not be asked for beside a parameter: credits beside how much of them there is."""
+    """What a parameter makes redundant: `credits` once their amount is given."""
     beside = answered_by()
     reading.need_not_ask(lambda each: beside.get(each.about.casefold()) in reading.values)
 
@@ -300,7 +300,7 @@ def _steps(reading: Reading, _: Vocabulary) -> None:
 
 
 def _memory(reading: Reading, words: Vocabulary) -> None:
-    """So much memory is the accelerators that have it, of those named or of all; one of the user's own has what it has."""
+    """An amount of memory means the accelerators that have it, of those named or of all; a user's own has what it has."""
     sizes, names = reading.values.pop("memory", []), words.names
     if not sizes or "own" in reading.values or reading.owned:
         return
@@ -343,7 +343,7 @@ def _families(reading: Reading, words: Vocabulary) -> None:
 
 
 def _each(reading: Reading, _: Vocabulary) -> None:
-    """Accelerators of one machine are as many in each of several."""
+    """A number of accelerators in one machine holds for each of several."""
     counts = [int(reading.values[name][0]) for name in ("accelerators", "nodes") if reading.values.get(name)]
     if reading.each and len(counts) > 1:
         reading.values["accelerators"] = [str(prod(counts))]
@@ -357,6 +357,6 @@ STAGES = (
 
 
 def settle(reading: Reading, words: Vocabulary) -> None:
-    """What the whole sentence decides: the training, then the machines, and at last that one parameter has one value."""
+    """Decides the training, then the machines, and finally that each single-valued parameter has one value."""
     for stage in STAGES:
         stage(reading, words)

@@ -67,7 +67,7 @@ def _slice(scan: Scan, found: Found) -> bool:
 
 
 def _rival(scan: Scan, found: Found) -> bool:
-    """Whoever asks whether one provider is cheaper than another wants to see both, and for what is cheaper, every one."""
+    """Asking whether one provider is cheaper than another means both; asking what is cheaper means all."""
     if not scan.words.is_provider(found["provider"]):
         return False
     if scan.reading.values.get("provider"):
@@ -91,7 +91,7 @@ def _target(scan: Scan, found: Found) -> bool:
 
 
 def _batch(scan: Scan, found: Found) -> bool:
-    """Of so many steps, which may stand elsewhere, it makes epochs; each recipe has its own."""
+    """A batch size turns steps, which may stand elsewhere, into epochs; otherwise each recipe has its own."""
     size = amounts.number(found["n"]) if not found["other"] and not found["each"] else None
     if size is not None:
         scan.add(f"{ABOUT}batch", plain(size * (1000 if found["k"] else 1)))
@@ -168,7 +168,7 @@ def _up_to(scan: Scan, found: Found) -> bool:
 
 
 def _where_data_lies(scan: Scan, found: Found) -> bool:
-    """The cloud that has the data need not be the one that trains."""
+    """The cloud that stores the data need not be the one that trains."""
     told = (
         "where data is stored is no condition; provider= says where to train, egress_gb= adds the transfer from there"
     )
@@ -183,7 +183,7 @@ def _electricity(scan: Scan, found: Found) -> bool:
 
 
 def add_money(scan: Scan, name: str, money: Money) -> bool:
-    """An amount as a parameter, in the currency that is written with it."""
+    """Adds an amount as a parameter, in the currency written with it."""
     if money.code and money.code != "USD":
         scan.add("currency", money.code)
     return scan.add(name, plain(money.amount))

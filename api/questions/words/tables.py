@@ -41,19 +41,19 @@ def phrases() -> dict[str, tuple[Value, ...]]:
 
 @cache
 def not_asked() -> dict[str, str]:
-    """By phrase what to type instead of it."""
+    """What to type instead of each phrase."""
     return {word: row["answer"] for row in rows_of("not_asked") for word in words_of(row)}
 
 
 @cache
 def answered_by() -> dict[str, str]:
-    """By phrase that cannot be asked in words the parameter beside which it says nothing more."""
+    """By phrase that cannot be asked in words: the parameter that makes it redundant."""
     return {word: row["unless"] for row in rows_of("not_asked") if row["unless"] for word in words_of(row)}
 
 
 @cache
 def other_networks() -> dict[str, OtherNetwork]:
-    """By phrase the network of another task that it names."""
+    """The network of another task that each phrase names."""
     return {
         word: OtherNetwork(row["name"] or word, row["kind"], bool(row["generic"]))
         for row in rows_of("other_networks")

@@ -42,7 +42,7 @@ OTHER_UNITS = (
 
 
 def _limit(hours: Callable[[Found], Decimal | None]) -> Understand:
-    """A time limit of so many hours."""
+    """A time limit in hours."""
     return lambda scan, found: scan.add("max_hours", plain(hours(found) or Decimal(0)))
 
 
@@ -117,7 +117,7 @@ def _at_most(scan: Scan, found: Found) -> bool:
 
 
 def _life(scan: Scan, found: Found) -> bool:
-    """So many years, of a user's own machine, are its life."""
+    """A number of years said of a user's own machine is its life."""
     return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(found["n"]))
 
 

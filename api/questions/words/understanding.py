@@ -1,4 +1,4 @@
-"""A sentence as the parameters of a question, and what of it is not understood."""
+"""A sentence as the parameters of a question, and the parts not understood."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Understanding:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """How the sentence was understood, then what of it was not."""
+        """How the sentence was understood, then the parts that were not."""
         read = "".join(f', reading "{word}" as {known}' for word, known in self.corrected.items())
         left_out = "Not in the answer: " if self.is_question else ""
         return (
@@ -163,7 +163,7 @@ def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool
 
 
 def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary, text: str) -> tuple[str, ...]:
-    """What is asked back: of so many questions the first; then what is missing."""
+    """What to ask back: the first of many questions, then what is missing."""
     missing = []
     given = {*parameters, *reading.unclear}
     if "model" not in given:
