@@ -75,9 +75,9 @@ def commands():
                     for each in command.params
                     if each.param_type_name == "argument"
                 )
-                yield [f"`{' '.join(['costcalc', *words, arguments]).strip()}`", command.get_short_help_str(200)]
+                yield [f"`{' '.join([*words, arguments]).strip()}`", command.get_short_help_str(200)]
 
-    return table(["command", "does"], rows(main, []))
+    return table(["costcalc", "does"], rows(main, []))
 
 
 def sources():

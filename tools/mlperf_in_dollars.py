@@ -25,17 +25,15 @@ from pricing.packaged.offers import read_packaged
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
 ROUNDS = Path(every_round.__file__).parent / "data" / every_round.TABLE
 TITLE = "# MLPerf in dollars"
-INTRODUCTION = f"""What the training of each task cost on demand, with the packaged rates that were confirmed on the day of a
-round, and at those of {MOMENT:%Y-%m-%d}. Each figure is the least of any machine that one could rent; the record is the fastest
-result of the task's newest round, on whatever system. {PARTS}
-`costcalc mlperf TASK` shows every round and the least minutes; all of them are in
-[a table](../api/reports/data/mlperf_in_dollars.csv), and on every server at `/mlperf/all`, with the picture below.
-`python -m tools.mlperf_in_dollars` writes them.
+INTRODUCTION = f"""The least cost of training each task on demand, at the packaged rates confirmed on the day of a round and on
+{MOMENT:%Y-%m-%d}; the record is the fastest result of the task's newest round, on whatever system. {PARTS}
+`costcalc mlperf TASK` shows every round and the least minutes; all are in [a table](../api/reports/data/mlperf_in_dollars.csv),
+and on every server at `/mlperf/all`, with this picture. `python -m tools.mlperf_in_dollars` writes them.
 
 ![The least cost of every task of MLPerf at each round](pictures/mlperf-in-dollars.png)
 
-| task | first round with a price | then | newest round | then | now | minutes now | on | record |
-|---|---|---:|---|---:|---:|---:|---|---:|
+| task | first round with a price | newest round | now | record |
+|---|---|---|---|---|
 """
 
 
@@ -46,7 +44,7 @@ def main() -> None:
     ROUNDS.write_text(table, "utf-8")
     rows = EveryRoundReport().rows()
     unpriced = ", ".join(f"{row.task} {row.round}" for row in rows if row.cost is None)
-    told = f"{fall(rows)} No rate of their day is packaged for a machine that trains {unpriced}: these have no dollars."
+    told = f"{fall(rows)} No rate of their day is packaged for {unpriced}."
     PAGE.write_text("\n".join([TITLE, "", told, "", INTRODUCTION + "\n".join(lines), ""]), "utf-8")
     print(f"{PAGE} and {ROUNDS} are written")
 
@@ -69,18 +67,16 @@ def _report(service: Service, catalogue: Catalogue, name: str) -> RoundsReport:
 
 def _line(report: RoundsReport) -> str:
     document, rows = report.document(), report.rows()
-    now = document.now
-    minutes = f"{now.hours * 60:,.0f}" if now else ""
-    cost = f"${now.billed_cost:,.2f}" if now else "no rate known"
+    now, priced = document.now, [row for row in rows if row.cost is not None]
     machine = f"{now.accelerators:,} {now.accelerator}, {now.provider}" if now else ""
-    priced = [row for row in rows if row.cost is not None]
-    cells = [report.task.name, *_then(priced[:1]), *_then(priced[-1:]), cost, minutes, machine]
-    return f"| {' | '.join([*cells, f'{rows[-1].record_minutes:,.1f} min, {rows[-1].record_system}'])} |"
+    cost = f"${now.billed_cost:,.2f}, {now.hours * 60:,.0f} min on {machine}" if now else "no rate known"
+    record = f"{rows[-1].record_minutes:,.1f} min on {rows[-1].record_system}"
+    return f"| {' | '.join([report.task.name, _then(priced[:1]), _then(priced[-1:]), cost, record])} |"
 
 
-def _then(rows: Sequence[RoundRow]) -> tuple[str, str]:
+def _then(rows: Sequence[RoundRow]) -> str:
     """A round and what it cost on its day."""
-    return (f"{rows[0].round}, {rows[0].published:%Y}", f"${rows[0].cost:,.2f}") if rows else ("", "")
+    return f"{rows[0].round}, {rows[0].published:%Y}: ${rows[0].cost:,.2f}" if rows else ""
 
 
 def _table(rows: Iterator[RoundRow]) -> str:

@@ -22,7 +22,7 @@ from costcalc.money import money
 TABLE = "mlperf_in_dollars.csv"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 """Today, as the packaged table means it."""
-PARTS = "Of language models and Stable Diffusion the benchmark is a small part of the training that made them known."
+PARTS = "For language models and Stable Diffusion the benchmark is a small part of the original training."
 
 
 @dataclass(frozen=True, slots=True)
