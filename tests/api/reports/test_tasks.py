@@ -120,7 +120,7 @@ def test_each_round_of_mlperf_is_in_dollars_of_its_day_and_of_today(client):
     assert found["now"]["billed_cost"] > 0
     assert client.get("/mlperf.csv?model=llama2-70b-lora").text.count("\n") == 5
     assert "MLPerf in dollars" in client.get("/mlperf.svg?model=llama2-70b-lora").text
-    assert "costcalc tasks lists them" in client.get("/mlperf?model=resnet50&target=0.757").json["errors"]["model"][0]
+    assert "costcalc tasks lists those" in client.get("/mlperf?model=resnet50&target=0.757").json["errors"]["model"][0]
 
 
 def test_a_speedrun_is_answered_in_a_sentence_with_the_compilation_that_its_clock_leaves_out(client):
@@ -130,7 +130,7 @@ def test_a_speedrun_is_answered_in_a_sentence_with_the_compilation_that_its_cloc
     first = found["answer"]["picks"][0]["estimate"]
     assert any("leaves out compilation: about 7 minutes" in said for said in first["assumptions"])
     assert first["hours"] == pytest.approx(first["train_hours"] + (5 + 7) / 60, abs=0.01)
-    assert "no task of MLPerf" in client.get("/mlperf?model=nanogpt").json["errors"]["model"][0]
+    assert "not a task of MLPerf" in client.get("/mlperf?model=nanogpt").json["errors"]["model"][0]
 
 
 def test_a_speedrun_is_picked_on_the_dies_alone_that_its_kernels_are_built_for(client):
