@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -45,6 +45,12 @@ class Collected:
     gaps: tuple[Gap, ...] = ()
     faults: tuple[Gap, ...] = ()
     whole: tuple[Scope, ...] = ()
+
+    @classmethod
+    def together(cls, parts: Sequence[Collected]) -> Collected:
+        """What all parts of a source saw, and what they did not."""
+        names = ("offers", "gaps", "faults", "whole")
+        return cls(*(tuple(each for part in parts for each in getattr(part, name)) for name in names))
 
 
 class Source(Protocol):

@@ -102,7 +102,7 @@ class Account:
         answered = _at_once(partial(self._service, questions), self.services)
         priced = Collected(tuple(offers), whole=scopes)
         unknown = {each.instance_type for each, _ in listed} - machines.keys()
-        return settled(_combined([priced, unseen, *answered]), unknown)
+        return settled(Collected.together([priced, unseen, *answered]), unknown)
 
     def _price_list(self) -> tuple[list[PricedProduct], tuple[Scope, ...]]:
         """Accelerated machines of all regions, family by family; only those known by name where families are not understood."""
@@ -158,7 +158,7 @@ class Account:
             return Collected((), (nothing,))
         read = (answer.region for answer in answers if answer.error is None)
         whole = tuple(replace(service.scope, regions=frozenset({region})) for region in read)
-        return _combined([Collected(tuple(offers), whole=whole), *unseen])
+        return Collected.together([Collected(tuple(offers), whole=whole), *unseen])
 
     def _answer(self, service: Service, question: Question) -> Answer:
         offers: list[Offer] = []
@@ -189,16 +189,6 @@ def _unseen(service: Service, answers: Sequence[Answer]) -> list[Collected]:
 def _gap_or_fault(error: SourceError, gap: Gap) -> Collected:
     """What an account may not call, or not so often, is a gap, anything else a fault."""
     return Collected((), (gap,)) if isinstance(error, NotAllowed | LimitReached) else Collected((), (), (gap,))
-
-
-def _combined(parts: Sequence[Collected]) -> Collected:
-    """The offers of all parts, with what they saw whole and what they did not see."""
-    return Collected(
-        tuple(offer for part in parts for offer in part.offers),
-        tuple(gap for part in parts for gap in part.gaps),
-        tuple(fault for part in parts for fault in part.faults),
-        tuple(scope for part in parts for scope in part.whole),
-    )
 
 
 def _by_region(products: Iterable[Product]) -> dict[str, list[str]]:

@@ -20,7 +20,6 @@ from msgspec import Struct, ValidationError, convert, field
 
 from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
@@ -144,7 +143,7 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
         machine = machines.get(seen.instance_type)
         if machine and machine.accelerators:
             place = seen.region, seen.instance_type
-            offer = billed(listing.offer(*place, machine, amount(seen.rate)))
+            offer = listing.offer(*place, machine, amount(seen.rate))
             yield offer if seen.family else _as_spot(offer, on_demand.get(place), shares.get(place))
         elif machine is None and seen.family.startswith(ACCELERATED):
             raise LeftOut("machine types not known here left out", seen.instance_type)

@@ -17,7 +17,6 @@ from msgspec import Struct, convert, field
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
-from pricing.packaged.billing import billed
 from pricing.sources.common.amounts import amount
 from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
@@ -134,8 +133,7 @@ def price_list_offers(listed: Product, payload: object, machine: Machine, listin
 def _on_demand(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:
     rate = _prices(listed, term)["Hrs"]
     if rate:  # a rate of 0 means: not sold this way
-        offer = listing.offer(listed.region, listed.instance_type, machine, rate, effective_from=term.effective_date)
-        yield billed(offer)
+        yield listing.offer(listed.region, listed.instance_type, machine, rate, effective_from=term.effective_date)
 
 
 def _reserved(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:

@@ -20,7 +20,6 @@ from costcalc.hardware import Machine
 from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.sources.aws.price_list import PAYMENTS, Machines, reading
 from pricing.sources.common.amounts import amount, spot
 from pricing.sources.common.listing import Listing
@@ -92,7 +91,7 @@ def spot_offers(rows: Iterable[object], region: str, machines: Machines, listing
             if machine and rate:
                 flags = (f"zone={zone}", f"zones={len(zones)}", f"spot_median={median(prices.values())}")
                 offer = listing.offer(region, instance_type, machine, rate, effective_from=since, flags=flags)
-                yield billed(spot(offer, rate))
+                yield spot(offer, rate)
 
 
 def _latest_quotes(quotes: Iterable[SpotQuote], region: str) -> dict[str, dict[str, SpotQuote]]:

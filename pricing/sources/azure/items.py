@@ -19,6 +19,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.billing import billing
 from pricing.sources.common.amounts import amount
+from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
 
 SOURCE = "Azure Retail Prices"
@@ -194,12 +195,10 @@ def offer(quote: Quote, machine: Machine, now: datetime) -> Offer:
         upfront = quote.amount
     plan = quote.option is PurchaseOption.SAVINGS_PLAN
     payments = {PurchaseOption.RESERVED: Payment.ALL_UPFRONT, PurchaseOption.SAVINGS_PLAN: Payment.NO_UPFRONT}
-    return Offer(
-        *("azure", quote.region, quote.instance_type, machine),
+    listing = Listing("azure", f"{SOURCE}: {quote.sku_id}" if quote.sku_id else SOURCE, now)
+    return listing.offer(
+        *(quote.region, quote.instance_type, machine, hourly),
         purchase_option=quote.option,
-        hourly_rate=hourly,
-        observed_at=now,
-        source=f"{SOURCE}: {quote.sku_id}" if quote.sku_id else SOURCE,
         term=quote.term,
         payment=payments.get(quote.option),
         upfront=Decimal(0) if plan else upfront,

@@ -1,22 +1,21 @@
-"""What the importers of other people's price collections share: which machine a row means, or why nobody can tell."""
+"""A row of SkyPilot's catalogue, and which machine it means, or why nobody can tell."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 
-from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer
-from pricing.checks import ListingRefused, SourceListing, sound, told
-from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
-from pricing.packaged.names import UnknownName, accelerator
-from pricing.scope import Scope
-from pricing.sources.common.rows import LeftOut
-from pricing.sources.source import Collected, SourceError
+from msgspec import Struct, field
 
+from costcalc.hardware import Machine
+from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
+from pricing.packaged.names import UnknownName, accelerator
+from pricing.sources.common.rows import LeftOut
+
+MIB_IN_GIB = 1024
+GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
 SXM_ONLY = frozenset({"aws", "gcp", "jarvislabs", "oci"})
 TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
 FORMS = {
@@ -29,44 +28,54 @@ NAMED_MEMORY = re.compile(r"(?P<base>[A-Z]+\d+)-(?P<memory>\d+)GB(?:-(?P<form>SX
 LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
 
 
-@dataclass(frozen=True, slots=True)
-class ListedMachine:
-    """What a collection says of a machine; `memory_gib` is one accelerator's, `host_memory_gib` the machine's."""
+class CatalogueRow(Struct, rename="pascal"):
+    """A machine, an accelerator without a host, or a host without accelerators; empty texts where a part is missing."""
 
-    provider: str
-    instance_type: str
-    accelerator: str
-    accelerators: float
-    memory_gib: float | None = None
-    vcpus: int | None = None
-    host_memory_gib: float | None = None
+    region: str
+    instance_type: str = ""
+    accelerator_name: str = ""
+    accelerator_count: float = 0
+    availability_zone: str = ""
+    gpu_info: str = ""
+    memory_gib: float | None = field(default=None, name="MemoryGiB")
+    vcpus: float | None = field(default=None, name="vCPUs")
+    price: Decimal | None = None
+    spot_price: Decimal | None = None
+
+    @property
+    def accelerator_gib(self) -> float | None:
+        """The memory of one accelerator; Shadeform's SizeInMiB is in GiB."""
+        memory = GPU_MEMORY.search(self.gpu_info)
+        size = int(memory[1]) if memory else 0
+        return (size / MIB_IN_GIB if size >= MIB_IN_GIB else size) or None
 
 
-def machine(listed: ListedMachine) -> Machine | None:
+def machine(provider: str, row: CatalogueRow) -> Machine | None:
     """The machine: as packaged if it is, else as listed. None for a fraction of an accelerator, or one without figures.
 
     Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
     """
-    known = packaged(listed.provider).get(listed.instance_type)
-    if known is not None and known.accelerators == listed.accelerators:
+    known = packaged(provider).get(row.instance_type)
+    if known is not None and known.accelerators == row.accelerator_count:
         return known
-    if listed.accelerators < 1 or listed.accelerators % 1:
+    if row.accelerator_count < 1 or row.accelerator_count % 1:
         return None
-    name = _accelerator(listed)
+    name, memory_gib = _accelerator(provider, row), row.accelerator_gib
     sheet = data_sheet_memory_gib(name) if name else None
-    if name is None or (sheet and listed.memory_gib and listed.memory_gib < LEAST_SHARE * sheet):
+    if name is None or (sheet and memory_gib and memory_gib < LEAST_SHARE * sheet):
         return None
-    return filled(Machine(name, int(listed.accelerators), None, listed.vcpus, listed.host_memory_gib))
+    vcpus = int(row.vcpus) if row.vcpus else None
+    return filled(Machine(name, int(row.accelerator_count), None, vcpus, row.memory_gib))
 
 
-def _accelerator(listed: ListedMachine) -> str | None:
+def _accelerator(provider: str, row: CatalogueRow) -> str | None:
     """The canonical name behind "A100-80GB", "H100NVL", "RTX4090"."""
-    named = NAMED_MEMORY.fullmatch(listed.accelerator)
-    base = named["base"] if named else listed.accelerator
-    memory = float(named["memory"]) if named else listed.memory_gib
+    named = NAMED_MEMORY.fullmatch(row.accelerator_name)
+    base = named["base"] if named else row.accelerator_name
+    memory = float(named["memory"]) if named else row.accelerator_gib
     if base in TOLD_APART:
-        base += " " + ((named and named["form"]) or _form(listed))
-    canonical = _looked_up(listed.provider, base, memory)
+        base += " " + ((named and named["form"]) or _form(provider, row.instance_type))
+    canonical = _looked_up(provider, base, memory)
     if isinstance(canonical, UnknownName):
         raise canonical
     return canonical
@@ -81,47 +90,16 @@ def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | 
         return unknown
 
 
-def _form(listed: ListedMachine) -> str:
-    named_forms = [form for text, form in FORMS.items() if text in listed.instance_type.casefold()]
+def _form(provider: str, instance_type: str) -> str:
+    named_forms = [form for text, form in FORMS.items() if text in instance_type.casefold()]
     if named_forms:
         return named_forms[0]
-    if listed.provider in SXM_ONLY:
+    if provider in SXM_ONLY:
         return "SXM"
-    raise LeftOut("machines that don't say SXM or PCIe left out", f"{listed.provider} {listed.instance_type}")
+    raise LeftOut("machines that don't say SXM or PCIe left out", f"{provider} {instance_type}")
 
 
 @cache
 def packaged(provider: str) -> Mapping[str, Machine]:
     """The packaged machine types of a provider."""
     return packaged_machines(provider)
-
-
-def collect_parts(source: str, parts: Iterable[str], read: Callable[[str], Collected], now: datetime) -> Collected:
-    """Every part of a collection; one that can't be read or is refused is a fault and costs the others nothing.
-
-    Raises SourceError if no part is left.
-    """
-    offers: list[Offer] = []
-    gaps: list[Gap] = []
-    faults: list[Gap] = []
-    whole: list[Scope] = []
-    for part in parts:
-        try:
-            collected = read(part)
-            kept, odd = sound(SourceListing(collected.offers, frozenset(known_accelerators()), {}, now))
-        except (SourceError, ListingRefused) as error:
-            faults.append(Gap(source, f"{part}: {str(error).removeprefix(f'{source}: ')}"))
-        else:
-            offers += kept
-            gaps += collected.gaps
-            left_out = frozenset(offer.instance_type for offer in {*collected.offers} - {*kept})
-            whole += [scope.without(left_out) for scope in collected.whole]
-            gaps += [Gap(source, f"{part}: looks odd, left out: {told(odd)}")] if odd else []
-    if not offers:
-        raise SourceError(f"{source}: nothing could be taken over: " + "; ".join(gap.reason for gap in faults))
-    return Collected(tuple(offers), tuple(gaps), tuple(faults), tuple(whole))
-
-
-def start_of_day(moment: datetime) -> datetime:
-    """When a second-hand rate counts as observed: what the provider itself said on that day comes after it, and holds."""
-    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -15,25 +15,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO, TextIOWrapper
 
-from msgspec import Struct, convert, field
+from msgspec import convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import SECOND_HAND, Offer, PurchaseOption, RatePart
+from costcalc.offers import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
+from pricing.checks import ListingRefused, SourceListing, sound, told
 from pricing.offer_flags import MARKETPLACE
-from pricing.packaged.billing import billed
-from pricing.packaged.machine_facts import filled
+from pricing.packaged.machine_facts import filled, known_accelerators
 from pricing.packaged.names import accelerator, region
 from pricing.scope import Scope
-from pricing.sources.catalogues.machine_matching import ListedMachine, collect_parts, machine, packaged, start_of_day
+from pricing.sources.catalogues.machine_matching import CatalogueRow, machine, packaged
 from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.listing import Listing
 from pricing.sources.common.page_rows import DocumentRow
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSetting, SourceSpec, separated
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec, separated
 
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
@@ -50,10 +51,6 @@ COLUMNS = frozenset({"InstanceType", "AcceleratorName", "AcceleratorCount", "vCP
 OUR_NAMES = {"do": "digitalocean"}
 MARKETS = dict.fromkeys(("vast", "lium", "primeintellect", "shadeform"), (MARKETPLACE,))  # they sell what others have
 UNKNOWN = Decimal(700)
-MIB_IN_GIB = 1024
-LEAST_MIB = 1024  # Shadeform's SizeInMiB is in GiB
-GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
-
 GOOGLE_FAMILIES = {  # the accelerator whose rows belong to a family's machines
     "a2-highgpu": "A100",
     "a2-megagpu": "A100",
@@ -67,21 +64,6 @@ WITH_LOCAL_SSD = ("a2-ultragpu", "a3-")
 LEAST_SHARE_OF_DEAREST = Decimal("0.55")  # regions differ by a third; calendar mode costs half and less
 TPU = re.compile(r"tpu-(?P<slice>(?P<version>v5litepod|v5p|v6e)-(?P<size>\d+))")
 CORES_PER_CHIP = {"v5p": 2}  # its slices count cores, the others chips
-
-
-class CatalogueRow(Struct, rename="pascal"):
-    """A machine, an accelerator without a host, or a host without accelerators; empty texts where a part is missing."""
-
-    region: str
-    instance_type: str = ""
-    accelerator_name: str = ""
-    accelerator_count: float = 0
-    availability_zone: str = ""
-    gpu_info: str = ""
-    memory_gib: float | None = field(default=None, name="MemoryGiB")
-    vcpus: float | None = field(default=None, name="vCPUs")
-    price: Decimal | None = None
-    spot_price: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +86,24 @@ class SkyPilot:
     clouds: tuple[str, ...]
 
     def collect(self, now: datetime) -> Collected:
-        """Every cloud's rates; one that can't be read is a gap. Raises SourceError if none could be."""
+        """Every cloud's rates; one that can't be read or is refused is a fault and costs the others nothing. Raises SourceError
+        if no cloud is left."""
+        every = Collected.together([self._cloud(cloud, now) for cloud in self.clouds])
+        if not every.offers:
+            faults = "; ".join(gap.reason for gap in every.faults)
+            raise SourceError(f"skypilot: nothing could be taken over: {faults}")
+        return every
 
-        def read(cloud: str) -> Collected:
+    def _cloud(self, cloud: str, now: datetime) -> Collected:
+        try:
             changed = self._changed(cloud)
-            return cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, min(changed, now))
-
-        return collect_parts("skypilot", self.clouds, read, now)
+            found = cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, min(changed, now))
+            kept, odd = sound(SourceListing(found.offers, frozenset(known_accelerators()), {}, now))
+        except (SourceError, ListingRefused) as error:
+            return Collected((), faults=(Gap("skypilot", f"{cloud}: {str(error).removeprefix('skypilot: ')}"),))
+        left_out = frozenset(offer.instance_type for offer in {*found.offers} - {*kept})
+        gaps = (Gap("skypilot", f"{cloud}: looks odd, left out: {told(odd)}"),) if odd else ()
+        return Collected(kept, (*found.gaps, *gaps), whole=tuple(scope.without(left_out) for scope in found.whole))
 
     def _changed(self, cloud: str) -> datetime:
         """When the file was last changed: what it says is as old, whenever it is read. Raises SourceError."""
@@ -135,7 +128,8 @@ def cloud_offers(content: bytes, cloud: str, changed: datetime) -> Collected:
         except (csv.Error, UnicodeDecodeError) as error:
             raise SchemaChanged(f"skypilot: the file is unreadable ({type(error).__name__})") from None
 
-    day = start_of_day(changed)
+    # what the provider itself said on that day comes after it, and holds
+    day = changed.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     provider = OUR_NAMES.get(cloud, cloud)
     if cloud != "gcp":
         return read_rows("skypilot", rows(), lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
@@ -160,18 +154,7 @@ def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator
     """A row that prices a machine with its accelerators."""
     if not row.accelerator_name or not row.instance_type:
         return
-    memory = GPU_MEMORY.search(row.gpu_info)
-    size = int(memory[1]) if memory else 0
-    listed = ListedMachine(
-        provider,
-        row.instance_type,
-        row.accelerator_name,
-        row.accelerator_count,
-        (size / MIB_IN_GIB if size >= LEAST_MIB else size) or None,
-        int(row.vcpus) if row.vcpus else None,
-        row.memory_gib,
-    )
-    rented = machine(listed)
+    rented = machine(provider, row)
     if rented is not None:
         yield from _offers((provider, region(provider, row.region), row.instance_type), rented, _rates(row), now)
 
@@ -180,11 +163,8 @@ def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: dat
     rate = rates.on_demand or rates.spot
     if rate is None:
         return
-    offer = billed(
-        Offer(
-            *place, rented, PurchaseOption.ON_DEMAND, rate, now, SOURCE, flags=(SECOND_HAND, *MARKETS.get(place[0], ()))
-        )
-    )
+    flags = (SECOND_HAND, *MARKETS.get(place[0], ()))
+    offer = Listing(place[0], SOURCE, now).offer(place[1], place[2], rented, rate, flags=flags)
     if rates.on_demand:
         yield offer
     if rates.spot:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.units import SECONDS_PER_HOUR
 from pricing.packaged.billing import billing
 
 RATE_PLACES = Decimal("1e-12")
@@ -36,10 +37,17 @@ def spread(total: Decimal, hours: int) -> Decimal:
 
 def monthly(offer: Offer, month: Decimal, term: str = "1mo", hours: int | None = None) -> Offer:
     """The same machine by the month, of `hours` hours or of as many as its provider counts; `term` is how long it binds."""
-    option = PurchaseOption.MONTHLY
     hours = hours or billing(offer.provider).hours_in_month
-    rate = spread(month, hours)
-    return replace(offer, purchase_option=option, term=term, hourly_rate=rate, monthly=month, hours_in_month=hours)
+    return replace(
+        offer,
+        purchase_option=PurchaseOption.MONTHLY,
+        term=term,
+        hourly_rate=spread(month, hours),
+        monthly=month,
+        hours_in_month=hours,
+        billing_increment_seconds=SECONDS_PER_HOUR,
+        minimum_seconds=0,
+    )
 
 
 def spot(offer: Offer, rate: Decimal) -> Offer:

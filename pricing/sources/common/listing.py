@@ -46,10 +46,11 @@ class Listing:
         return filled(Machine(name, count, memory_gib, vcpus, ram_gib)) if name else None
 
     def offer(self, region: str, instance_type: str, machine: Machine, hourly: Decimal, **more: Any) -> Offer:
-        """A machine on demand, or bought as `more` says: further fields of the offer."""
+        """A machine on demand, as its provider bills it, or bought as `more` says: further fields of the offer."""
         said = {"purchase_option": PurchaseOption.ON_DEMAND, "currency": self.currency, **more}
         place = self.provider, region, instance_type
-        return Offer(*place, machine, hourly_rate=hourly, observed_at=self.now, source=self.source, **said)
+        offer = Offer(*place, machine, hourly_rate=hourly, observed_at=self.now, source=self.source, **said)
+        return billed(offer) if offer.purchase_option is PurchaseOption.ON_DEMAND else offer
 
     def sold(
         self,
@@ -63,8 +64,8 @@ class Listing:
         """A machine (its region, its type, what it holds) on demand, by the month and as spot, as far as these have a price.
         Raises ValueError for what is no amount."""
         offer = self.offer(*rented, amount(hourly), flags=stock(is_free))
-        yield billed(offer)
+        yield offer
         if price := maybe_amount(month):
             yield monthly(offer, price)
         if rate := maybe_amount(spot_rate):
-            yield billed(spot(offer, rate))
+            yield spot(offer, rate)

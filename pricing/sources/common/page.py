@@ -14,8 +14,7 @@ from decimal import Decimal
 from functools import partial
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
-from pricing.packaged.billing import billed
+from costcalc.offers import Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount
@@ -109,8 +108,7 @@ class _Reader:
         name, machine = rented
         machine = filled(machine, packaged_machines(self.provider).get(name))
         more = {"purchase_option": rate.purchase, "term": rate.term, "payment": rate.payment}
-        offer = Listing(self.provider, self.page.source, self.now).offer(region, name, machine, hourly, **more)
-        return billed(offer) if rate.purchase is PurchaseOption.ON_DEMAND else offer
+        return Listing(self.provider, self.page.source, self.now).offer(region, name, machine, hourly, **more)
 
     def _name(self, machine: Machine) -> str:
         """The name of the packaged machine with these accelerators, if any."""

@@ -24,7 +24,6 @@ from msgspec import Struct
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.sources.common.amounts import amount, monthly, spread
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing
@@ -91,7 +90,7 @@ def _offers(server: Server, listing: Listing) -> Iterator[Offer]:
         offer = listing.offer(place.lower(), server.product_name, machine, amount(price.hourly), flags=flags)
         month, setup = amount(price.monthly), amount(price.setup or 0)
         rental = monthly(offer, month)
-        yield from [_with_setup(rental, month, setup)] if setup else [billed(offer), rental]
+        yield from [_with_setup(rental, month, setup)] if setup else [offer, rental]
 
 
 def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:

@@ -17,9 +17,8 @@ from msgspec import Struct, convert
 
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.packaged.names import region
-from pricing.sources.common.amounts import maybe_amount
+from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing
 from pricing.sources.common.rows import listed, read_rows
@@ -73,7 +72,8 @@ def _offers(row: object, listing: Listing) -> Iterator[Offer]:
         for option, price, free in bought:
             if rate := maybe_amount(price):
                 flags = stock(None if free is None else free >= count)
-                yield billed(listing.offer(*rented, rate * count, purchase_option=option, flags=flags))
+                offer = listing.offer(*rented, rate * count, flags=flags)
+                yield spot(offer, offer.hourly_rate) if option is PurchaseOption.SPOT else offer
 
 
 SPEC = Site(

@@ -17,7 +17,6 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import ANY_REGION, Offer
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.sources.common.amounts import amount, spot
@@ -90,7 +89,7 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
     hourly, listing = _price(part), Listing("oci", f"{SOURCE}: {part.part_number}", now)
     for shape, machine in holding.items():
         if shape.startswith(form):
-            offer = billed(listing.offer(ANY_REGION, shape, filled(machine), hourly * machine.accelerators))
+            offer = listing.offer(ANY_REGION, shape, filled(machine), hourly * machine.accelerators)
             yield offer
             if shape.startswith(PREEMPTIBLE):
                 yield replace(spot(offer, offer.hourly_rate * PREEMPTIBLE_SHARE), flags=("derived",))

@@ -16,7 +16,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from costcalc.offers import Offer
-from pricing.packaged.billing import billed
 from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Site, address, one_call
@@ -74,7 +73,7 @@ def _offers(addon: Addon, listing: Listing) -> Iterator[Offer]:
     if machine:
         price = amount(addon.pricings[0].price) / UNITS_PER_EURO
         offer = listing.offer(UNSPECIFIED, addon.name, machine, price)
-        yield monthly(offer, price) if addon.plan_code.endswith(MONTHLY) else billed(offer)
+        yield monthly(offer, price) if addon.plan_code.endswith(MONTHLY) else offer
 
 
 SPEC = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com")).spec(

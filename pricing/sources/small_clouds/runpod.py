@@ -20,7 +20,6 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import maybe_amount, spot
@@ -116,7 +115,7 @@ def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iter
             flags = stock(cloud.is_free(row, count))
             single = listing.offer(UNSPECIFIED, kind, machine, price or Decimal(0), flags=flags)
             for offer in _bought(single, cloud):
-                yield billed(replace(offer, hourly_rate=offer.hourly_rate * count))
+                yield replace(offer, hourly_rate=offer.hourly_rate * count)
 
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:

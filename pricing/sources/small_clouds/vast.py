@@ -18,7 +18,6 @@ from msgspec import Struct, convert
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, RatePart
 from pricing.offer_flags import MARKETPLACE, stock
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.amounts import amount, maybe_amount, spot
@@ -94,9 +93,9 @@ def _offers(host: Host, listing: Listing) -> Iterator[Offer]:
     region = country[1].lower() if country else UNSPECIFIED
     machine, flags = filled(Machine(name, count)), (MARKETPLACE, *stock(True))
     offer = listing.offer(region, f"{count}x {name}", machine, total, parts=parts, flags=flags)
-    yield billed(offer)
+    yield offer
     if bid := maybe_amount(host.min_bid):
-        yield billed(spot(offer, bid + (total - base if base else 0)))
+        yield spot(offer, bid + (total - base if base else 0))
 
 
 SPEC = Site(

@@ -124,7 +124,7 @@ def _offers(plan: Plan, listing: Listing, packaged: Mapping[str, Machine]) -> It
     for region in regions or [UNSPECIFIED]:
         cost, flags = plan.cost(region), stock(None if regions else False)
         offer = listing.offer(region, plan.id, machine, amount(cost.hourly_cost), flags=flags)
-        yield from map(billed, _bought(offer, plan, cost))
+        yield from _bought(offer, plan, cost)
 
 
 def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
@@ -133,7 +133,7 @@ def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
         yield offer
         month = maybe_amount(cost.monthly_cost)
         if month and (hours := round(month / offer.hourly_rate)) <= LONGEST_MONTH_HOURS:
-            yield monthly(offer, month, hours=hours)
+            yield billed(monthly(offer, month, hours=hours))
     preemptible = maybe_amount(cost.hourly_cost_preemptible)
     if preemptible and plan.deploy_preemptible is not False:
         yield spot(offer, preemptible)
