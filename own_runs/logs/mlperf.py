@@ -1,4 +1,5 @@
-"""MLPerf's log: its evaluations, timed from the start of the run, and what it says of itself.
+"""MLPerf's log: its evaluations, timed from the start of the run, and what it says of itself. It names its benchmark, hence its
+data set, the size of that, and which values are better.
 
 Its lines are those of https://github.com/mlcommons/logging; in round 0.6 the moment and the key stood before the JSON.
 """
@@ -6,17 +7,18 @@ Its lines are those of https://github.com/mlcommons/logging; in round 0.6 the mo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
 
 import msgspec
 
+from costcalc.tasks.known import find_task
+from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.columns import value_of
 from own_runs.logs.json_logs import numbers_of
 from own_runs.logs.log import LogRefused, NothingYet, Point, TrainingLog, checked
-from own_runs.logs.mlperf_benchmarks import with_benchmark
 
 MARK = ":::MLL"
 LINE = re.compile(MARK + r"(?:OG\b| (?P<seconds>\d+\.\d+) (?P<key>\w+):)(?P<document>.*)")
@@ -26,7 +28,21 @@ LATEST_MS = datetime(9999, 12, 31, tzinfo=UTC).timestamp() * MILLISECONDS
 MOST_EPOCHS = 10_000  # some benchmarks write the samples seen into epoch_num
 SAMPLES_SEEN = "This benchmark of MLPerf counts the samples seen: they are divided by those of the training set."
 OFFLINE = "It has evaluations after the run was stopped: they count, without a time."
+RETINANET_SINCE = date(2022, 1, 1)
+"""From round v2.0 on the benchmark ssd trains RetinaNet (mlcommons/training, single_stage_detector)."""
+TOLERANCE = 2.0
+"""Sizes of a training set that differ by no more are its own: some codes pad it, or leave out what they can't read."""
 BY_TIME = "All its evaluations stand at one epoch: they are placed within it by their times."
+
+
+class Benchmark(NamedTuple):
+    """A benchmark's network and data set; `samples` are those of what one epoch of its logs is, `exact` if of the whole set."""
+
+    model: str
+    dataset: str
+    better: str
+    samples: int
+    exact: bool
 
 
 class Entry(msgspec.Struct):
@@ -46,7 +62,7 @@ def read_mlperf(text: str) -> TrainingLog:
         raise NothingYet("the log of MLPerf has no run_start")
     if not 0 <= start < LATEST_MS:
         raise LogRefused(f"the log of MLPerf starts at {start:g}, which is no date in milliseconds")
-    stated, notes = with_benchmark(
+    stated, notes = _with_benchmark(
         _said(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
     )
     stop = next((entry.time_ms for _, entry in entries if entry.key == "run_stop" and entry.time_ms > start), None)
@@ -116,3 +132,27 @@ def _values(entry: Entry) -> dict[str, float]:
         return numbers_of(found)
     value = value_of(found) if isinstance(found, str) else found
     return numbers_of({str(entry.metadata.get("metric", "accuracy")): value})
+
+
+def _benchmark(name: str, day: date) -> Benchmark | None:
+    """The benchmark that logs of that day call by this name; None where it is not known."""
+    if name == "resnet":
+        return Benchmark("resnet50", "imagenet", "higher", IMAGES_PER_EPOCH, exact=True)
+    task = find_task("retinanet" if name == "ssd" and day >= RETINANET_SINCE else name)
+    if task is None:
+        return None
+    return Benchmark(task.name, task.dataset, task.better, int(task.samples_per_pass), task.pass_name == "epochs")
+
+
+def _with_benchmark(stated: Mapping[str, str], day: date) -> tuple[dict[str, str], tuple[str, ...]]:
+    """What a log states, and what its benchmark tells beside. A size that is not that of the data set gives way to it."""
+    known = _benchmark(stated.get("model", ""), day)
+    if known is None:
+        return dict(stated), ()
+    size = float(stated.get("samples_per_epoch", "nan"))
+    fits = known.samples / TOLERANCE <= size <= known.samples * TOLERANCE or (size > 0 and not known.exact)
+    told = {"model": known.model, "dataset": known.dataset, "better": known.better}
+    if fits:
+        return {**stated, **told}, ()
+    note = f"The log's train_samples of {size:,.0f} is not the size of {known.dataset}: {known.samples:,} samples are taken."
+    return {**stated, **told, "samples_per_epoch": str(known.samples)}, (note,) if size > 0 else ()
