@@ -1,14 +1,18 @@
-"""A sentence as it is read: without escapes, curly quotes and the marks that end clauses."""
+"""A sentence as it is read: in English, without escapes, curly quotes and the marks that end clauses.
+
+A word that several languages have, such as `de`, is only read as one's where another word of the sentence tells the language.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from html import unescape
+from typing import NamedTuple
 
 from api.questions.amounts import COUNTS
-from api.questions.words.tables import rows_of
-from api.questions.words.translations import in_english
+from api.questions.words.tables import rows_of, words_of
 
 _QUOTES = str.maketrans("“”„«»‘’–—", '"""""' + "''--")
 _MARKS = re.compile(
@@ -34,7 +38,7 @@ def plain_text(text: str) -> str:
     plain = _LETTER_O.sub(lambda found: "0" * len(found[0]), plain)
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
     plain = _COLON.sub(r"\1 ", _AT.sub(" ", plain))
-    return _MARKS.sub("", in_english(plain)).strip()
+    return _MARKS.sub("", _in_english(plain)).strip()
 
 
 @cache
@@ -58,3 +62,36 @@ def _hundreds(found: re.Match[str]) -> str:
 
 def _value(word: str) -> int:
     return int(word) if word.isdigit() else COUNTS[word.lower()]
+
+
+class Language(NamedTuple):
+    """The English of its words, a pattern of them all, and one of those that tell it."""
+
+    english: Mapping[str, str]
+    all: re.Pattern[str]
+    telling: re.Pattern[str]
+
+
+def _in_english(text: str) -> str:
+    """The sentence with the known words of its languages in English."""
+    for language in _languages():
+        if language.telling.search(text):
+            text = language.all.sub(lambda found, into=language.english: into[found[0].casefold()], text)  # type: ignore[misc]
+    return text
+
+
+@cache
+def _languages() -> tuple[Language, ...]:
+    rows = list(rows_of("translations"))
+    return tuple(_language([row for row in rows if row["language"] == code]) for code in ("de", "fr", "es"))
+
+
+def _language(rows: list[dict[str, str]]) -> Language:
+    english = {word: row["english"] for row in rows for word in words_of(row)}
+    telling = [word for row in rows if row["tells"] == "alone" for word in words_of(row)]
+    return Language(english, _any_of(english), _any_of(telling))
+
+
+def _any_of(words: Mapping[str, str] | list[str]) -> re.Pattern[str]:
+    longest = sorted(words, key=len, reverse=True)
+    return re.compile(rf"(?<![\w.=-])(?:{'|'.join(map(re.escape, longest))})(?![\w=-])", re.IGNORECASE)
