@@ -11,12 +11,12 @@ from importlib.resources.abc import Traversable
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
 from costcalc.units import HOURS_PER_MONTH
-from pricing.packaged.billing import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.free_tiers import FREE_TIERS, free_offer
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.networks import CLUSTERS, NETWORKS, read_networks
 from pricing.packaged.owned import OWNED, owned_offer
 from pricing.packaged.price_sources import PRICE_SOURCES, Hands, read_hands
+from pricing.packaged.providers import PROVIDERS, Billing, find_billing, read_billing
 from pricing.packaged.tables import Key, Row, Table, amount, choice, day, decimal, optional
 
 OFFERS = Table(

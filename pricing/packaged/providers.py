@@ -1,13 +1,22 @@
-"""What providers are called in a sentence, and where each shows its rates: the columns of `providers.csv` that say so."""
+"""The packaged table `providers.csv`: what providers are called, where each shows its rates, and how it bills use."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from importlib.resources.abc import Traversable
+from typing import TypedDict
 
-from pricing.packaged.tables import Table
+from costcalc.offers import Offer
+from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
+from pricing.packaged.tables import Key, Table
 
-NAMES = Table("providers.csv", "provider family", "name page")
+PROVIDERS = Table(
+    "providers.csv",
+    "provider family",
+    "name page billing_increment_seconds minimum_seconds hours_in_month source observed_on",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +25,30 @@ class Provider:
 
     name: str
     page: str | None
+
+
+class BillingTerms(TypedDict):
+    """The fields of an `Offer` that say how its use is billed."""
+
+    billing_increment_seconds: int
+    minimum_seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Billing:
+    """Use is billed in whole increments, and never less than the minimum; a month that is paid counts so many hours."""
+
+    increment_seconds: int
+    minimum_seconds: int
+    hours_in_month: int
+
+    @property
+    def terms(self) -> BillingTerms:
+        """The billing terms as an offer holds them."""
+        return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
+
+
+WHOLE_HOURS = Billing(SECONDS_PER_HOUR, SECONDS_PER_HOUR, HOURS_PER_MONTH)
 
 
 def provider(code: str) -> Provider:
@@ -30,6 +63,31 @@ def known_provider(word: str) -> Provider | None:
     )
 
 
+def billed(offer: Offer) -> Offer:
+    """The offer with its provider's billing."""
+    return replace(offer, **billing(offer.provider, offer.instance_type).terms)
+
+
+def billing(provider: str, instance_type: str = "") -> Billing:
+    """How a provider bills a machine; whole hours where the table does not have the provider."""
+    return find_billing(_packaged_billing(), provider, instance_type)
+
+
+def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str) -> Billing:
+    """The billing of the machine's family, the part of its type before the first dot, or else of its provider."""
+    family = instance_type.partition(".")[0]
+    return table.get((provider, family)) or table.get((provider, "")) or WHOLE_HOURS
+
+
+def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
+    """The table, by provider and family. Raises PackagedTableError."""
+    columns = ("billing_increment_seconds", "minimum_seconds", "hours_in_month")
+    return PROVIDERS.read(lambda row: Billing(*map(row.integer, columns)), folder)
+
+
+_packaged_billing = cache(read_billing)
+
+
 @cache
 def _providers() -> dict[tuple[str, ...], Provider]:
-    return NAMES.read(lambda row: Provider(row.text("name"), row.maybe("page")))
+    return PROVIDERS.read(lambda row: Provider(row.text("name"), row.maybe("page")))

@@ -23,10 +23,9 @@ from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
-from pricing.sources.common.amounts import amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 

@@ -27,10 +27,9 @@ from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
 from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
-from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.http import Http
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.rows import read_rows
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 

@@ -17,8 +17,7 @@ from msgspec import Struct, convert, field
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
-from pricing.sources.common.amounts import amount
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount
 from pricing.sources.source import SchemaChanged
 
 Machines = Callable[[str], Machine | None]  # instance type -> what it holds; None where that is unknown

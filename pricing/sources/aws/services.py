@@ -21,8 +21,7 @@ from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from pricing.offer_flags import stock
 from pricing.sources.aws.price_list import PAYMENTS, Machines, reading
-from pricing.sources.common.amounts import amount, spot
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.source import SchemaChanged
 
 LINUX_SPOT = frozenset({"Linux/UNIX", "Linux/UNIX (Amazon VPC)"})  # the second is what EC2-Classic accounts are told

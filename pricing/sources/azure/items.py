@@ -17,9 +17,8 @@ from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
-from pricing.packaged.billing import billing
-from pricing.sources.common.amounts import amount
-from pricing.sources.common.listing import Listing
+from pricing.packaged.providers import billing
+from pricing.sources.common.listing import Listing, amount
 from pricing.sources.source import SchemaChanged
 
 SOURCE = "Azure Retail Prices"

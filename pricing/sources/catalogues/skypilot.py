@@ -29,9 +29,8 @@ from pricing.packaged.machine_facts import filled, known_accelerators
 from pricing.packaged.names import accelerator, region
 from pricing.scope import Scope
 from pricing.sources.catalogues.machine_matching import CatalogueRow, machine, packaged
-from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, maybe_amount, spot
 from pricing.sources.common.page_rows import DocumentRow
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec, separated

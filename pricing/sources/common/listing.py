@@ -1,25 +1,26 @@
-"""A provider's list: whose rates it states, and where and when; its rows name machines and become offers."""
+"""A provider's list: whose rates it states, and where and when; its rows hold amounts, name machines and become offers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from msgspec import convert
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.units import SECONDS_PER_HOUR
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import accelerator
-from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
+from pricing.packaged.providers import billed, billing
 from pricing.sources.common.rows import flat, read_rows
 from pricing.sources.source import Collected
 
+RATE_PLACES = Decimal("1e-12")
 Kind = TypeVar("Kind")
 
 
@@ -69,3 +70,46 @@ class Listing:
             yield monthly(offer, price)
         if rate := maybe_amount(spot_rate):
             yield spot(offer, rate)
+
+
+def amount(value: object) -> Decimal:
+    """A JSON number or a numeric text as money. Raises ValueError on anything else, and below zero."""
+    if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
+        raise ValueError(f"{value!r} is no amount of money")
+    try:
+        money = Decimal(value)
+    except InvalidOperation:
+        raise ValueError(f"{value!r} is no amount of money") from None
+    if not money.is_finite() or money < 0:
+        raise ValueError(f"{value!r} is no amount of money")
+    return money
+
+
+def maybe_amount(value: object) -> Decimal | None:
+    """An amount above zero, or None where there is none: a price of zero or null is unknown, not free."""
+    return None if value is None else amount(value) or None
+
+
+def spread(total: Decimal, hours: int) -> Decimal:
+    """A sum per hour."""
+    return (total / hours).quantize(RATE_PLACES).normalize()
+
+
+def monthly(offer: Offer, month: Decimal, term: str = "1mo", hours: int | None = None) -> Offer:
+    """The same machine by the month, of `hours` hours or of as many as its provider counts; `term` is how long it binds."""
+    hours = hours or billing(offer.provider).hours_in_month
+    return replace(
+        offer,
+        purchase_option=PurchaseOption.MONTHLY,
+        term=term,
+        hourly_rate=spread(month, hours),
+        monthly=month,
+        hours_in_month=hours,
+        billing_increment_seconds=SECONDS_PER_HOUR,
+        minimum_seconds=0,
+    )
+
+
+def spot(offer: Offer, rate: Decimal) -> Offer:
+    """The machine as spot."""
+    return replace(offer, purchase_option=PurchaseOption.SPOT, hourly_rate=rate, parts=())

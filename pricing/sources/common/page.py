@@ -17,9 +17,8 @@ from costcalc.hardware import Machine
 from costcalc.offers import Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.amounts import amount
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.page_rows import Row, document_rows, page_rows
 from pricing.sources.common.page_table import Page, Rate, pages
 from pricing.sources.common.rows import LeftOut, read_rows

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import Struct, convert
 
 from costcalc.offers import PurchaseOption
-from pricing.sources.common.amounts import amount
+from pricing.sources.common.listing import amount
 
 HOURS_IN_MONTH = 730  # Google's own month, by which local SSDs are billed
 LOCAL_SSD = "local SSD"

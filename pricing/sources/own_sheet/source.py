@@ -21,9 +21,9 @@ from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelera
 from pricing.packaged.names import ANY as ANYBODY
 from pricing.packaged.names import UnknownName, accelerator
 from pricing.scope import EVERYTHING
-from pricing.sources.common.amounts import spread
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
+from pricing.sources.common.listing import spread
 from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, numbered_rows
 from pricing.sources.source import (
     Bounds,

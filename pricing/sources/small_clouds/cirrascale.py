@@ -18,12 +18,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
-from pricing.packaged.billing import billing
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
-from pricing.sources.common.amounts import amount, monthly
+from pricing.packaged.providers import billing
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, monthly
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Collected
 

@@ -24,9 +24,8 @@ from msgspec import Struct
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
 from pricing.offer_flags import stock
-from pricing.sources.common.amounts import amount, monthly, spread
 from pricing.sources.common.endpoint import Site, address, one_call
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, monthly, spread
 from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Collected
 

@@ -18,9 +18,8 @@ from msgspec import Struct, convert
 from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.names import region
-from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Site, address, one_call
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, maybe_amount, spot
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 

@@ -19,9 +19,8 @@ from costcalc.hardware import Machine
 from costcalc.offers import ANY_REGION, Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
-from pricing.sources.common.amounts import amount, spot
 from pricing.sources.common.endpoint import Site, address, one_call
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, listed, read_rows
 from pricing.sources.source import Collected
 

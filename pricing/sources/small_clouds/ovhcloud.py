@@ -17,9 +17,8 @@ from msgspec import Struct, field
 
 from costcalc.offers import Offer
 from pricing.packaged.names import UNSPECIFIED
-from pricing.sources.common.amounts import amount, monthly
 from pricing.sources.common.endpoint import Site, address, one_call
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, monthly
 from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Bounds, Collected, SchemaChanged
 

@@ -22,9 +22,8 @@ from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.amounts import maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, maybe_amount, spot
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
 

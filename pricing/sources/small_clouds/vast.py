@@ -20,9 +20,8 @@ from costcalc.offers import Gap, Offer, RatePart
 from pricing.offer_flags import MARKETPLACE, stock
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.amounts import amount, maybe_amount, spot
 from pricing.sources.common.endpoint import Endpoint, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, maybe_amount, spot
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting
 

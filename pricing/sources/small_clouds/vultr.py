@@ -23,12 +23,11 @@ from msgspec import Struct
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer
 from pricing.offer_flags import stock
-from pricing.packaged.billing import billed
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.amounts import amount, maybe_amount, monthly, spot
+from pricing.packaged.providers import billed
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
-from pricing.sources.common.listing import Listing
+from pricing.sources.common.listing import Listing, amount, maybe_amount, monthly, spot
 from pricing.sources.common.rows import LeftOut, listed
 from pricing.sources.source import Collected, SchemaChanged
 

@@ -9,9 +9,9 @@ from support.prices import offer
 from support.recorded_sources import RECORDED
 from support.stores import packaged_edition
 
-from pricing.packaged.billing import WHOLE_HOURS, Billing, billed, billing
+from pricing.packaged.providers import WHOLE_HOURS, Billing, billed, billing
 from pricing.sources.catalogues import skypilot
-from pricing.sources.common.amounts import monthly
+from pricing.sources.common.listing import monthly
 
 PROVIDERS = {row["provider"] for row in table("providers.csv")}
 OWN_RATES = "sheet"  # says itself how each of its rates is billed

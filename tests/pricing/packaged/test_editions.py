@@ -30,7 +30,8 @@ def edition(tmp_path: Path) -> Path:
         "aws,p3.2xlarge,V100,1,16,8,61,x\n"
     )
     (folder / "providers.csv").write_text(
-        "provider,family,name,billing_increment_seconds,minimum_seconds,hours_in_month,source,observed_on\naws,,AWS,1,60,730,x,2026-11-20\n"
+        "provider,family,name,page,billing_increment_seconds,minimum_seconds,hours_in_month,source,observed_on\n"
+        "aws,,AWS,,1,60,730,x,2026-11-20\n"
     )
     for table in (OWNED, FREE_TIERS, PRICE_SOURCES, NETWORKS, CLUSTERS):
         (folder / table.name).write_text(",".join(table.columns) + "\n")
