@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from marshmallow import Schema
+from msgspec.structs import replace
 
 import costcalc
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
@@ -97,6 +99,10 @@ class Service:
         init=False, default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES)
     )
 
+    def changed(self, **parts: Any) -> Service:
+        """The same with other parts, remembering nothing."""
+        return dataclasses.replace(self, **parts)
+
     def catalogue(self) -> Catalogue:
         """The last good snapshot. Raises NotReady before the first one."""
         return self.prices.catalogue()
@@ -109,7 +115,7 @@ class Service:
     def _beside(self, runs: tuple[OwnRun, ...]) -> Service:
         evidence = with_own_speeds(self.evidence, runs)
         own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-        return replace(self, evidence=evidence, own=own, own_version=version)
+        return self.changed(evidence=evidence, own=own, own_version=version)
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from api.questions.errors import NotReady
 from costcalc.catalogue.catalogue import Catalogue
@@ -25,8 +26,7 @@ NOT_KEPT = "the store cannot be written to now, so nothing was changed; try agai
 SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedPrices:
+class WatchedPrices(Struct, frozen=True):
     """The snapshot that a watcher keeps up to date."""
 
     worker: WorkerCatalogue
@@ -76,8 +76,7 @@ class WatchedPrices:
         return self.worker.state().failing
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRuns:
+class StoredRuns(Struct, frozen=True):
     """What people ran themselves, kept in the store that a watcher reads."""
 
     worker: WorkerCatalogue
@@ -91,8 +90,7 @@ class StoredRuns:
             self.worker.remove_own_run(id, by)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredSignIns:
+class StoredSignIns(Struct, frozen=True):
     """Which browsers are signed in, kept in the store that a watcher reads."""
 
     worker: WorkerCatalogue
@@ -117,8 +115,7 @@ class StoredSignIns:
             self.worker.end_sign_in(id)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedPrices:
+class FixedPrices(Struct, frozen=True):
     """One catalogue that never changes, and the store that knows earlier moments; None if the catalogue knows all."""
 
     fixed: Catalogue

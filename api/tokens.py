@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hmac
 import re
-from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
+
+from msgspec import Struct
 
 from pricing.store.keyed import NAME, TOKEN, keyed
 
@@ -16,8 +17,7 @@ DIGEST = re.compile("[0-9a-fA-F]{64}")
 SIGNS = 8  # of a token's id, that stand for it in the log where it has no name
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """A token that is accepted, known by its SHA-256 digest alone. `until` is its last day, in UTC; tokens of one `name` see the
     same runs."""
 
@@ -71,8 +71,7 @@ class Token:
         return self.name or f"token-{self.id(key)[:SIGNS]}"
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """All tokens that are accepted; without any the service is open. `metrics` is Prometheus's, which opens `/metrics` alone."""
 
     all: tuple[Token, ...]

@@ -82,7 +82,7 @@ def timed(work, clock=time.perf_counter) -> float:
 
 def listing(moment):
     """As many offers as a source could ever list: the packaged ones, one of each key, in further regions."""
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from benchmarks.synthetic import packaged
     from pricing.store.publish import SourceResult

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from datetime import UTC, datetime
 from math import isqrt
 
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Columns
@@ -40,7 +40,7 @@ def catalogue(size: int) -> Catalogue:
 
 def _tiled(columns: Columns, rows, copy, kinds: int, sizes: tuple[int, int]) -> dict:
     instances, regions = sizes
-    named = {field.name: getattr(columns, field.name)[rows] for field in fields(Columns)[2:]}
+    named = {name: getattr(columns, name)[rows] for name in Columns.__struct_fields__[2:]}
     named["instance"] = (named["instance"] + copy % kinds * instances).astype(np.int32)
     named["region"] = (named["region"] + copy // kinds * regions).astype(np.int32)
     dearer = 1 + np.random.default_rng(0).uniform(0, 0.3, len(rows))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
@@ -26,24 +26,21 @@ if TYPE_CHECKING:
     from costcalc.costing.bills import Bill
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceTiers:
+class EvidenceTiers(Struct, frozen=True):
     """How the speed and the accuracy curve of an estimate are known."""
 
     throughput: Tier
     convergence: Tier
 
 
-@dataclass(frozen=True, slots=True)
-class ThroughputSource:
+class ThroughputSource(Struct, frozen=True):
     """Where a speed was read, and the year of its software."""
 
     source: str
     year: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConvergenceSource:
+class ConvergenceSource(Struct, frozen=True):
     """Where an accuracy curve was read."""
 
     source: str
@@ -57,8 +54,7 @@ class Sources(Struct, frozen=True):
     convergence: ConvergenceSource
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceNotes:
+class EvidenceNotes(Struct, frozen=True):
     """One sentence each on what the speed and the accuracy curve of an estimate rest on."""
 
     throughput: str
@@ -190,8 +186,7 @@ class Shown(NamedTuple):
     on_demand: Offer | None
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(Struct, frozen=True):
     """An estimate to act on, and one sentence that says why it is picked."""
 
     name: PickName
@@ -199,8 +194,7 @@ class Pick:
     estimate: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code of
     its recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
 
@@ -230,8 +224,7 @@ class Ranges(NamedTuple):
     cost_high: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """Estimates of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
     `rank` is that among all of them, `row` the offer's in the catalogue. Hours are those of the calendar.
@@ -248,8 +241,7 @@ class Overview:
     ranges: Callable[[Indices], Ranges]
 
 
-@dataclass(frozen=True, slots=True)
-class BreakEven:
+class BreakEven(Struct, frozen=True):
     """A rental, its effective cost for the training, and the hours of use in an owned machine's life above which owning
     costs less; None where its electricity alone costs as much."""
 
@@ -265,16 +257,14 @@ class BreakEven:
     break_even_hours: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedMachine:
+class OwnedMachine(Struct, frozen=True):
     """A machine that you own, at its rank among the estimates, and when it costs less than each rental that is shown."""
 
     estimate: Estimate
     break_even: tuple[BreakEven, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PriceBasis:
+class PriceBasis(Struct, frozen=True):
     """The snapshot of prices that an answer was computed from, and when the offers current at `as_of` were observed."""
 
     snapshot: str
@@ -284,8 +274,7 @@ class PriceBasis:
     gaps: tuple[Gap, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(Struct, frozen=True):
     """A change to a question that found little: as it is written (`max_price_age=900`, `without provider`), the number of
     estimates it brings, both in a sentence, and the changed question as a query string."""
 
@@ -295,8 +284,7 @@ class Hint:
     query_string: str
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True, dict=True):
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
@@ -330,8 +318,8 @@ class Answer:
     picks: tuple[Pick, ...] = ()
     named_first: PickName | None = None
     missed: tuple[Requirement, ...] = ()
-    best_shown: Callable[[], tuple[Shown, ...]] = field(default=tuple, compare=False)
-    first_that: Callable[[Callable[[Rented], bool]], Estimate | None] = field(default=lambda _: None, compare=False)
+    best_shown: Callable[[], tuple[Shown, ...]] = tuple
+    first_that: Callable[[Callable[[Rented], bool]], Estimate | None] = lambda _: None
     least: Estimate | None = None
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)

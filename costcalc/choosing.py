@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.answers import Folded, Ranges, Rented
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
@@ -24,8 +24,7 @@ MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
-@dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Struct, frozen=True, eq=False, dict=True):
     """The candidates of a question, which of their training times can be the surest, and their ranges. Positions are those of the
     candidates."""
 

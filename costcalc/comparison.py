@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import hypot, log, sqrt
 from statistics import NormalDist
 from typing import Literal
+
+from msgspec import Struct
 
 from costcalc.answers import BreakEven, Estimate, OwnedMachine
 from costcalc.costing.bills import Bill
@@ -23,8 +24,7 @@ ALL, HALF, NOTHING = 1.0, 0.5, 0.0
 the same factor; by half where either is, the number of epochs or the chip being shared; else not at all. Set by hand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two estimates of the same training beside each other, by their effective costs.
 
     `price_ratio` is the hourly rate of `b` over that of `a`, None where a costs nothing. `speed_ratio` is how many times as fast

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, partial
@@ -12,6 +11,8 @@ from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.answers import Answer, Estimate, Folded, Missed, Overview, PriceBasis, Ranges, Rented, Shown
 from costcalc.catalogue.catalogue import SCARCITY, Catalogue, CurrentOffers, OfferFilter
@@ -81,8 +82,7 @@ def answer(
     return Asked(query, evidence, catalogue, now, market, memory or Memory()).answer()
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True, dict=True, weakref=True):
     """A query, and what it is answered from. What its answer and its overview both need is found once."""
 
     query: EstimateQuery
@@ -351,8 +351,7 @@ class _Chosen(NamedTuple):
     folded: Folded
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """What a question leads to before any estimate is made exact."""
 
     recall: Recall

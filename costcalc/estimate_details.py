@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 from weakref import ref
 
-from msgspec import convert
+from msgspec import Struct, convert
 
 from costcalc import spot_rates
 from costcalc.answers import Estimate, Shown, Sources
@@ -48,8 +47,7 @@ class _Exactly(NamedTuple):
     break_even: Decimal | None
 
 
-@dataclass(frozen=True)
-class EstimateDetails:
+class EstimateDetails(Struct, frozen=True, dict=True):
     """Turns ranked candidates into exact estimates of one question.
 
     `cheapest_rental` finds what the training costs where it costs least on demand, to compare owned machines with.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
 Kind = TypeVar("Kind")
 Known = tuple[Sequence[str], Callable[[Any], Sequence[Any]]]
+
+
+def names_of(kind: type) -> tuple[str, ...]:
+    """The names of a record's fields; none of what is no record."""
+    named: Iterable[str] = getattr(kind, "__struct_fields__", ()) or getattr(kind, "__dataclass_fields__", ())
+    return tuple(named)
 
 
 def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
@@ -26,9 +31,9 @@ def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
 @lru_cache(maxsize=256)
 def _read(kind: Any, given: tuple[str, ...], *sources: type) -> Sequence[Known]:
     """By source, the fields that it is the first to know, and what reads them."""
-    left, read = {each.name for each in fields(kind)} - {*given}, list[Known]()
+    left, read = {*names_of(kind)} - {*given}, list[Known]()
     for source in sources:
-        names = sorted(left & {*dir(source), *getattr(source, "__dataclass_fields__", ())})
+        names = sorted(left & {*dir(source), *names_of(source)})
         left -= {*names}
         read.append((names, attrgetter(*names) if len(names) > 1 else partial(_few, names)))
     return read

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
+
+from msgspec import Struct, field
 
 MACHINE_SHARE = 1.38
 """Watts of a whole machine in training for each on the data sheets of its accelerators: a node of eight H100, 700 W each, drew
@@ -14,8 +15,7 @@ USUAL_PUE = 1.56
 """Where the provider states none: the average of Uptime Institute's Global Data Center Survey 2024."""
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(Struct, frozen=True):
     """One chip (a TPU chip, one die of a K80 or M60) with its data-sheet figures; None where unknown.
 
     `dense_16bit_tflops` is the peak without sparsity; a chip without 16-bit arithmetic shows its fp32 peak. `chip` is the name
@@ -64,8 +64,7 @@ class Accelerator:
         return self.chip == other.chip and not any(mine and others and mine < others for mine, others in sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """What one rentable instance holds. `accelerators` is 0 for a CPU machine, whose `accelerator` names the processor.
 
     `network_gbits_per_second` is what it can send to others for as long as a job takes, None where that is not known;
@@ -98,8 +97,7 @@ def counted(accelerators: int, accelerator: str, times: str = " ") -> str:
     return f"{accelerators}{times}{accelerator}" if accelerators else accelerator
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Struct, frozen=True):
     """Equal machines working on one run: `accelerators` is per machine, and so are the `vcpus` of machines that have no
     accelerators, 0 where that is not known or others decide."""
 
@@ -113,8 +111,7 @@ class Cluster:
         return self.accelerators * self.nodes
 
 
-@dataclass(frozen=True, slots=True)
-class GridCarbon:
+class GridCarbon(Struct, frozen=True):
     """Kilograms of CO2 equivalent that the grid around a provider's region emitted for a kWh in a year, on average; the year is
     None where the source does not state it."""
 
@@ -125,8 +122,7 @@ class GridCarbon:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class DataCenters:
+class DataCenters(Struct, frozen=True):
     """How many kWh a provider's buildings take for each that their machines take: power usage effectiveness."""
 
     provider: str
@@ -135,8 +131,7 @@ class DataCenters:
     source: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EnergyTables:
+class EnergyTables(Struct, frozen=True, eq=False):
     """Watts by accelerator, data centers by provider, and the grids of each region by year."""
 
     watts: Mapping[str, float] = field(default_factory=dict)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from math import log
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 Share = Literal["<5%", "5-10%", "10-15%", "15-20%", ">20%"]
 Place = tuple[str, str, str]
 """A provider, an instance type and a region."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedInterruptions:
+class ObservedInterruptions(Struct, frozen=True):
     """A cloud's statement: the share of these spot machines that it took back in a month, the same in each of the regions, which
     are separated by spaces."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from cachetools import LRUCache
+
+from costcalc.fields import names_of
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -91,5 +92,5 @@ def _bytes_in(thing: object) -> int:
         return thing.nbytes
     if isinstance(thing, Mapping):
         return ENTRY_BYTES * len(thing)
-    names = getattr(thing, "_fields", ()) or ([field.name for field in fields(thing)] if is_dataclass(thing) else ())
+    names = getattr(thing, "_fields", ()) or names_of(type(thing))
     return sum(_bytes_in(getattr(thing, name)) for name in names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import NamedTuple
@@ -48,8 +47,7 @@ def money(amount: Decimal, currency: str) -> str:
     return f"{sign}{amount:,.2f}" if sign else f"{amount:,.2f} {currency}"
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeRate:
+class ExchangeRate(Struct, frozen=True):
     """Units of `currency` for one US dollar, with the day it held and who published it."""
 
     currency: str

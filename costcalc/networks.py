@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
 from costcalc.duration.ways import USUAL_WAY
@@ -22,8 +23,7 @@ REFERENCE = Cluster("A100-80GB", 1)
 TARGETS_KEPT, NAMES_BYTES = 200, 3000
 
 
-@dataclass(frozen=True, eq=False)
-class Networks:
+class Networks(Struct, frozen=True, eq=False):
     """By name the recipes of every network that somebody trained, and the seconds that an epoch of each takes on the reference
     [R]; infinite where it doesn't run there."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from costcalc.hardware import Machine
 from costcalc.text import line
@@ -64,16 +66,14 @@ WITHOUT_TERM = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, Purchas
 """What is paid for a whole term or month, however short the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class RatePart:
+class RatePart(Struct, frozen=True):
     """One named share of an hourly rate, such as the host beside a Cloud TPU."""
 
     name: str
     hourly: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """One observed rate for one whole machine.
 
     `hourly_rate` is effective: upfront spread over the term, a month over `hours_in_month`. `upfront`, `recurring_hourly`
@@ -152,16 +152,14 @@ class Offer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class PriceSource:
+class PriceSource(Struct, frozen=True):
     """Where and when a rate was read."""
 
     source: str
     observed_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """A price source, or a part of one, that gives no new prices: its last good ones are used. The `reason`, in which the
     source's own names may stand, is one line."""
 
@@ -170,7 +168,7 @@ class Gap:
     since: datetime | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reason", line(self.reason))
+        force_setattr(self, "reason", line(self.reason))
 
 
 def is_first_hand(flags: Iterable[str]) -> bool:
@@ -206,8 +204,7 @@ def term_hours(term: str, hours_in_month: int = HOURS_PER_MONTH) -> int:
     raise ValueError(f"unknown term {term!r}: write 1mo, 3mo, 6mo, 1y, 2y, 3y, 5y or a number of days such as 14d")
 
 
-@dataclass(frozen=True, slots=True)
-class Tariff:
+class Tariff(Struct, frozen=True):
     """A two-part tariff, per machine: a fee for each started period, and a rate for each metered hour.
 
     On demand is all metered; a reservation, a month or a capacity block is all fee; an owned machine is a fee (its price)

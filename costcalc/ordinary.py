@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
@@ -38,8 +38,7 @@ def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tup
     return *(ordinary & np.array(each, bool) for each in (*named, alike)), ordinary
 
 
-@dataclass(frozen=True, eq=False)
-class OrdinaryScript:
+class OrdinaryScript(Struct, frozen=True, eq=False):
     """The ordinary script for one offer; `groups` are those of `ordinary_groups`, `eligible` the recipes that reach the target,
     whatever their care, and `course` how long these run. The query asks for the best of all of them."""
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 
@@ -23,8 +25,7 @@ UP_TO: Mapping[Training, frozenset[RecipeKind]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The code of a stack. `repository` is None where it is not published."""
 
     stack: str
@@ -34,8 +35,7 @@ class Program:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """What runs the recipes whose name matches `recipe`: one line in a copy of the repository that the source names.
 
     Words in capitals, such as IMAGENET, stand for what only the reader knows.
@@ -57,8 +57,7 @@ class Command:
         return f"https://github.com/{name}", commit
 
 
-@dataclass(frozen=True, slots=True)
-class UsualScript:
+class UsualScript(Struct, frozen=True):
     """What most people train with on chips of a vendor: patterns of the names of recipes, separated by spaces, that of the script
     they begin with first; and the framework of the others."""
 
@@ -73,8 +72,7 @@ class UsualScript:
         return 0 if named else 1 + (framework_family != self.framework_family)
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(Struct, frozen=True):
     """Whether programs of a framework run on `chips`, all of a vendor or of a die, introduced by a year where `until` names one.
 
     `framework` is a stack, a stack and a family such as mlperf-mxnet, or a family for all its stacks without a row of their own.
@@ -88,8 +86,7 @@ class Support:
     source: str
 
 
-@dataclass(frozen=True)
-class ProgramSupport:
+class ProgramSupport(Struct, frozen=True, dict=True):
     """On which accelerators programs run: `logged` has the chips on which a stack of a framework family was seen to run."""
 
     rows: tuple[Support, ...]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
+
+from msgspec import Struct
 
 from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.picks import PickName
@@ -30,24 +31,21 @@ OWN_DATA_SET = "own"
 """The data set of a question that says itself how many samples it has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Discount:
+class Discount(Struct, frozen=True):
     """Your discount on list rates, a fraction; without a provider, for all providers that no other discount names."""
 
     fraction: Decimal
     provider: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRate:
+class OwnRate(Struct, frozen=True):
     """An exchange rate of your own: units of `currency` for one US dollar."""
 
     currency: str
     per_usd: Decimal
 
 
-@dataclass(frozen=True, slots=True)
-class OwnMachine:
+class OwnMachine(Struct, frozen=True):
     """A machine that you own: so many accelerators of a name."""
 
     accelerators: int
@@ -66,12 +64,7 @@ Place = Literal["household", "data_center"]
 """Where a machine stands, which decides what its electricity costs and how much more the building takes."""
 
 
-NARROWS = {"narrows": True}
-"""Marks a parameter that leaves estimates out unless it has its default: an answer that finds little suggests to drop it."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimateQuery:
+class EstimateQuery(Struct, frozen=True):
     """What to train, to what accuracy, where, and how to count; the fields are named like the HTTP parameters.
 
     The edge checks a question, the engine trusts it. `target`, `confidence` and `utilization` are fractions; for a run of your
@@ -97,25 +90,25 @@ class EstimateQuery:
     target: float
     metric: str = Metric.TOP1
     dataset: str = "imagenet"
-    provider: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    region: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    instance_type: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    accelerator: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    recipe: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    purchase: tuple[PurchaseOption, ...] = field(default=(), metadata=NARROWS)
-    term: tuple[str, ...] = field(default=(), metadata=NARROWS)
-    payment: tuple[Payment, ...] = field(default=(), metadata=NARROWS)
-    available: bool = field(default=False, metadata=NARROWS)
-    accelerators: int | None = field(default=None, metadata=NARROWS)
-    nodes: int | None = field(default=None, metadata=NARROWS)
-    max_accelerators: int | None = field(default=None, metadata=NARROWS)
-    max_nodes: int | None = field(default=None, metadata=NARROWS)
-    as_of: datetime | None = field(default=None, metadata=NARROWS)
-    max_hours: float | None = field(default=None, metadata=NARROWS)
-    max_cost: Decimal | None = field(default=None, metadata=NARROWS)
+    provider: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+    instance_type: tuple[str, ...] = ()
+    accelerator: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
+    purchase: tuple[PurchaseOption, ...] = ()
+    term: tuple[str, ...] = ()
+    payment: tuple[Payment, ...] = ()
+    available: bool = False
+    accelerators: int | None = None
+    nodes: int | None = None
+    max_accelerators: int | None = None
+    max_nodes: int | None = None
+    as_of: datetime | None = None
+    max_hours: float | None = None
+    max_cost: Decimal | None = None
     confidence: float = 0.9
     training: Training = "tuned"
-    evidence: Literal["any", "measured"] = field(default="any", metadata=NARROWS)
+    evidence: Literal["any", "measured"] = "any"
     software: Literal["usual", "recipe"] = "usual"
     pipeline: PipelineAsked = "recipe"
     precision: Literal["amp", "fp32"] | None = None
@@ -162,3 +155,12 @@ class EstimateQuery:
     def running(self) -> Running:
         """How the code of recipes shall run, where it is said."""
         return Running(self.precision, self.compilation)
+
+
+DEFAULTS = dict(zip(EstimateQuery.__struct_fields__[2:], EstimateQuery.__struct_defaults__, strict=True))
+"""What is asked where a question says nothing."""
+NARROWS = (
+    *("provider", "region", "instance_type", "accelerator", "recipe", "purchase", "term", "payment", "available"),
+    *("accelerators", "nodes", "max_accelerators", "max_nodes", "as_of", "max_hours", "max_cost", "evidence"),
+)
+"""The parameters that leave estimates out unless they have their defaults: an answer that finds little suggests to drop one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from operator import attrgetter
@@ -11,6 +10,7 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
@@ -42,8 +42,7 @@ RENTED_KEPT, RENTED_BYTES = 256, 2500
 OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads")
 
 
-@dataclass(frozen=True)
-class Recall:
+class Recall(Struct, frozen=True, dict=True):
     """What answers about one catalogue and moment share, as it stands in memory."""
 
     evidence: Evidence
@@ -171,8 +170,7 @@ class Recall:
         return self._shelf.recall((ref(self.evidence), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
 
 
-@dataclass(frozen=True, eq=False)
-class OnDemandRows:
+class OnDemandRows(Struct, frozen=True, eq=False):
     """The current on-demand `row` of each of these `places`, which rise; a mapping would take most of what memory there is for a
     million offers."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import exp
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from costcalc import spot_rates
 from costcalc.costing.bills import Bill, Terms
@@ -71,8 +72,7 @@ class Rented(NamedTuple):
     exchange: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Renting:
+class Renting(Struct, frozen=True):
     """How machines are rented for a question. `known` are, by row of the catalogue, number of machines and age of the rate in
     days, what questions of equal terms share."""
 

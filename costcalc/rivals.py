@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.catalogue.columns import Int8
@@ -17,8 +17,7 @@ MOST, MOST_WAYS = 3, 2  # of more, the question means any of them
 PROCESSOR, RENTED = "CPU", "rented"
 
 
-@dataclass(frozen=True)
-class Rivals:
+class Rivals(Struct, frozen=True):
     """The candidates of a question by machine, kind of accelerator, cloud and way to buy. Versions of a chip, such as A100-40GB
     and A100-80GB, are one kind, and so are all `processors`."""
 

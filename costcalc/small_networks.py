@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -28,8 +30,7 @@ class WrongLayers(ValueError):
     """The layers cannot be read; the message says what to type."""
 
 
-@dataclass(frozen=True, slots=True)
-class SmallNetwork:
+class SmallNetwork(Struct, frozen=True):
     """A network by its layers. `widths` are the units of each dense layer or the channels of each convolution, the classes last;
     `inputs` the numbers that a sample has, `sides` (height, width) and `channels` where it is a picture.
 
@@ -74,8 +75,7 @@ class SmallNetwork:
         return [*found, (1, height * width * before * self.widths[-1])]
 
 
-@dataclass(frozen=True, slots=True)
-class SmallDevice:
+class SmallDevice(Struct, frozen=True):
     """What decides small networks on a device: seconds of a step whatever it computes, of each layer, operations per second of
     large matrix products in 32 bits, and bytes per second from the host's memory, None for a processor, which has them.
 
@@ -92,8 +92,7 @@ class SmallDevice:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(Struct, frozen=True):
     """How a small network is trained."""
 
     network: SmallNetwork
@@ -107,8 +106,7 @@ class Training:
         return self.epochs * math.ceil(self.samples / self.batch_size)
 
 
-@dataclass(frozen=True, slots=True)
-class StepTime:
+class StepTime(Struct, frozen=True):
     """Seconds of one step, by what takes them."""
 
     overhead: float

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass, replace
 from operator import is_
 from typing import Any, NewType, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 T = TypeVar("T")
 
@@ -37,9 +39,8 @@ def in_lines(value: T) -> T:
 def _made(value: Any) -> Any:
     if isinstance(value, str):
         return line(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        read = {field.name: getattr(value, field.name) for field in fields(value)}
-        changed = {name: made for name, part in read.items() if (made := in_lines(part)) is not part}
+    if isinstance(value, Struct):
+        changed = {name: made for name, part in asdict(value).items() if (made := in_lines(part)) is not part}
         return replace(value, **changed) if changed else value
     if type(value) is dict:
         return dict(in_lines([*value.items()]))

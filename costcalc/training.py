@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from calendar import monthrange
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import ClassVar, Literal, NamedTuple, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.programs import Command, Program, RecipeKind
 from costcalc.units import SECONDS_PER_HOUR
@@ -76,8 +78,7 @@ TRANSFORMERS = frozenset((
 """Families of networks of attention, and their kin: those that do most of their arithmetic in matrix multiplications."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A network under its exact name; `gmacs` are multiply-adds in 1e9 for one image of `image_size` pixels a side.
 
     `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series`
@@ -117,8 +118,7 @@ class Model:
         return (self.gmacs or 0) / pixels, (self.activations_millions or 0) / pixels, self.parameters_millions or 0
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(Struct, frozen=True):
     """The machines a recipe was run on. `provider` and `instance_type` are None for on-premise hardware."""
 
     accelerator: str
@@ -132,8 +132,7 @@ class System:
         return self.accelerators // self.nodes
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(Struct, frozen=True):
     """A stretch of epochs at one image size; the rate is the recipe's own system's, None where unknown."""
 
     image_size: int
@@ -142,8 +141,7 @@ class Phase:
     images_per_second: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Struct, frozen=True):
     """One point of an accuracy curve: epochs completed, hours on the recipe's own clock, accuracies as fractions."""
 
     epochs: float
@@ -156,8 +154,7 @@ class Evaluation:
         return self.top1 if metric == Metric.TOP1 else self.top5
 
 
-@dataclass(frozen=True, slots=True)
-class MetricEvaluation(Evaluation):
+class MetricEvaluation(Evaluation, frozen=True):
     """One point of a curve in one metric, whatever that is: its `value`."""
 
     top1: float | None = None
@@ -176,8 +173,7 @@ def known_on(published: str | None, year: int) -> date:
     return date(first, month, monthrange(first, month)[1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
+class Recipe(Struct, frozen=True, kw_only=True):
     """A model, its data pipeline, schedule, batch and precision, and the accuracy curve that belongs to them alone.
 
     `is_log` is False where only single points of the curve were published, `is_interpolated` True where nobody ran it. `clock`
@@ -312,8 +308,7 @@ class Recipe:
         return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRecipe(Recipe):
+class MetricRecipe(Recipe, frozen=True):
     """A recipe on any data set, in one metric of any name. `data_set_gb` is 0 where nobody said how large that is. Its clock
     counts evaluation, and its `evaluations` are of MetricEvaluation."""
 
@@ -323,8 +318,7 @@ class MetricRecipe(Recipe):
     lower_is_better: bool = False  # type: ignore[misc]
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedRecipe(MetricRecipe):
+class ClosedRecipe(MetricRecipe, frozen=True):
     """A result of a benchmark whose runs stop at one target, beyond which it cannot answer: of its `passes` over the data, of
     which one has `samples_per_epoch` of `unit` and is called `pass_name`.
 
@@ -348,8 +342,7 @@ class ClosedRecipe(MetricRecipe):
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRecipe(MetricRecipe):
+class OwnRecipe(MetricRecipe, frozen=True):
     """A user's own run as a recipe. `by_word` says that nobody logged one: the user says how many epochs it takes."""
 
     by_word: bool = False
@@ -367,8 +360,7 @@ class OwnRecipe(MetricRecipe):
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class OwnSpeed:
+class OwnSpeed(Struct, frozen=True):
     """How fast your own code trains on one machine with so many accelerators: `1450@1xA100-80GB`."""
 
     images_per_second: float
@@ -380,8 +372,7 @@ class OwnSpeed:
         return f"{self.images_per_second:.12g}@{self.accelerators}x{self.accelerator}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throughput:
+class Throughput(Struct, frozen=True, kw_only=True):
     """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
 
     `data` says what the rate was measured on: `synthetic` images, which nobody reads or decodes, `real` ones, or a `whole run`,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from hashlib import blake2b, file_digest
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.fields import filled
 from costcalc.text import in_lines
@@ -45,8 +47,7 @@ class RunRefused(Exception):
         super().__init__("; ".join(f"{name}: {told}" for name, told in self.errors.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What the owner of a run says of it, as in `Run`; None where the log may tell. `hours` are those of the whole log."""
 
     name: str
@@ -84,8 +85,7 @@ def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     return in_lines(_run(_Read(path, log, points, metric, column), known, now))
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A log with its points in the metric that is asked for, which stands in the `column`."""
 
     path: Path

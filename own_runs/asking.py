@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence.curves import monotone
 from costcalc.evidence import Evidence, normalised
@@ -19,8 +19,7 @@ from pricing.store.local_file import OwnRun
 NEARLY = 1e-5  # as far as a value may be rounded where it is shown
 
 
-@dataclass(frozen=True, eq=False)
-class OwnModel:
+class OwnModel(Struct, frozen=True, eq=False, dict=True):
     """A run as a model, and what answers about it are made from beside other evidence."""
 
     run: Run

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
@@ -16,8 +18,7 @@ from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
 RECIPE, YEAR = "your-epochs", 2022
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """What a question says of its training: the network's name or ANY, how many epochs reach a `target` in which metric, and how
     large the network (millions of parameters, 1e9 multiply-adds) and its data set are, as far as that is said."""
 

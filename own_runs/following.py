@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from own_runs.logs.log import LogRefused, Point, TrainingLog
 from own_runs.logs.mlperf import MARK

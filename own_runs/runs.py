@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from costcalc.text import in_lines
 from costcalc.units import SECONDS_PER_HOUR
@@ -29,8 +29,7 @@ class CurvePoint(NamedTuple):
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One training run of a user's own. Its `name` is what answers are asked for as `model=`.
 
     `model` is the network, by our name of it where we know it. `curve` has the values of one metric in order of their epochs,

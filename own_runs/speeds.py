@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
@@ -28,8 +29,7 @@ ASKERS_KEPT = 8
 SIGNS = re.compile("[^a-z0-9.]+")
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredSpeed:
+class MeasuredSpeed(Struct, frozen=True):
     """How fast a network trained on one machine: `images_per_second` is the median of repeats, which lie within `spread`, a
     fraction of it, on either side.
 

@@ -6,10 +6,11 @@ import os
 import platform
 import re
 import subprocess
-from dataclasses import replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.throughput.processors import Processor, Processors

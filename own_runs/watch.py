@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -12,6 +11,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.convergence.partial import LEVEL, Course, Forecast, NoForecast, forecast, sure_length
 from costcalc.units import SECONDS_PER_HOUR
@@ -42,8 +43,7 @@ class Verdict(StrEnum):
         return self in (Verdict.MAY_LEAVE, Verdict.LEAVES)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What the owner of a run says of it: its target in a metric of the log, the epochs that are planned, what an hour of its
     machines costs and what all of it may cost (NO_BUDGET: any sum). `lower_is_better` is for metrics whose name does not tell
     it, `steps_per_epoch` for logs that count steps, `started` for those without times.
@@ -59,8 +59,7 @@ class Plan:
     started: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(Struct, frozen=True):
     """A run as it stands after `epochs` and `hours`, and what is ahead of it.
 
     `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing tells
@@ -83,8 +82,7 @@ class Outlook:
     longer: Longer | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Longer:
+class Longer(Struct, frozen=True):
     """A new run with a schedule of more epochs: what all of it costs, and its chance of the target."""
 
     epochs: float
@@ -92,8 +90,7 @@ class Longer:
     chance: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """The evaluations of a log in one metric: epochs [N], values [N] and hours [N] since the start."""
 
     metric: str

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 
+from msgspec import Struct
+
 from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.text import is_line
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
@@ -29,8 +31,7 @@ ROUNDING = Decimal("0.0005")
 UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceListing:
+class SourceListing(Struct, frozen=True):
     """A source's offers, and what they are compared to: known accelerators, its own last rates, the current moment.
 
     `accepts` says which offers may look odd.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OFF_MARKET, Offer, PurchaseOption
@@ -18,8 +20,7 @@ NOT_COMPARED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 CURRENCIES = ("USD", "EUR", "GBP", "CHF")  # worth about the same beside these
 
 
-@dataclass(frozen=True, slots=True)
-class Market:
+class Market(Struct, frozen=True):
     """By accelerator, the median of the least that each provider asks for one of it by the hour, on demand."""
 
     medians: Mapping[str, float]

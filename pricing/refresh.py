@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
@@ -53,8 +55,7 @@ class UnknownSource(ValueError):
     """No source has this name; the message names the nearest."""
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshReport:
+class RefreshReport(Struct, frozen=True):
     """What a refresh published, and what came of each source, in the order they finished."""
 
     published: Published

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 Key = tuple[str, ...]  # as `Offer.key` gives it
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The part of a source's offers that it read to the end. None stands for all there are.
 
     `apart_from` are instance types that it listed but could not read; nothing follows from their absence.

@@ -16,11 +16,11 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
+from msgspec import Struct
 from torch import nn
 
 WARM_STEPS, REPEATS, SECONDS_EACH = 3, 5, 1.0
@@ -34,8 +34,7 @@ class Training(NamedTuple):
     optimizer: torch.optim.Optimizer
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """One measurement: `make(batch, layers)` of a task; `layers` are timed, `all_layers` the network has."""
 
     task: str

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, takewhile
 from pathlib import Path
@@ -120,7 +120,7 @@ def a_second_before_midnight():
 def test_commands_print_the_same_on_other_days(days, tmp_path):
     """Each looks at its clock at so many days ahead. The service's clock shows another day whenever it is looked at."""
     clock = cycle([datetime.now(UTC) + timedelta(days=days()), datetime.now(UTC) + timedelta(days=days() + 1)])
-    with serving(create_app(replace(packaged_service(), clock=lambda: next(clock)))) as url:
+    with serving(create_app(packaged_service().changed(clock=lambda: next(clock)))) as url:
         reader = (Shell if WHOLE else MovedHere)(url, tmp_path, lambda: ahead_by(days()))
         for text in ((ROOT / name).read_text("utf-8") for name in DOCUMENTS):
             for block in BLOCK.findall(text):

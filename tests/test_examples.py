@@ -4,7 +4,6 @@ import html
 import json
 import re
 import shlex
-from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from support.sampled import sampled
 from support.services import packaged_service
 

@@ -13,6 +13,7 @@ from api.formats.sheet_columns import shared_columns
 from api.reports.commitments import CommitmentsDocument
 from api.reports.decision import Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
+from costcalc.fields import names_of
 from costcalc.money import cents
 
 MACHINE = ("provider", "region", "instance_type", "nodes", "accelerator", "accelerators", "recipe", "hours_per_run")
@@ -49,7 +50,7 @@ class PaymentRow(NamedTuple):
 
 def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
     """The flat table: costs by utilization, or payments by month."""
-    by_usage = [_of("usage", name) for name in Usage.__dataclass_fields__]
+    by_usage = [_of("usage", name) for name in names_of(Usage)]
     by_month = [*(csv_export.attribute(name) for name in ("month", "due", "paid_so_far", "on_demand_so_far")),
                 _of("usage", "utilization")]  # fmt: skip
     columns = [

@@ -20,6 +20,7 @@ from typing import Any
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import Guesses
+from costcalc.fields import names_of
 
 # OWASP's list of leading characters, the full-width forms that some sheets take for them, and NUL; a formula sign behind
 # a sign that another locale splits at would lead there
@@ -41,8 +42,7 @@ def attribute(name: str) -> Column:
 
 def columns_of(row_type: type) -> tuple[Column, ...]:
     """Name and value of each column of a flat row type."""
-    names: Iterable[str] = row_type.__dataclass_fields__  # type: ignore[attr-defined]
-    return tuple(map(attribute, names))
+    return tuple(map(attribute, names_of(row_type)))
 
 
 def chosen(names: Sequence[str], layout: Layout) -> list[str]:

@@ -4,10 +4,11 @@ lists."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+
+from msgspec import Struct
 
 from api.formats import words
 from costcalc.money import money
@@ -22,8 +23,7 @@ def nothing(_: object) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A figure of a row: its heading, its text, and in small print below it what belongs to it.
 
     `source` is where the figure was read, and `link` the question that leads on from it, with its parameters. A narrow terminal
@@ -42,8 +42,7 @@ class Column:
     bar: Callable[[Any], float | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A list of rows of one type, whose fields are the columns of CSV and workbooks.
 
     `noun` is what a row is called, `rows` takes them out of the report, and `when` says of the JSON document which prices it is

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from math import log10
 from operator import attrgetter
 
 from markupsafe import escape
+from msgspec.structs import replace
 
 from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
 from api.formats.charts.frame import days, months

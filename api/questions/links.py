@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from urllib.parse import urlencode
 
+from msgspec.structs import asdict, replace
+
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
-from costcalc.query import EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
+from costcalc.query import DEFAULTS, EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
 from costcalc.tasks.goals import task_of
-
-_DEFAULTS = {field.name: field.default for field in fields(EstimateQuery) if field.default is not MISSING}
 
 
 def to_url(query: EstimateQuery, path: str = "/cost", without: Collection[str] = (), **layout: str) -> str:
@@ -57,18 +57,17 @@ def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
     implied = {"target_of"}
     implied |= {"target", "metric", "dataset"} if query.metric == EPOCHS else set()
     implied |= {"metric", "dataset"} if task_of(query) else set()
-    for field in fields(query):
-        if field.name in implied:
+    for name, given in asdict(query).items():
+        if name in implied:
             continue
-        value = getattr(query, field.name)
-        usual = usual_basis(query.purchase) if field.name == "basis" else _DEFAULTS.get(field.name, MISSING)
-        if value == usual:
+        usual = usual_basis(query.purchase) if name == "basis" else DEFAULTS.get(name, MISSING)
+        if given == usual:
             continue
-        value = asked_by(field.name, value)
+        value = asked_by(name, given)
         if isinstance(value, tuple) and any("," in str(item) for item in value):
-            yield from ((field.name, text_of(item)) for item in value)
+            yield from ((name, text_of(item)) for item in value)
         else:
-            yield field.name, text_of(value)
+            yield name, text_of(value)
 
 
 def asked_by(name: str, value: Any) -> Any:

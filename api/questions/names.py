@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from math import isclose
+
+from msgspec import Struct, field
 
 from api.questions.spellings import (
     ACCELERATORS,
@@ -43,8 +44,7 @@ MEMORY_TOLERANCE = 0.05  # 24 GB for 24 GiB
 ALSO_CALLED = {"provider": PROVIDERS, "accelerator": ACCELERATORS}
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(Struct, frozen=True, dict=True):
     """The names that filters accept; `sheets` are the data sheets of accelerators by name, `machines` each provider with its
     instance types."""
 

@@ -7,10 +7,11 @@ waits for what another one needs; a test resolves every name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -19,8 +20,7 @@ FILES = ("csv", "xlsx")
 PICTURES = {"png": "a picture", "svg": "SVG"}
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A question as a command of the terminal: its positional arguments, of which those that end in `?` may be left out, and
     whether `--explain` has more to say. `parameters` is its schema where it takes others than its path."""
 
@@ -30,8 +30,7 @@ class Command:
     parameters: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """A question as a tool of an assistant: what it answers, and how many rows come unless `limit` asks for more."""
 
     meaning: str
@@ -39,8 +38,7 @@ class Tool:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A picture of the answer: what it shows, the function that draws a report, and about how many pixels it has."""
 
     shows: str
@@ -51,8 +49,7 @@ class Chart:
         return resolve_name(self.draws)(report)
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True, dict=True):
     """One question that people ask.
 
     `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the

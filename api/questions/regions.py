@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from api.questions.spellings import Meant
 from api.questions.suggestions import either

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.questions.errors import Errors
 from api.questions.names import WHERE, Known
@@ -25,8 +27,7 @@ MOST_OWN, MOST_NODES = 64, 100_000
 WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of two machines to compare, as it was written: rented under its provider's name, or the user's `own`."""
 
     text: str

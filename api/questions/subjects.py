@@ -4,11 +4,11 @@ that the question describes itself, or a network on ImageNet."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
 from marshmallow import Schema, ValidationError
+from msgspec import Struct
 
 from api.questions.errors import BadParameters, Errors
 from api.questions.fields import Number
@@ -34,8 +34,7 @@ VALUE = Number(float, -1e300, 1e300, "value to reach", example=2.1)
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRunSubject:
+class OwnRunSubject(Struct, frozen=True):
     """A user's own run: its own metric and data set, and a target that it reached."""
 
     own: OwnModel
@@ -85,8 +84,7 @@ class OwnRunSubject:
         return target
 
 
-@dataclass(frozen=True, slots=True)
-class TaskSubject:
+class TaskSubject(Struct, frozen=True):
     """A published task: its own metric and data set; without a target it is the task's quality on the day asked about."""
 
     task: Task
@@ -132,8 +130,7 @@ class TaskSubject:
         return asked if asked in known else next(meant, asked)
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedSubject:
+class DescribedSubject(Struct, frozen=True):
     """A training that the question describes itself: so many epochs of a network with a name, a speed or a size."""
 
     task: ClassVar = None
@@ -178,8 +175,7 @@ class DescribedSubject:
         return {"images_per_second": [NO_SPEED]}
 
 
-@dataclass(frozen=True, slots=True)
-class ImageNetSubject:
+class ImageNetSubject(Struct, frozen=True):
     """A network on ImageNet, or whatever has no goal. A question about one target may leave it out: `usual` says so."""
 
     evidence: Evidence

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from api.questions.fields import Cost, Hours, Number
 from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
@@ -58,8 +60,7 @@ class AccuracySchema(TrainingSchema):
         exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "pick", "frontier", "recipes", "offset")
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracyQuery(EstimateQuery):
+class AccuracyQuery(EstimateQuery, frozen=True):
     """A question without a target of its own: it is the accuracy that was found, and null where nothing fits."""
 
     target: float | None  # type: ignore[assignment]  # a question of `/cost` always has one
@@ -67,7 +68,7 @@ class AccuracyQuery(EstimateQuery):
     @classmethod
     def of(cls, query: EstimateQuery, accuracy: float | None) -> AccuracyQuery:
         """This question with this accuracy as its target."""
-        return cls(**{each.name: getattr(query, each.name) for each in fields(query)} | {"target": accuracy})
+        return cls(**asdict(query) | {"target": accuracy})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from api.questions.errors import BadParameters, NotFound
 from api.questions.fields import Choice, Sentence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice, Number
@@ -95,7 +96,7 @@ def question_beside(query: EstimateQuery) -> EstimateQuery:
     """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
     machine that the user owns among those for rent."""
     free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
-    return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)  # type: ignore[arg-type]
+    return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ class CommitmentsReport(OfQuery):
     def rental(self) -> Estimate | None:
         """The cheapest machine of the same question on demand, None where there is none."""
         bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
-        query = replace(self.query, **bought, basis="billed", offset=0, limit=1)  # type: ignore[arg-type]
+        query = replace(self.query, **bought, basis="billed", offset=0, limit=1)
         answer = self.service.answer(query, self.catalogue)
         return answer.picks[0].estimate if answer.picks else None
 
@@ -220,7 +221,7 @@ class CommitmentsReport(OfQuery):
     def _plain(self) -> EstimateQuery:
         """The question without limits and order, which only choose machines."""
         free = {"max_cost": None, "max_hours": None, "accelerator": (), "frontier": False}
-        return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)  # type: ignore[arg-type]
+        return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)
 
     def _alike(self, estimate: Estimate) -> Bill | None:
         """The cheapest on-demand machine with the same accelerators, in the same number."""

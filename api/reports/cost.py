@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.questions.regions import located
 from api.questions.subjects import whose_target
@@ -61,8 +63,7 @@ class Point(NamedTuple):
     cost_high: float
 
 
-@dataclass(frozen=True)
-class Points:
+class Points(Struct, frozen=True):
     """The estimates that picks may come from, as figures in the question's order; the rows of all estimates, and the catalogue
     that has their offers."""
 
@@ -110,8 +111,7 @@ class Points:
             yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *told)
 
 
-@dataclass(frozen=True)
-class Glance:
+class Glance(Struct, frozen=True, dict=True):
     """Overviews of one question, and of the questions beside it that leave one filter out."""
 
     service: Service

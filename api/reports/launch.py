@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from api.questions import fields
 from api.questions.errors import BadParameters, NotFound

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, floor
 from typing import Any
+
+from msgspec.structs import replace
 
 from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
@@ -16,7 +18,7 @@ from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
-from costcalc.query import NARROWS, EstimateQuery
+from costcalc.query import DEFAULTS, NARROWS, EstimateQuery
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric
 from costcalc.units import in_words
@@ -27,7 +29,6 @@ MOST_HINTS = 4
 MOST_REASONS = 2  # for which nothing was found, in one sentence
 NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
 LOWER_CONFIDENCE, LEAST_CONFIDENCE = (0.8, 0.5), 0.01
-FILTERS = tuple(each.name for each in fields(EstimateQuery) if each.metadata == NARROWS)
 BROUGHT_BACK_BY = {
     "stale_price": "max_price_age",
     "below_confidence": "confidence",
@@ -66,7 +67,6 @@ IF_ALL_ARE_OLD = (
 OF_MACHINES = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
 UNCOUNTED = ("no_recipe", "no_matching_offer")  # one stands for all
 ORDERED_BY = {"max_hours": "time", "max_cost": "cost"}
-DEFAULTS = {each.name: each.default for each in fields(EstimateQuery) if each.default is not MISSING}
 
 
 def left_out(answer: Answer) -> str:
@@ -160,7 +160,7 @@ class Change:
 
     def written(self) -> str:
         """`max_price_age=900`, `without provider`, or both joined."""
-        dropped = [name for name, value in self.values.items() if name in FILTERS and value == DEFAULTS[name]]
+        dropped = [name for name, value in self.values.items() if name in NARROWS and value == DEFAULTS[name]]
         kept = [f"{name}={_text(value)}" for name, value in self.values.items() if name not in dropped]
         without = f"without {', '.join(dropped)}" if dropped else ""
         return " and ".join(filter(None, [", ".join(kept), without]))
@@ -235,7 +235,7 @@ class Hints:
         yield from self._older_prices(found)
         if query.recipes == "best":
             yield from self._less_sure(found)
-        for name in FILTERS:
+        for name in NARROWS:
             if getattr(query, name) != DEFAULTS[name]:
                 yield Change({name: DEFAULTS[name]})
 
@@ -285,7 +285,7 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
         return
     values = {name: value for change in changes for name, value in change.values.items() if name != "as_of"}
     kept = {name: value for name, value in values.items() if name in ("target", "max_price_age")}
-    dropped = {name: value for name, value in values.items() if name in FILTERS and value == DEFAULTS[name]}
+    dropped = {name: value for name, value in values.items() if name in NARROWS and value == DEFAULTS[name]}
     yield from map(Change, (kept, dropped, {**kept, **dropped}, {**values, **dropped}))
 
 

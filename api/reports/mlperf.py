@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
+
+from msgspec.structs import replace
 
 from api.questions.errors import NotFound
 from api.questions.fields import Text
@@ -148,7 +150,7 @@ class RoundsReport:
     @cached_property
     def _passing(self) -> Service:
         """The service beside which answers at past dates push nothing out of memory."""
-        return replace(self.service, memory=Memory(PASSING_BYTES))
+        return self.service.changed(memory=Memory(PASSING_BYTES))
 
     def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
         for held in sorted({one.round for one in results()[self.task.name]}, key=lambda name: rounds()[name].published):

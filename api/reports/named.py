@@ -4,8 +4,9 @@ names no accuracy and the usual one is not reached on what it allows."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from api.questions.words.elsewhere import MOST_ACCURACY
 from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_MONTH

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlencode
+
+from msgspec.structs import replace
 
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
@@ -125,7 +127,7 @@ class TriedRun:
 def tried_run(service: Service, run: Run, target: float | None, owner: str | None) -> TriedRun:
     """What a log would answer as a recipe. Raises Refused where the target is none that it reached."""
     row = run.stored(owner)
-    beside = replace(service, runs=lambda: (row,)).seen_by(owner)
+    beside = service.changed(runs=lambda: (row,)).seen_by(owner)
     catalogue = beside.catalogue()
     reached = run.reached if target is None else target
     asked = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
@@ -167,7 +169,7 @@ def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path
     errors: dict[str, list[str]] = {}
     machine = _machine(values, names, catalogue, errors)
     name = _name(service, values.get("name") or name_of(log.name), errors)
-    given = {key: value for key, value in values.items() if key in Facts.__dataclass_fields__}
+    given = {key: value for key, value in values.items() if key in Facts.__struct_fields__}
     network = service.evidence.find_model(values.get("model") or "")
     day = values["date"].date() if "date" in values else None
     model = {"model": network.name} if network else {}

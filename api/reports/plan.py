@@ -10,13 +10,15 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import product
 from time import monotonic, thread_time
 from typing import Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Choice, Discounts, Names, Number, OwnRates, Target, Targets, Text
@@ -84,8 +86,7 @@ class PlanSchema(PlanDefaultsSchema):
 ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """One question as it was given, numbered from 1, with its best estimate or the reason why there is none."""
 
     row: int

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from api.questions.errors import NotFound
 from api.questions.fields import LAST_SECOND

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.questions.values import Values
 from api.reports.trend import PASSING_BYTES
@@ -20,8 +23,7 @@ from costcalc.training import Metric, Recipe
 IMAGENET = "imagenet"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(Struct, frozen=True):
     """A task: its `model` is what questions name; of ImageNet, any of `/models`. `quality` in `metric` is the target that may be
     left out, null where each network has another; `also` is what else is asked. `starts_from` says what is not trained anew,
     `whole_training` what was spent on the training that the task is a part of. `results` by `organisations` in `rounds` are on
@@ -81,7 +83,7 @@ class TasksReport:
         return self.service.memory.shelf(False).recall(name, self._worked_out).tasks
 
     def _worked_out(self) -> TasksDocument:
-        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+        passing = self.service.changed(memory=Memory(PASSING_BYTES))
         others = sorted((self._priced(task, passing) for task in tasks().values()), key=lambda row: -row.results)
         return TasksDocument((self._imagenet(), *others))
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from api.questions.fields import LAST_SECOND, Choice
 from api.questions.schemas.training import COST_LAYOUT, OWNED_BY, TrainingSchema
@@ -54,8 +57,7 @@ class TrendSchema(TrainingSchema):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """The cheapest pick at a date, its cost in the currency of the question and its hours on the calendar; which change since the
     point before made it another one, and that in words."""
 
@@ -150,7 +152,7 @@ class TrendReport(OfQuery):
 
     def _points(self, last: datetime) -> Iterator[Point]:
         first = self.catalogue.first_observed_at or last
-        passing = replace(self.service, memory=Memory(PASSING_BYTES))
+        passing = self.service.changed(memory=Memory(PASSING_BYTES))
         months, step = 12 * (last.year - first.year + 1), MONTHS[self.every]
         for earlier in range(months, -1, -step):
             day = _months_before(last, earlier)

@@ -4,10 +4,12 @@ highest accuracy that its limits allow."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC
 from functools import cached_property
 from weakref import ref
+
+from msgspec.structs import replace
 
 from api.questions.words.understanding import Understanding
 from api.reports.accuracy import last_that

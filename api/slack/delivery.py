@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+from msgspec.structs import replace
 from prometheus_client import Counter
 
 from api.slack.message import Message
@@ -69,8 +71,7 @@ class Mailbox:
             return self._left >= 0 and time.monotonic() <= self.deadline
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(Struct, frozen=True):
     """A message on its way, and how often it was tried."""
 
     box: Mailbox

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 # https://docs.slack.dev/reference/block-kit/blocks
 MOST_ROWS, MOST_COLUMNS, MOST_CELL_CHARACTERS = 100, 20, 10_000
@@ -18,8 +20,7 @@ Block = dict[str, Any]
 _CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A reply: `text` alone must do where blocks cannot be shown. Only whoever asked sees it unless `shared`."""
 
     text: str

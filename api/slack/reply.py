@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
+
+from msgspec.structs import replace
 
 from api.questions.errors import NotReady, Refused
 from api.questions.links import narrowed, to_url

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -66,7 +65,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # else `//cost?token=` is redirected, with the token in Location
     app.add_url_rule("/style.css", "static", defaults={"filename": "style.css"})
-    around = replace(service or build(chosen), watch=lambda answer: health.ESTIMATES.inc(answer.count))
+    around = (service or build(chosen)).changed(watch=lambda answer: health.ESTIMATES.inc(answer.count))
     app.extensions["costcalc"] = around
     tokens = Tokens.of(chosen.api_tokens, chosen.metrics_token)
     app.extensions[asker.EXTENSION] = Access(tokens, around.sign_ins or KeptSignIns(), around.clock)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -45,7 +45,7 @@ class FeedSchema(TrainingSchema):
 
 
 FEED, LAUNCH = FeedSchema(), LaunchSchema()
-NOT_FED = frozenset(field.name for field in fields(EstimateQuery)) - FEED.fields.keys()
+NOT_FED = {*EstimateQuery.__struct_fields__} - FEED.fields.keys()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from typing import Protocol, cast
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
+from msgspec.structs import replace
 
 from api.formats import lists
 from api.formats.charts.figure import picture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
@@ -12,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
@@ -46,8 +46,7 @@ _TERMLESS: Flags = np.array([option in WITHOUT_TERM for option in OPTIONS], bool
 SCARCITY = {True: 0, None: 1, False: 2}
 
 
-@dataclass(frozen=True, eq=False)
-class CurrentOffers:
+class CurrentOffers(Struct, frozen=True, eq=False, weakref=True):
     """The offers current at one moment and not too old, cheapest region first within each group.
 
     All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass, fields
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict, astuple
 from numpy.typing import NDArray
 
 from costcalc.hardware import Machine
@@ -19,8 +20,7 @@ Int8 = NDArray[np.int8]
 Float32 = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """One entry per observation, ordered by key and moment. Money in nano-units of its currency, -1 for unknown.
 
     `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region. `fee`,
@@ -57,8 +57,7 @@ class Columns:
     hours_per_week: Float32
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """What the codes in the columns stand for; `instances` are (provider, instance type, machine)."""
 
     instances: tuple[tuple[str, str, Machine], ...]
@@ -72,7 +71,7 @@ class Vocabulary:
     parts: tuple[str, ...]
 
 
-NAMES = tuple(field.name for field in fields(Columns))
+NAMES = Columns.__struct_fields__
 
 
 def to_bytes(columns: Columns, vocabulary: Vocabulary) -> bytes:
@@ -91,11 +90,8 @@ def from_bytes(document: bytes) -> tuple[Columns, Vocabulary]:
 
 def as_array(vocabulary: Vocabulary) -> NDArray[np.uint8]:
     """The vocabulary as a text in an array, to stand beside columns."""
-    words = {field.name: getattr(vocabulary, field.name) for field in fields(vocabulary)}
-    words["instances"] = [
-        (*name, *tuple(getattr(machine, field.name) for field in fields(Machine)))
-        for *name, machine in vocabulary.instances
-    ]
+    words = asdict(vocabulary)
+    words["instances"] = [(*name, *astuple(machine)) for *name, machine in vocabulary.instances]
     return np.frombuffer(json.dumps(words).encode(), np.uint8)
 
 

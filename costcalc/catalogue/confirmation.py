@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.columns import Columns
 from costcalc.offers import PurchaseOption
@@ -36,8 +36,7 @@ class Vouched(NamedTuple):
     unchanged_until: Indices
 
 
-@dataclass(frozen=True, eq=False)
-class Confirmation:
+class Confirmation(Struct, frozen=True, eq=False):
     """What is confirmed at one moment, `now` in seconds since 1970, of the rows that are current then.
 
     A rate is fresh if it was observed no earlier than `since` says of its kind of purchase. `limits` has that as an age in days:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -32,7 +31,7 @@ class _Codes(dict[Any, int]):
 
 class _Builder:
     def __init__(self) -> None:
-        self.words = {field.name: _Codes() for field in fields(Vocabulary)}
+        self.words = {name: _Codes() for name in Vocabulary.__struct_fields__}
         self.machines: dict[tuple[str, str], Machine] = {}
 
     def record(self, offer: Offer) -> tuple[float, ...]:
@@ -96,7 +95,7 @@ def _moments(offer: Offer) -> tuple[float, ...]:
 
 
 _DTYPE_OF: dict[str, Any] = {"Int64": np.int64, "Int32": np.int32, "Int16": np.int16, "Int8": np.int8}
-_DTYPES = {field.name: _DTYPE_OF.get(str(field.type), np.float32) for field in fields(Columns)}
+_DTYPES = {name: _DTYPE_OF.get(kind, np.float32) for name, kind in Columns.__annotations__.items()}
 
 
 KINDS = {

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
+from msgspec import Struct, field
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.offers import OLD_DAYS
 from costcalc.units import SECONDS_PER_DAY, Indices
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(Struct, frozen=True):
     """Ages in days from the last observation of rates to `as_of`: of all in the median, the share from 0 to 1 that is no older
     than 30 days, and the median by provider. `refreshed_at` is when any price source last answered, null where none did.
 
@@ -30,8 +29,7 @@ class Freshness:
 NO_RATES = Freshness()
 
 
-@dataclass(frozen=True, eq=False)
-class LastSeen:
+class LastSeen(Struct, frozen=True, eq=False):
     """When rates were last observed, in seconds since 1970: all in rising order, and the median of each provider's."""
 
     moments: Indices
@@ -68,8 +66,7 @@ def current_freshness(catalogue: Catalogue, as_of: datetime) -> Freshness:
     return current_stock(catalogue, as_of).freshness
 
 
-@dataclass(frozen=True, slots=True)
-class Stock:
+class Stock(Struct, frozen=True):
     """What rates are current: of how many providers, how many, the share from 0 to 1 that the providers themselves stated."""
 
     providers: int

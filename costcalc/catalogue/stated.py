@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.interruptions import RISK_OF_SHARE, ObservedInterruptions, Share
@@ -14,8 +14,7 @@ from costcalc.offers import INTERRUPTED
 from costcalc.units import Indices
 
 
-@dataclass(frozen=True, eq=False)
-class Statements:
+class Statements(Struct, frozen=True, eq=False):
     """The rows of a catalogue that say it, the oldest first, with their moments in seconds since 1970, and by code of flags the
     share that these state. The catalogue itself is not kept, so that a newer one can take its place in memory."""
 

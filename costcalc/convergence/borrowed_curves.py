@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.convergence.curves import NEAR_THE_END, isotonic
 from costcalc.training import Evaluation, Recipe

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
@@ -36,8 +36,7 @@ RUNS_IN_COMMON = 100
 than by chance (p = 0.1; 19 organisations)."""
 
 
-@dataclass(frozen=True, eq=False)
-class ModelRecipes:
+class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     """One model's R recipes with what depends on no machine and no target; every column is an array [R] in their order.
 
     `interpolated_length_width` is the half-width in ln(epochs), at 80 %, of the length of an interpolated schedule. `later` are
@@ -202,8 +201,7 @@ class EligibleRecipes(NamedTuple):
         return int(np.where(self.seldom, self.success_probability, -1.0).argmax())
 
 
-@dataclass(frozen=True, slots=True)
-class BestReached:
+class BestReached(Struct, frozen=True):
     """The highest accuracy any recipe of a model reached in one metric, or the best value of your own run."""
 
     recipe: str

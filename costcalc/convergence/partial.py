@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.convergence.curves import isotonic
 from costcalc.units import Floats
@@ -36,8 +37,7 @@ class NoForecast(ValueError):
     """A run that cannot be predicted; the message says why, and what would be needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """How the error of a run fell: its logarithm [N], made monotone, at shares [N] of the schedule of so many `epochs`."""
 
     shares: Floats
@@ -67,8 +67,7 @@ class Course:
         return Course(self.shares[seen], self.log_errors[seen], self.epochs)
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+class Forecast(Struct, frozen=True):
     """The errors [STEPS] that a run is predicted at `shares` [STEPS], from the share seen to the end of the schedule.
 
     `half_width` is that of its range at LEVEL in ln(error), `by_rule` where too few logs are known for a quantile; `missed` is by

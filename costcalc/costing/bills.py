@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
@@ -26,8 +27,7 @@ SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """What a customer brings to a list rate.
 
     `nodes` is the number of machines, `price_factor` 1 - discount, `utilization` the share that other work uses of what

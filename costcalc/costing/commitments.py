@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+
+from msgspec import Struct
 
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.money import cents
@@ -20,8 +21,7 @@ NO_HOURS = Decimal(0)
 MILLIONTH = Decimal("0.000001")
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentSchedule:
+class PaymentSchedule(Struct, frozen=True):
     """An upfront payment in the first month, and the rest in equal monthly payments; exact."""
 
     upfront: Decimal
@@ -83,8 +83,7 @@ def _upfront(bill: Bill, total: Decimal) -> Decimal | None:
     return total if offer.payment is Payment.ALL_UPFRONT else Decimal(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """How much machines are used in a month of 730 hours, and what that costs on demand and by this purchase.
 
     `machine_sets` are how many such sets of machines the hours need at once. `asked` marks the one that `runs_per_month` implies.
@@ -103,8 +102,7 @@ class Usage:
     pays_back_in_month: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PurchaseChoice:
+class PurchaseChoice(Struct, frozen=True):
     """One way to buy the machines for a term of `months`; amounts for all of them under own terms.
 
     `hourly_rate` holds where every hour is used. `upfront` and `monthly` are None where only an effective rate is known.
@@ -130,8 +128,7 @@ class PurchaseChoice:
     usage: tuple[Usage, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """Training to be done on one set of machines: hours of one run, and the requested runs a month, if any."""
 
     hours_per_run: Decimal

@@ -7,11 +7,11 @@ paid upfront, its electricity by the hour.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.bills import Bill, paid_off_hours
@@ -27,8 +27,7 @@ WATTS_PER_KILOWATT = 1000
 ON_DEMAND = OPTIONS.index(PurchaseOption.ON_DEMAND)
 
 
-@dataclass(frozen=True, slots=True)
-class Purchase:
+class Purchase(Struct, frozen=True):
     """What a whole machine was bought for, in the currency of the question, its watts, and where and when both were read."""
 
     price: Decimal
@@ -37,8 +36,7 @@ class Purchase:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Electricity:
+class Electricity(Struct, frozen=True):
     """The price of a kWh in the currency of the question, and how many kWh the building takes for each of the machine."""
 
     per_kwh: Decimal

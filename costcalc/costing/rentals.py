@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
@@ -38,8 +38,7 @@ SPOT, FREE, CAPACITY_BLOCK = map(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class AllowedOffers:
+class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
     """One entry per offer and cluster that it can be rented for: `row` of the catalogue, `cluster` of the training matrix.
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.query import EstimateQuery
@@ -16,8 +18,7 @@ NAMES = {STORAGE: "data set storage", EGRESS: "data egress"}
 UNITS = {STORAGE: "GB-months", EGRESS: "GB"}
 
 
-@dataclass(frozen=True, slots=True)
-class StorageOrEgressRate:
+class StorageOrEgressRate(Struct, frozen=True):
     """A provider's list rate in US dollars per GB-month of storage, or per GB that leaves; `what` names its tier."""
 
     provider: str
@@ -28,8 +29,7 @@ class StorageOrEgressRate:
     observed_on: date
 
 
-@dataclass(frozen=True, slots=True)
-class StorageOrEgress:
+class StorageOrEgress(Struct, frozen=True):
     """A line of a bill beside the machines: `quantity` once and `quantity_hourly` for each hour, at a rate in the requested
     currency that no discount lowers."""
 
@@ -44,8 +44,7 @@ class StorageOrEgress:
         return self.quantity + self.quantity_hourly * hours if self.quantity_hourly else self.quantity
 
 
-@dataclass(frozen=True)
-class StorageAndEgressRates:
+class StorageAndEgressRates(Struct, frozen=True):
     """The list rates of storage and egress, by provider and item."""
 
     known: Mapping[tuple[str, str], StorageOrEgressRate]
@@ -86,8 +85,7 @@ class StorageAndEgressRates:
 NO_RATES = StorageAndEgressRates({})
 
 
-@dataclass(frozen=True, slots=True)
-class Market:
+class Market(Struct, frozen=True):
     """What prices are converted with and completed by: units of each currency per US dollar, by ISO code, and the list rates of
     storage and egress."""
 
@@ -95,7 +93,7 @@ class Market:
     rates: StorageAndEgressRates = NO_RATES
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "exchange", {**self.exchange, "USD": US_DOLLAR})
+        force_setattr(self, "exchange", {**self.exchange, "USD": US_DOLLAR})
 
     def storage_and_egress(self, query: EstimateQuery, provider: str) -> tuple[StorageOrEgress, ...]:
         """What this provider charges beside machines, in the requested currency."""

@@ -4,10 +4,10 @@ are one because every recipe is as fast on them."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Cluster, Machine
@@ -45,8 +45,7 @@ class MachinesAsked(NamedTuple):
 ALL_MACHINES = MachinesAsked()
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedCluster:
+class OfferedCluster(Struct, frozen=True):
     """A number of machines (`nodes`) of one `shape`, an index of `Catalogue.shapes`, with `accelerators` in each.
 
     Instance types of a shape share a cluster if their processors, disks and network limit them equally; one on which a recipe
@@ -59,8 +58,7 @@ class OfferedCluster:
     instance: int = ANY_INSTANCE
 
 
-@dataclass(frozen=True, eq=False)
-class OfferedClusters:
+class OfferedClusters(Struct, frozen=True, eq=False):
     """C clusters. `standing_for` [C] has the position of one rented machine of each. `of_instances` maps a number of machines to
     the cluster of every instance type, by code; NOWHERE where nothing runs."""
 

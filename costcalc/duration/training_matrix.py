@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
@@ -66,8 +67,7 @@ class UsualCode(NamedTuple):
     high: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingMatrix:
+class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
 
     `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing

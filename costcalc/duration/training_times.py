@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
@@ -79,8 +79,7 @@ HOURS_BETWEEN = np.array(RISKS)
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """How long each recipe of a matrix [R] runs until it reaches the target, on any cluster.
 
     Hours of training x the recipe's clock factor are hours on its own clock; those x `evaluation_factor` + `fixed_hours` are the

@@ -6,10 +6,12 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from itertools import groupby
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.convergence.borrowed_curves import lent_curves, with_borrowed_curve
 from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables
@@ -53,8 +55,7 @@ def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
     return measured.stack, measured.framework_family
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """An interpolated schedule: the curve of a measured recipe at the same fractions of its length, its accuracies shifted
     (fractions, None where the metric was not published) so that it ends where `science.fitting.schedules` says."""
 
@@ -65,8 +66,7 @@ class Schedule:
     top5_shift: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.

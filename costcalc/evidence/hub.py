@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from costcalc.throughput.workloads import REFERENCE_GMACS
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
@@ -25,8 +26,7 @@ def effect_of_size(gmacs: float) -> float:
     return constant + slope * math.log(gmacs / REFERENCE_GMACS)
 
 
-@dataclass(frozen=True, slots=True)
-class HubNetwork:
+class HubNetwork(Struct, frozen=True):
     """A network and how fast it is on one RTX 3090: in training, in images/s of `rate_size` pixels a side and batches of `batch`,
     and in inference with the software named; None where nobody timed that. Where neither was timed, its size tells."""
 
@@ -86,8 +86,7 @@ class HubNetwork:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class HubRecipe:
+class HubRecipe(Struct, frozen=True):
     """Published weights: after how many epochs of images of which size a network ended at which accuracies (fractions). They were
     measured on images of the `evaluated_size` where it was not trained on such. `teacher` is the network whose answers it was
     trained on. Names of a `recipe` begin with the library. `epochs_width` is the half-width in ln(epochs), at 80 %, where nobody

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from itertools import islice
 from math import exp, floor, inf
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator
@@ -25,8 +25,7 @@ factors were learned from); and from its multiply-adds alone. A test compares th
 MODELLED_FROM = "modelled from parameters, activations, precision and image size"
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """The largest batch of a network on one accelerator with its 80 % interval, and how it is known.
 
     `precision` and `image_size` are None where the source of a measured batch does not state them.
@@ -45,8 +44,7 @@ class Fit:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class FitQuestion:
+class FitQuestion(Struct, frozen=True):
     """Networks and accelerators by their exact names, the precision, the image size (None: each network's own), and the day by
     which things are to be known."""
 
@@ -57,8 +55,7 @@ class FitQuestion:
     day: date
 
 
-@dataclass(frozen=True, slots=True)
-class Fits:
+class Fits(Struct, frozen=True):
     """Networks on accelerators in order, each worked out when it is looked at."""
 
     _found: list[tuple[_Network, Accelerator]]

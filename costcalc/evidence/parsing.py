@@ -6,7 +6,6 @@ import hashlib
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from datetime import date
 from fnmatch import fnmatchcase
 from importlib import resources
@@ -14,6 +13,8 @@ from importlib.resources.abc import Traversable
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.hub import HubNetwork, HubRecipe
@@ -38,7 +39,7 @@ Cells = Mapping[str, object]
 FITTED, COMPACT = "fitted", "tables.zlib"
 PROCESSORS, RATES = "processors", "processor_speeds"
 HUB_NETWORKS, HUB_RECIPES = "hub_networks", "hub_recipes"
-SYSTEM = tuple(field.name for field in fields(System))
+SYSTEM = System.__struct_fields__
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", "seed_noise"),
     *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks"),
@@ -48,8 +49,7 @@ TABLES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """How the published runs of a recipe ended: the mean top-1 accuracy, None where it was not published, and how many of them
     reached the target at which they stop."""
 
@@ -58,8 +58,7 @@ class Ends:
     top1_mean: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(Struct, frozen=True):
     """The rows of all tables; what is fitted to them stands apart."""
 
     accelerators: tuple[Accelerator, ...]
@@ -82,8 +81,7 @@ class Tables:
     usual_scripts: tuple[UsualScript, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CodeOf:
+class CodeOf(Struct, frozen=True):
     """Whose program those of a stack are, those of one organisation where it is named, and how they run."""
 
     stack: str

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import exp, hypot, log, sqrt
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 from costcalc.machine_limits.limits import HIGH, NORMAL, Limit, RentedMachines
@@ -35,8 +35,7 @@ BASE_YEAR, YEARS_OLDER = 2020, 1
 """Rates are compared as if of processors of that year; a machine's are taken as introduced a year before its accelerators."""
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRate:
+class PipelineRate(Struct, frozen=True):
     """Images per second that one processor, introduced in that year, prepared with a data pipeline from a set of `stored_gb`.
 
     `own_core`: it had a core to itself. `at_least`: something else was the limit, so that processors can do more. `accelerators`,
@@ -66,8 +65,7 @@ class PipelineRate:
         return self.per_vcpu * exp(GROWTH * (BASE_YEAR - self.introduced))
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineOfCode:
+class PipelineOfCode(Struct, frozen=True):
     """The data pipeline of a program: of a stack (and of one framework in it, or of one family), or else of all programs of a
     framework's family."""
 
@@ -84,8 +82,7 @@ class PipelineOfCode:
         return all(one in (None, own) for one, own in zip(named, code, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class SystemHost:
+class SystemHost(Struct, frozen=True):
     """The processors of a machine on which a published recipe was run."""
 
     provider: str
@@ -94,8 +91,7 @@ class SystemHost:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineTables:
+class PipelineTables(Struct, frozen=True):
     """What is known of data pipelines: their rates, which program has which, the most particular first, and the processors that
     fed published recipes."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from costcalc.hardware import Accelerator
 from costcalc.machine_limits.host import Feed, PipelineTables, feeds_of, host_limit
@@ -19,8 +19,7 @@ from costcalc.training import PipelineAsked, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LimitTables:
+class LimitTables(Struct, frozen=True, eq=False):
     """What was measured of the parts around accelerators, and facts about these, by name."""
 
     pipelines: PipelineTables = field(default_factory=PipelineTables)

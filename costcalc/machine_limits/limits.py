@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Machine
@@ -32,8 +33,7 @@ InstanceType = tuple[str, str, Machine]
 """Provider, name, and what one of them holds."""
 
 
-@dataclass(frozen=True, eq=False)
-class RentedMachines:
+class RentedMachines(Struct, frozen=True, eq=False, dict=True):
     """N clusters: `nodes` [N] equal machines of an instance type each, by its position [N] in `types`."""
 
     types: tuple[InstanceType, ...]
@@ -87,8 +87,7 @@ class Limit(NamedTuple):
         return Limit(self.part, self.seconds_per_epoch[:, clusters], width[:, clusters])
 
 
-@dataclass(frozen=True, eq=False)
-class LimitedSpeeds:
+class LimitedSpeeds(Struct, frozen=True, eq=False):
     """K recipes on C clusters: `seconds_per_epoch` of each phase [K, C] by the slowest part, infinite where refused, 0 where a
     recipe has no such phase.
 

@@ -7,10 +7,10 @@ accelerators first, so that its network carries one copy, in the bytes of the co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines
@@ -23,8 +23,7 @@ from costcalc.units import Floats, Indices
 LEAST_SHARE = 1 / 3  # of a measured step: where the law leaves less, its batch was another than the recipe's
 
 
-@dataclass(frozen=True, slots=True)
-class SystemNetwork:
+class SystemNetwork(Struct, frozen=True):
     """The network between the machines on which an organisation measured an accelerator: Gb/s of one machine."""
 
     organisation: str
@@ -33,8 +32,7 @@ class SystemNetwork:
     source: str
 
 
-@dataclass(frozen=True)
-class Gradients:
+class Gradients(Struct, frozen=True, dict=True):
     """What machines exchange in a step, by network and code, and over which networks published systems did."""
 
     models: Mapping[str, Model]

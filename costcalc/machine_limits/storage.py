@@ -7,11 +7,11 @@ holds the set. Machines that work together read as many parts of it at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import log
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.limits import InstanceType, Limit, RentedMachines
@@ -23,8 +23,7 @@ USABLE_SHARE = 0.8
 WIDTH_80 = log(1.9)  # wide by rule: of 2 to 7 GB/s, local NVMe's, the middle is so far from either end
 
 
-@dataclass(frozen=True, slots=True)
-class Volume:
+class Volume(Struct, frozen=True):
     """A disk of an instance type, or of all of a provider: how much it holds, None for any amount, and how fast it reads."""
 
     provider: str

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, cached_property
 
 import msgspec
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
@@ -84,8 +85,7 @@ def task_evidence(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class KnownResults:
+class KnownResults(Struct, frozen=True, eq=False, dict=True):
     """What the known results of a task tell of its speeds and of the work of a recipe."""
 
     task: Task

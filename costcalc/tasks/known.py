@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
+
+from msgspec import Struct, field
 
 from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.collection import network_forms
@@ -50,8 +51,7 @@ def quality_on(task: Task, day: date) -> float:
     return known[-1] if known else qualities(task)[0][1]
 
 
-@dataclass(frozen=True, eq=False)
-class TaskEvidence:
+class TaskEvidence(Struct, frozen=True, eq=False):
     """The evidence of tasks beside that of ImageNet, each made when it is first asked for."""
 
     beside: Evidence

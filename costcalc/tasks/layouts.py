@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
@@ -40,8 +40,7 @@ class Work(NamedTuple):
     accelerators: int = 1
 
 
-@dataclass(frozen=True, eq=False)
-class Layouts:
+class Layouts(Struct, frozen=True, eq=False, dict=True):
     """Those of a task's `recipes` and of its published `rows`, one at least. `network_gib` is what its network takes with the
     state of its optimizer, infinite where nobody said; it may be split among the accelerators."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from statistics import median
+
+from msgspec import Struct
 
 from costcalc.evidence.tables import cells, typed
 from costcalc.tasks.tables import PLAIN_LOOPS, results, tasks, text_of
@@ -13,8 +14,7 @@ from costcalc.tasks.tables import PLAIN_LOOPS, results, tasks, text_of
 FILE = f"{PLAIN_LOOPS}.csv"
 
 
-@dataclass(frozen=True, slots=True)
-class PlainLoop:
+class PlainLoop(Struct, frozen=True):
     """Samples of a task that such a loop trained on one accelerator in a second. Where that holds no whole network, so many
     layers were timed and all `layers` reckoned, without what accelerators have to exchange."""
 

@@ -6,9 +6,8 @@ variance is reckoned in turns: rows far off the rest count for less (Tipping and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+from msgspec import Struct
 
 from costcalc.units import Floats
 
@@ -17,8 +16,7 @@ TURNS = 6
 JITTER = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior:
+class Posterior(Struct, frozen=True, eq=False):
     """What N measured values tell: `weights` [N] times the covariances with another value are its mean, beside the prior's."""
 
     weights: Floats

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.tasks.process import Posterior
 from costcalc.tasks.tables import ReferencePoint, Result, Schedule
@@ -41,8 +41,7 @@ class Told(NamedTuple):
     variance: float
 
 
-@dataclass(frozen=True, eq=False)
-class SamplesLaw:
+class SamplesLaw(Struct, frozen=True, eq=False, dict=True):
     """The law of one task and target; `spread` is the standard deviation of ln(passes) from run to run."""
 
     told: tuple[Told, ...]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
@@ -48,8 +49,7 @@ class Answer(NamedTuple):
     refusal: NDArray[np.int8]
 
 
-@dataclass(frozen=True, eq=False)
-class TaskSpeeds:
+class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
     """The speeds of one task, from its published `rows` and what was learned of it; `cases` results say how wide ranges are.
     `network_gib` and `recipes` are as in `Layouts`."""
 

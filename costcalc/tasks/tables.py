@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from importlib import resources
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from costcalc.evidence.tables import TableError, cells, typed
 from costcalc.training import Code
@@ -20,8 +21,7 @@ PLAIN_LOOPS = "plain_loops"
 MLPERF = "MLPerf"
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A network, the data set that it is trained on, and how far: to `quality` in `metric`, and to what `also` says.
 
     Work is counted in passes, of `samples_per_pass` of a `unit` each. `kind` is the sort of network whose speeds follow chips
@@ -62,8 +62,7 @@ class Schedule(NamedTuple):
     accelerators: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
     the log counts otherwise; `passes_per_minute` is the middle speed of its runs. `repeats` says that a later round shows the
     same runs again, `outlier` that others took far less on as many of the same chip, or than its like on fewer.
@@ -104,8 +103,7 @@ class Result:
         return self.passes_per_minute * self.minutes if self.passes_per_minute else self.passes
 
 
-@dataclass(frozen=True, slots=True)
-class ReferencePoint:
+class ReferencePoint(Struct, frozen=True):
     """After how many passes the reference runs of a round's rules reached the target with a batch, in the mean of `runs`."""
 
     task: str
@@ -118,8 +116,7 @@ class ReferencePoint:
     published: date
 
 
-@dataclass(frozen=True, slots=True)
-class Partway:
+class Partway(Struct, frozen=True):
     """The `value` of a task's metric after this `share` of the passes to its quality: the median of the logs of so many
     `systems`. Where those of an organisation pass a value is within the factor share^-`width` of the others' share in 8 of 10
     cases."""
@@ -132,8 +129,7 @@ class Partway:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(Struct, frozen=True):
     """A round of a benchmark, the day of its publication, the repository of its results, under which `licence`, and whose
     `code` it is. Records of a contest without rounds are one, published with its newest record."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
+
+from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 
@@ -27,8 +28,7 @@ def twin(accelerators: Mapping[str, Accelerator], name: str) -> str:
     return part(accelerators, name).twin or name
 
 
-@dataclass(frozen=True)
-class DataSheets:
+class DataSheets(Struct, frozen=True, dict=True):
     """The parts, and the roofline through them: 1/X = tflop_per_image/F + gb_per_image/M, X in images/s of one accelerator.
 
     `images_per_joule` gives, by year of introduction in rising order, the most of any measured part of REFERENCE_VENDOR up to

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator
@@ -116,8 +116,7 @@ USUAL_OVERLAP = Overlap(0.5, 0.7)
 USUAL_ELAPSED_TIME = ElapsedTime(0.25, 0.6)
 
 
-@dataclass(frozen=True, slots=True)
-class FittedParameters:
+class FittedParameters(Struct, frozen=True):
     """Everything the estimator learned from the tables whose fingerprint is `tables`.
 
     `widths` are by kind of evidence: the speeds' (see `calibrated`; "code" also for what other codes take), those of

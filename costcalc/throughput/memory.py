@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
@@ -41,8 +41,7 @@ HELD_OF_FAMILY = {
 the networks in `largest_batches.csv`. Dense blocks and inverted bottlenecks hold more than layers put out."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredBatch:
+class MeasuredBatch(Struct, frozen=True):
     """What somebody tried: the largest batch that ran, 0 where none did, and the next larger one, which did not or was not tried.
     `image_size` and `precision` are None where they were not stated."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.speed_model import COLUMNS, TIERS, Speeds, SpeedTable

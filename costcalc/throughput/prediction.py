@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.throughput.cluster_features import NOWHERE, ClusterFeatures
@@ -36,8 +37,7 @@ UNKNOWN_OF_DOUBLING = 0.5  # of what twice as many accelerators would lose
 SHORTEST_SECONDS = 5.0e-3  # the shortest measured, less a tenth: 5.7 ms, NVIDIA's 3,584 H100 in MLPerf v3.0
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+class Prediction(Struct, frozen=True, eq=False):
     """By cluster: ln(images/s of all accelerators) in each phase [C, P], code of REFUSALS, code of KINDS, whether many
     machines are modelled on top of that kind, in how many steps memory makes each accelerator take its share of a batch, and what
     half the width of the range of ln(rate) is at least.

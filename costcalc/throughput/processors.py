@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.memory import most_images
@@ -38,8 +38,7 @@ There the training of ResNet-50 itself held 1.11 GiB with one image and 2.68 wit
 FEWEST_IMAGES = 32  # of a step on each of several machines: the fewest that were measured, by DAWNBench's
 
 
-@dataclass(frozen=True, slots=True)
-class Processor:
+class Processor(Struct, frozen=True):
     """A processor, or a graphics processor that computes in the host's memory, with its data-sheet figures.
 
     `cores` are those of one, `threads_per_core` the vCPUs that a cloud makes of each, `ghz` is the base clock. A core multiplies
@@ -66,8 +65,7 @@ class Processor:
         return self.operations_per_cycle if in_32_bits else self.operations_per_cycle_16bit or 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessorSpeed:
+class ProcessorSpeed(Struct, frozen=True):
     """Images per second that somebody measured on `nodes` machines with so many cores each."""
 
     name: str
@@ -84,8 +82,7 @@ class ProcessorSpeed:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessorLaw:
+class ProcessorLaw(Struct, frozen=True):
     """The two constants of all processors."""
 
     arithmetic: float = ARITHMETIC
@@ -110,8 +107,7 @@ class Range(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
-class Processors:
+class Processors(Struct, frozen=True, dict=True):
     """All that is known of processors: by name, and the rates that were measured on some."""
 
     named: Mapping[str, Processor] = field(default_factory=dict)

@@ -11,11 +11,12 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
@@ -145,8 +146,7 @@ def step_overhead(batch: float) -> float:
     return math.log1p(OVERHEAD_IMAGES / REFERENCE_BATCH) - math.log1p(OVERHEAD_IMAGES / batch)
 
 
-@dataclass(frozen=True)
-class ReferenceModel:
+class ReferenceModel(Struct, frozen=True):
     """The fitted effects and the data sheets they lean on.
 
     `years` are the first and last software year seen on each measured accelerator, `networked` those measured on several

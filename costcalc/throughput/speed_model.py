@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
@@ -60,8 +61,7 @@ PROCESSOR = len(KINDS)  # code of the speeds of processors, which follow from `c
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
 
 
-@dataclass(frozen=True, slots=True)
-class SpeedTable:
+class SpeedTable(Struct, frozen=True):
     """R recipes x C clusters, P the most phases of any recipe.
 
     `seconds_per_epoch` [R, C, P] is training alone (no evaluation, no start-up) in the order of `recipe.phases`; NaN where

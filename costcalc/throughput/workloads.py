@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
@@ -83,8 +83,7 @@ class Implementation(NamedTuple):
     organisation: str
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """What is computed. `parameters` is ln of half of one plus the parameters in units of ResNet-50's: at least -ln 2, for
     sharing next to nothing costs a little too; `gmacs` is ln of the multiply-adds in such units. Both are 0 where unknown.
     `activations` are in such units too, None for convolutions."""
@@ -128,8 +127,7 @@ def implementation(of: Throughput | Recipe) -> Implementation:
     return Implementation(of.stack, of.framework_family, of.organisation)
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(Struct, frozen=True, dict=True):
     """Effects on ln(rate) relative to the reference model's rate on the same cluster."""
 
     models: Mapping[str, Model]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 
+from msgspec import Struct
+
 from costcalc.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
 from own_runs.logs.log import FROM_0, LogRefused, Point, checked, counted_from_1
 
@@ -75,8 +77,7 @@ def _moment(cell: object) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What is known of a tool: whether its epochs count `from_0`, and which column has the `seconds` since the start."""
 
     written_by: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from costcalc.text import line
 
@@ -50,8 +51,7 @@ class Point(NamedTuple):
     values: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingLog:
+class TrainingLog(Struct, frozen=True):
     """The points of a log in their order. `stated` has what the file says of the run itself, by the names of FACTS; `notes`
     say in sentences how the file was understood."""
 

@@ -14,10 +14,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from statistics import median
+
+from msgspec import Struct
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
@@ -45,8 +46,7 @@ MEDIAN_STEP = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A script by the lines that it prints: one that `tells` it is read by `reads`."""
 
     name: str

@@ -7,7 +7,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from own_runs.logs.columns import (
     SPANS,
@@ -27,8 +28,7 @@ UNCLEAR = (*SPANS, "wall_time", "wall time")
 RUN_NAME = re.compile(r"^.* - ")  # which it writes before each metric
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(Struct, frozen=True):
     """A tool whose tables have these columns. Its first epoch is 0 if `from_0`, `percent` says which of its metrics are in
     percent, and `seconds` which column has the time since the start where its name does not say so. Some tools' tables never
     have a column of time: `timed` is False."""

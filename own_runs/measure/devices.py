@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from own_runs import this_machine
 from pricing.packaged.names import UnknownName, accelerator
@@ -22,8 +22,7 @@ class CannotMeasure(Exception):
     """Nothing can be measured; the message says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Device:
+class Device(Struct, frozen=True):
     """One accelerator, or the processor of a machine, `name` as answers call it. `synchronize` waits for all work that was given
     to it."""
 

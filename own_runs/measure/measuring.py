@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import perf_counter, process_time
 
 import torch
+from msgspec import Struct
 
 from own_runs.measure import networks, pipeline
 from own_runs.measure.devices import CannotMeasure, Device
@@ -21,8 +21,7 @@ USUAL_FIRST_BATCH = 32
 LEAST_SHARE = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What to measure. `names` are those of one network, the one to store it under first; `module` builds one of the user's own.
     Without a batch, batches double until no more fit or the rate no longer rises; `seconds` are spent on each."""
 
@@ -34,8 +33,7 @@ class Request:
     seconds: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(Struct, frozen=True):
     """What was measured: the device's rate with each batch, and what the processors prepare. `processor_share` is the share of
     all cores' time that this process had while the device was measured."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from statistics import median
 from time import perf_counter, thread_time
 from typing import Any
 
 import torch
+from msgspec import Struct
 
 from own_runs.measure.devices import DTYPES, Device
 
@@ -21,8 +21,7 @@ MOST_BATCH = 4096
 SHORTEST_SECONDS = 1e-6  # clocks of processors tell no less
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """What to measure: networks that `build` returns, on images of this size, in this precision; `seconds` for each batch."""
 
     build: Callable[[], Any]
@@ -31,8 +30,7 @@ class Job:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Struct, frozen=True):
     """Images per second in each repeat with this batch."""
 
     batch_size: int

@@ -9,8 +9,9 @@ whose machines SkyPilot starts no images (sky/clouds of 0.14.1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from pricing.packaged.tables import Table
 
@@ -18,8 +19,7 @@ LAUNCHERS = Table("launchers.csv", "launcher provider accelerator", "cloud name 
 COMMUNITY = " community"
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchName:
+class LaunchName(Struct, frozen=True):
     """What a launcher calls a cloud, and one accelerator there; None where it takes the provider's own machine types."""
 
     cloud: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib.resources.abc import Traversable
+
+from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Accelerator, Machine

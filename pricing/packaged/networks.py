@@ -6,9 +6,11 @@ Where no network is known, none is assumed: nobody then answers for several of t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
@@ -21,8 +23,7 @@ ANY, CAPACITY_BLOCK = "any", "capacity_block"
 CLUSTERS = Table("clusters.csv", "provider family purchase", "most_machines observed_on source")
 
 
-@dataclass(frozen=True, slots=True)
-class Networks:
+class Networks(Struct, frozen=True):
     """Gb/s that every machine of an instance type can send for as long as a job takes, by provider and instance type; and the
     most machines that anybody can rent together, by provider, how the instance type begins and whether that is in a
     `capacity_block` or in `any` other way."""

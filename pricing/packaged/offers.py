@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
 from importlib.resources.abc import Traversable
+
+from msgspec import Struct
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
@@ -28,16 +29,14 @@ EDITION = (INSTANCE_TYPES, NETWORKS, CLUSTERS, PROVIDERS, PRICE_SOURCES, OFFERS,
 PARTS_TOLERANCE = Decimal("1e-6")  # parts and their sum may each be rounded to billionths
 
 
-@dataclass(frozen=True, slots=True)
-class PackagedPrices:
+class PackagedPrices(Struct, frozen=True):
     """Every packaged observation, and the digest of the edition that it was read from."""
 
     offers: tuple[Offer, ...]
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
+class _Facts(Struct, frozen=True):
     machines: Mapping[Key, Machine]
     billing: Mapping[Key, Billing]
     hands: Hands

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import cache, cached_property
 from math import acos, cos, radians, sin
 from unicodedata import normalize
+
+from msgspec import Struct
 
 from pricing.packaged.tables import Row, Table
 
@@ -24,8 +25,7 @@ EVERYBODY_S = ("region", "local zone", "wavelength zone")
 _BETWEEN = re.compile(r"[\s\-_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class City:
+class City(Struct, frozen=True):
     """Where a region is; `area` is a state of a large country, empty elsewhere."""
 
     name: str
@@ -47,8 +47,7 @@ class City:
         return acos(max(-1.0, min(1.0, cosine)))
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """A region of a provider, by its code."""
 
     provider: str
@@ -60,8 +59,7 @@ class Region:
         return f"{self.code} ({self.city.name})"
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True, dict=True):
     """All regions, and `groups`: by a word's plain form its usual spelling and the places that it means."""
 
     regions: tuple[Region, ...]

@@ -7,8 +7,10 @@ third party: the column `copies` names it, or is `unknown`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.offers import COPIED, SECOND_HAND, Offer
 from pricing.packaged.tables import Row, Table
@@ -16,8 +18,7 @@ from pricing.packaged.tables import Row, Table
 PRICE_SOURCES = Table("price_sources.csv", "source", "hand copies what")
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(Struct, frozen=True):
     """How the sources of first-hand rates start, and those that have their rates from a third party."""
 
     first: tuple[str, ...]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources.abc import Traversable
 from typing import TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.offers import Offer
 from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
@@ -19,8 +21,7 @@ PROVIDERS = Table(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Provider:
+class Provider(Struct, frozen=True):
     """Its usual name, and the address at which it shows its rates or lets one in; None where that is not known."""
 
     name: str
@@ -34,8 +35,7 @@ class BillingTerms(TypedDict):
     minimum_seconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Billing:
+class Billing(Struct, frozen=True):
     """Use is billed in whole increments, and never less than the minimum; a month that is paid counts so many hours."""
 
     increment_seconds: int

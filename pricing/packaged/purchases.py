@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import cache
+
+from msgspec import Struct
 
 from costcalc.costing.owning import Electricity, Purchase
 from costcalc.hardware import USUAL_PUE, Accelerator
@@ -15,8 +16,7 @@ from pricing.packaged.tables import Row, Table, amount, day
 PURCHASES = Table("purchases.csv", "accelerator accelerators sold_as observed_at", "price watts host source")
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
+class Host(Struct, frozen=True):
     """The machine around cards that are bought alone: US dollars and watts, set by hand."""
 
     price: Decimal
@@ -32,8 +32,7 @@ PUE: dict[Place, Decimal] = {"household": Decimal(1), "data_center": Decimal(rep
 """A machine at home needs no cooling of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoldFor:
+class SoldFor(Struct, frozen=True):
     """What so many accelerators were sold for in US dollars: alone where they need a `host`, else as a machine, `sold_as`."""
 
     accelerator: str

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TypeVar
+
+from msgspec import Struct
 
 from costcalc.evidence.tables import FIRST_LINE, Cell, TableError, cells
 from costcalc.hardware import Machine
@@ -63,8 +64,7 @@ def packaged_folder() -> Traversable:
     return files("pricing.packaged") / "data"
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """One packaged CSV file: its name, the columns that identify a row, and its other columns, separated by spaces."""
 
     name: str

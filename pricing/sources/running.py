@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from multiprocessing import get_context, parent_process
@@ -23,7 +23,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from traceback import extract_tb
 
-from msgspec import msgpack
+from msgspec import Struct, msgpack
+from msgspec.structs import replace
 
 from costcalc.text import line
 from pricing.recording import Recording
@@ -41,8 +42,7 @@ STACK_BYTES = MIB  # of a thread; the usual eight count as allocated, however fe
 CONTEXT = get_context("forkserver") if sys.platform == "linux" else get_context("spawn")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of asking one source: `collected`, or None and the `error` that people are shown.
 
     `late` says that it was not waited for any longer.

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from costcalc.offers import Gap, Offer
 from pricing.scope import Scope
 
@@ -32,8 +34,7 @@ class NotAllowed(CredentialsMissing):
     """The account is known, and may not make this one call."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Struct, frozen=True):
     """What one source saw: whole-machine offers, what it did not see, and which parts it read `whole`.
 
     `gaps` are parts that it may not call or leaves out, which is how things are; `faults` are parts that broke, which makes
@@ -88,8 +89,7 @@ class Bounds:
     offers: int = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSpec:
+class SourceSpec(Struct, frozen=True):
     """How a source describes itself: commands, settings, documentation and the tests that all sources share derive from it.
 
     `build(environment, http)` makes the source and imports its SDK itself. `missing(environment)` says what has to be set

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from secrets import token_bytes
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from msgspec import Struct
 
 from pricing.store import HEAD
 from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
@@ -25,8 +26,7 @@ _PUBLISHED = "SELECT count(*), min(published_at), max(published_at) FROM snapsho
 _SOURCES = "SELECT name FROM source_status WHERE succeeded_at IS NOT NULL ORDER BY name"
 
 
-@dataclass(frozen=True, slots=True)
-class SetAside:
+class SetAside(Struct, frozen=True):
     """Where the former store lies now, None where it is gone, what it held that the new one does not, as far as it can still be
     read, and how many of people's own measurements were taken over; None where they could not be read."""
 
@@ -145,8 +145,7 @@ def _held(path: Path) -> str:
     return f"{count} snapshots published from {first[:16]} to {last[:16]} UTC, with the prices of {sources or 'no live source'}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
+class _Own(Struct, frozen=True):
     """What people measured themselves, which no refresh brings back, and the key by which the store knows whose it is."""
 
     runs: list[tuple[Any, ...]]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
@@ -40,8 +41,7 @@ OWN: dict[str, Any] = {
 digests, whether it only repeats the row before, and whether it goes on into every later book: packaged and late ones do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A new row: the offer, who brought it, what identifies it and what would make it a new rate."""
 
     origin: str
@@ -63,8 +63,7 @@ class Last(NamedTuple):
         return ENDED in self.flags.split(";")
 
 
-@dataclass(frozen=True, eq=False)
-class Book:
+class Book(Struct, frozen=True, eq=False):
     """Arrays by name, from `instance` on, in the order in which their rows were added; codes into the vocabulary and `origins`.
 
     `started_at` is the moment, in seconds since 1970, from which on it knows everything; `begun_with` are the rows of then.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from sqlalchemy import Connection, insert, select
 
 from costcalc.text import line
@@ -14,16 +14,14 @@ from pricing.store.tables import changes
 log = logging.getLogger("costcalc.changes")
 
 
-@dataclass(frozen=True, slots=True)
-class By:
+class By(Struct, frozen=True):
     """Who changed something, and when."""
 
     who: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Somebody `did` something to `what`."""
 
     at: datetime

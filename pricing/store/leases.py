@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
 from sqlalchemy import Connection, insert, select, update
 
 from pricing.store.tables import leases
@@ -12,8 +12,7 @@ from pricing.store.tables import leases
 LOOK_AGAIN = timedelta(seconds=20)  # whoever is ended gives its lease back, long before that would run out
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """The `work` is done every so often, by a `holder` whose lease runs out at `until` if it dies."""
 
     work: str

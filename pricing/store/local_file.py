@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 import zipfile
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from msgspec import Struct
 from platformdirs import user_data_path
 
 from costcalc.catalogue.catalogue import Catalogue
@@ -27,8 +27,7 @@ _NEWEST = """
 _OWN_RUNS = "SELECT id, kind, owner, added_at, document FROM own_runs ORDER BY added_at, id"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRun:
+class OwnRun(Struct, frozen=True):
     """Something that somebody measured or ran, as the JSON `document` of its `kind`. `owner` is a digest of the token that
     alone sees it, or of its name, None where everybody does."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from costcalc.offers import ANY_SOURCE, ENDED, Gap, Offer
@@ -28,8 +29,7 @@ BOOKS_KEPT = 3  # a worker may still be loading the one before
 ROWS_IN_A_BOOK = 40_000  # beyond that it becomes a segment
 
 
-@dataclass(frozen=True, slots=True)
-class SourceResult:
+class SourceResult(Struct, frozen=True):
     """What came of one source: its offers (none on failure), its gaps, and the error if it failed.
 
     `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
@@ -58,8 +58,7 @@ class SourceResult:
         return self.error or "; ".join(fault.reason for fault in self.faults) or None
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """The snapshot that was published, how many rates were new, how many seen again unchanged, and which offers ended.
 
     `ended` holds pairs of a source's name and an offer that it no longer lists.
@@ -71,8 +70,7 @@ class Published:
     ended: tuple[tuple[str, Offer], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
+class _Changes(Struct, frozen=True):
     """What happens to a book: new rows, offers that ended, rows seen again with their moments, an offer for each machine.
 
     `flags` are those of rows seen again if they had changed, None if not. `second_hand_machines` were described by a

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Connection, Row, insert, select
 
 from costcalc.money import from_nanos, to_nanos
@@ -22,8 +22,7 @@ ACCEPTED = (RELEASED, REPEATED)
 Rate = tuple[Key, str, Decimal]  # an offer's key, its currency and its hourly rate
 
 
-@dataclass(frozen=True, slots=True)
-class Quarantined:
+class Quarantined(Struct, frozen=True):
     """A rate that is left out, why, and since when the source lists it unchanged."""
 
     origin: str
@@ -37,8 +36,7 @@ class Quarantined:
         return dict(zip(KEY_COLUMNS, self.rate[0], strict=False))
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(Struct, frozen=True):
     """What the checks of one listing left out, each with its reason, and what they let pass because it repeated."""
 
     origin: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 from sqlalchemy import delete, insert, select, update
 
 from costcalc.catalogue.catalogue import Catalogue
@@ -39,8 +40,7 @@ from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, r
 from pricing.store.tables import own_runs, sign_ins, source_status
 
 
-@dataclass(frozen=True, slots=True)
-class SignIn:
+class SignIn(Struct, frozen=True):
     """A browser that signed in for a time: `id` is the digest of what its cookie holds, `token` that of its token under the
     store's key, so that a copy of the store opens no door."""
 
@@ -53,8 +53,7 @@ class SnapshotGone(StoreError):
     """The snapshot is no longer kept ready; ask for the current one."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
+class SourceState(Struct, frozen=True):
     """How a source last fared. `offers` is the length of its last good listing, `error` what went wrong last time,
     `observed_at` the moment of its newest observation.
 

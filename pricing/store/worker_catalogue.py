@@ -6,8 +6,11 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.tables import PackagedTableError
@@ -26,8 +29,7 @@ class NoSnapshot(Exception):
     """No snapshot is loaded yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerState:
+class WorkerState(Struct, frozen=True):
     """The snapshot that the worker answers from, and whether its store could be reached at the last look.
 
     `quarantined` names the source of each rate that the snapshot leaves out because it looks odd. `answered_at` has, by source,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from statistics import NormalDist, fmean, median
 from typing import Literal, NamedTuple
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR
@@ -27,8 +28,7 @@ FEWEST = 2  # chips that tell it
 BEST_KNOWN = "data sheet, NVIDIA"  # no sort is surer than that of the most chips
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRatio:
+class TaskRatio(Struct, frozen=True):
     """How many times as fast as `against` an accelerator was in a task of MLPerf, as many of each working together."""
 
     task: str
@@ -46,8 +46,7 @@ class Guess(NamedTuple):
     task: str = ""
 
 
-@dataclass(frozen=True)
-class ChipSources:
+class ChipSources(Struct, frozen=True):
     """What is known of a chip's speed beside measured rates of image classifiers. `deviations` are by sort of source."""
 
     reference: ReferenceModel

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import mean
+
+from msgspec.structs import replace
 
 from costcalc.evidence.hub import HubNetwork, effect_of_size
 from costcalc.throughput.fitted_parameters import FittedParameters

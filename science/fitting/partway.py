@@ -10,12 +10,12 @@ import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.evidence.tables import cells
 from costcalc.tasks.tables import Partway, Task, rounds, tasks
@@ -28,8 +28,7 @@ LATER = 1.02  # than the first evaluation of half of the systems
 EQUAL = 1e-6
 
 
-@dataclass(frozen=True, eq=False)
-class Log:
+class Log(Struct, frozen=True, eq=False):
     """The best values of a run until its evaluations, higher ones better, after so large `shares` of its passes."""
 
     organisation: str
@@ -44,8 +43,7 @@ class Log:
         return float(np.interp(value, self.values[around], self.shares[around]))
 
 
-@dataclass(frozen=True, slots=True)
-class Passed:
+class Passed(Struct, frozen=True):
     """How far in ln the share of a system's passes to a value lies `off` the median of other organisations' systems; `log_left`
     is ln of 1 over the median of all."""
 
@@ -101,7 +99,7 @@ def table() -> str:
     """`partway.csv`."""
     text = StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(Partway.__slots__)
+    rows.writerow(Partway.__struct_fields__)
     for task in (task for name, task in tasks().items() if name in logs()):
         some, wide = logs()[task.name], width(list(passed(task)))
         source = "; ".join(sorted({log.repository for log in some}))

@@ -6,9 +6,10 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
@@ -38,8 +39,7 @@ DEGREES = 3.0  # of the t distribution that its weights come from: outliers coun
 START = (0.0412, 0.329)  # TFLOP and GB per image: where the roofline stands before anything is fitted
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """A measured rate of the reference network: where, how, by whom, and ln(images/s per accelerator)."""
 
     setup: Setup

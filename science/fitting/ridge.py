@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from scipy.linalg import cholesky, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import nnls
@@ -21,8 +21,7 @@ EXACT = 1e-8  # variance of a sum that is held at its bound, in units of the pri
 TOLERANCE = 1e-6  # by which a sum that is not held may pass its bound
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
+class Fit(Struct, frozen=True, eq=False):
     """The most probable value of every effect, and what it came from: design [rows, effects] in units of the priors' deviations,
     target and the variance given to each row. Sums that came to their bound are rows too, the last ones."""
 

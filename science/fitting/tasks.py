@@ -7,11 +7,11 @@ Rows far off the rest count for less, as in answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 
 from costcalc.evidence import Evidence
 from costcalc.tasks.evidence import task_evidence
@@ -26,8 +26,7 @@ OF_ALL, OF_KIND, OF_TASK = 0.2, 0.12, 0.18
 """Standard deviations of what a chip adds in all tasks, in those of a kind, and in one."""
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
+class Measured(Struct, frozen=True, eq=False):
     """The rates of one task: what is told of each system, and ln(rate of one accelerator) less the prior's mean."""
 
     task: Task

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
@@ -27,8 +27,7 @@ from science.fitting.ridge import fit
 NOISE, DEGREES = 0.047, 3.0  # of ln(rate); degrees of freedom of the t distribution that makes outliers count less
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(Struct, frozen=True):
     """A measured row and ln of its rate over what the reference model and the workload's offset say."""
 
     row: Throughput

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc import Catalogue, EstimateQuery, answer
 from costcalc.answers import Estimate
@@ -40,8 +42,7 @@ class AskedRecipes(NamedTuple):
 RecipeChoice = Callable[[MLPerfRun], AskedRecipes]
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredRun:
+class AnsweredRun(Struct, frozen=True):
     """A published run, the estimate for it, and how many times wider than usual the errors on its accelerator are."""
 
     run: MLPerfRun

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from importlib import resources
 from statistics import median
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
@@ -32,8 +34,7 @@ FOLDS = 8
 BELOW_ENDS = 0.005  # of the ordinary recipes' ends, in the median: what is asked for
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """What an organisation measured, and the estimate of the recipe that is chosen there without anything of it. `never_ran` says
     whether the recipe's code is not known to have run on that chip."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import KINDS, calibrated, widening

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.throughput.fitted_parameters import ElapsedTime
 from costcalc.throughput.reference_model import ReferenceModel
@@ -22,8 +22,7 @@ from science.validation.published import MLPerfRun, Published, mlperf_runs
 Test = Callable[[MLPerfRun, MLPerfRun], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldOut:
+class HeldOut(Struct, frozen=True):
     """What a prediction must not know: the group of an organisation, a system, an accelerator; nothing by default.
 
     Of `system_rates` the rates are held out, but not the recipes.

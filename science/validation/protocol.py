@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.throughput.fitted_parameters import (
     LEVEL,
@@ -88,8 +90,7 @@ TRANSFORMERS = {
 BITS = {"16bit": "16 bits", "32bit": "32 bits"}
 
 
-@dataclass(frozen=True, slots=True)
-class Experiment:
+class Experiment(Struct, frozen=True):
     """A row of the report: its cases, what is asked for, the kind of interval that its errors calibrate, if any, and whether each
     group counts once in it."""
 

@@ -6,9 +6,10 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
+
+from msgspec import Struct, field
 
 from costcalc.evidence import Evidence, TableError
 from costcalc.evidence.parsing import evidence_to_fit
@@ -61,8 +62,7 @@ USUAL_MAKERS = frozenset({"NVIDIA", "Intel", "Google"})  # of whose chips severa
 FIRST_ROUND = "v0.7"  # earlier MLPerf rounds had another target or other rules
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """A published time: `minutes` to the recipe's target on so many accelerators in so many nodes; None where unknown.
 
     `round` is MLPerf's, empty for other stacks.
@@ -85,16 +85,14 @@ class Result:
         return System(self.accelerator, self.accelerators or 0, self.nodes or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class ReferencePoint:
+class ReferencePoint(Struct, frozen=True):
     """MLPerf's reference convergence point: mean epochs to the target at a global batch."""
 
     global_batch_size: float
     epochs_mean: float
 
 
-@dataclass(frozen=True, slots=True)
-class Repetitions:
+class Repetitions(Struct, frozen=True):
     """Several runs of one recipe: how many reached its target, and the accuracy that each ended at."""
 
     recipe: str
@@ -103,8 +101,7 @@ class Repetitions:
     top1_of_runs: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WholeRun:
+class WholeRun(Struct, frozen=True):
     """A published run from start to end, to which nothing is fitted: the network, the epochs and the top-1 accuracy that it ended
     at (a fraction). `throughput` names its rate among the unseen speeds, None where that is not known."""
 
@@ -116,8 +113,7 @@ class WholeRun:
     throughput: str | None
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(Struct, frozen=True, dict=True):
     """The evidence, the results and the groups: `groups[split][item]` names the group that an item is held out with.
 
     Nothing is fitted to `unseen_speeds` and `unseen_runs`, and no answer rests on them. `unseen_curves[shape][name]` are logs of
@@ -156,8 +152,7 @@ class Published:
         return [self.recipes[recipe] for recipe in members if recipe in self.recipes]
 
 
-@dataclass(frozen=True, slots=True)
-class MLPerfRun:
+class MLPerfRun(Struct, frozen=True):
     """A published result of MLPerf's ResNet-50: how it was run, the group of its organisation, its recipe family, and ln of
     the images/s of one accelerator that its log shows, None without a log. `steady` logs do not include evaluations.
     `global_batch_size` is images per step on all accelerators together."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.units import Floats
@@ -19,8 +21,7 @@ TINY = 1e-9  # sums of shares are this exact
 RULE = 1.5  # times the largest error is taken for a quantile that the errors are too few for
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One held-out prediction: its name, the group that it was held out with, and ln(predicted / true) of the estimator
     and of the baseline.
 
@@ -36,8 +37,7 @@ class Case:
     scatter: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """The share of cases inside their interval of this level, and the exact 95 % binomial interval of that share.
 
     `half_width` is the median over the cases, in ln(time); `by_rule` where some of them had too few others for a quantile.
@@ -56,8 +56,7 @@ class Coverage:
         return self.low <= self.level <= self.high
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """The error asked for: a MAPE, or a share of the baseline's, whichever is easier to reach."""
 
     mape: float

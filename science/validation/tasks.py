@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
@@ -52,8 +53,7 @@ class Errors(NamedTuple):
     nearest_off: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(Struct, frozen=True):
     """A result and what was predicted of it: ln of the minutes with its batch, the half-width of their 80 % interval, and how
     near it was to what others measured; ln of its passes, and of those that its minutes count, None where they were not logged;
     ln of the minutes where no batch is asked for, None where nobody had trained to its target by then. `nearest_off` is what no

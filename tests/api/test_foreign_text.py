@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import anyio.from_thread
@@ -11,6 +10,7 @@ import yaml
 from click.testing import CliRunner
 from fakes.slack import SECRET
 from mcp.client.client import Client
+from msgspec.structs import replace
 from support.own_runs import RUN, app_of
 from support.own_training_runs import own_run
 from support.services import packaged_service
@@ -53,7 +53,7 @@ def evil_speed():
 @pytest.fixture(scope="module")
 def service():
     rows = (replace(evil_run(), id="evil-run"), replace(evil_speed(), id="evil-speed"))
-    return replace(packaged_service(), runs=lambda: rows)
+    return packaged_service().changed(runs=lambda: rows)
 
 
 @pytest.fixture(scope="module")

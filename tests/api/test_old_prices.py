@@ -1,6 +1,5 @@
 """Asked when every packaged rate is too old, each surface says what to do."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -19,7 +18,7 @@ ADVICE = ("costcalc prices refresh", "max_price_age=", "as_of=")
 
 @pytest.fixture(scope="module")
 def service():
-    return replace(packaged_service(), clock=lambda: IN_2028)
+    return packaged_service().changed(clock=lambda: IN_2028)
 
 
 @pytest.fixture(scope="module")

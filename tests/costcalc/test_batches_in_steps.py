@@ -1,10 +1,10 @@
 """What does not fit an accelerator's memory: batches are taken in steps, and it is said; networks are refused."""
 
-from dataclasses import replace
 from math import ceil
 
 import pytest
 from fakes.offers import DAY, offer
+from msgspec.structs import replace
 from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue

@@ -1,6 +1,5 @@
 """Answers on made-up prices: each way of buying, each overhead, and the edges of the question."""
 
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from math import exp, sqrt
@@ -9,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from fakes.offers import DAY, monthly, offer, owned, reserved
+from msgspec.structs import replace
 from support.engine import answer
 
 from costcalc import EstimateQuery

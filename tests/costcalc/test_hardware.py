@@ -1,8 +1,7 @@
 """What one computes on: how it is called, what decides its speed, and which part can stand for another."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator, Machine, counted
 

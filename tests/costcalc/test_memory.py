@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 import pytest
 from fakes.offers import offer
+from msgspec.structs import replace
 
 from costcalc import Catalogue, EstimateQuery, recall
 from costcalc.estimate import Asked, answer
@@ -145,7 +146,11 @@ def test_questions_of_other_terms_share_no_bills(packaged_evidence):
     ]
     for each in (*terms, *terms):
         asked = EstimateQuery("resnet50", **{"target": 0.757, "nodes": 1, **each}), packaged_evidence, prices, DAY
-        assert answer(*asked, memory=memory) == answer(*asked), each
+        one, other = (
+            replace(each, best_shown=tuple, first_that=print)
+            for each in (answer(*asked, memory=memory), answer(*asked))
+        )
+        assert one == other, each
 
 
 def test_what_an_answer_needed_is_free_at_once(packaged_evidence):

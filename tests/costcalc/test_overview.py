@@ -1,9 +1,8 @@
 """All estimates as columns: the figures of the exact ones."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.services import packaged_service
 
 

@@ -2,13 +2,13 @@
 
 import os
 import random
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from fakes.offers import DAY, offer
 from msgspec import structs
+from msgspec.structs import replace
 from support.engine import answer
 from support.sampled import WHOLE
 

@@ -1,8 +1,7 @@
 """Small networks: sizes by hand, the terms of a step, and where the processor stops to win."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from costcalc.evidence.small_devices import small_devices
 from costcalc.small_networks import (

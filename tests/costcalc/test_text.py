@@ -1,12 +1,12 @@
 """Text from outside becomes a line, and a record whose texts are lines stays itself."""
 
-from dataclasses import dataclass
 from datetime import date
 from unicodedata import bidirectional, category
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from costcalc.offers import Gap, PurchaseOption
 from costcalc.text import in_lines, line
@@ -15,8 +15,7 @@ CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half ones, line and
 DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "B", "S"}
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     name: str
     kind: PurchaseOption = PurchaseOption.SPOT
     notes: tuple[str, ...] = ()

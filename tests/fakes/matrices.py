@@ -1,8 +1,7 @@
 """A training matrix of made-up recipes on made-up clusters."""
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster

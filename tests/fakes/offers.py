@@ -1,11 +1,11 @@
 """Offers made up for tests: one with sensible defaults, and strategies for all kinds of them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos

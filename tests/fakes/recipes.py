@@ -1,6 +1,6 @@
 """Recipes that nobody published."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from costcalc.training import Phase, Recipe
 

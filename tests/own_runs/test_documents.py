@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def test_the_commands_work_in_their_order(folder):
 
 def test_the_requests_work_in_their_order(folder):
     kept = KeptRuns()
-    client = create_app(replace(packaged_service(), runs=kept.all, keeper=kept), Settings()).test_client()
+    client = create_app(packaged_service().changed(runs=kept.all, keeper=kept), Settings()).test_client()
     assert len(REQUESTS) >= 3
     for options in REQUESTS:
         path = next(each for each in options if each.startswith("$HOST")).removeprefix("$HOST")

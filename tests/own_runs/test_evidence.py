@@ -1,10 +1,10 @@
 """A run of one's own is a recipe like any other: its curve, its speed as measured, carried over, and said to be so."""
 
 import math
-from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
+from msgspec.structs import replace
 from support.engine import answer
 from support.own_training_runs import own_run
 from support.services import NOW, packaged_catalogue, packaged_service

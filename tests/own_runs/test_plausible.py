@@ -1,9 +1,9 @@
 """A run whose speed nobody reaches, or falls so far below, was read by another measure than its owner's."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
+from msgspec.structs import replace
 from support.services import packaged_service
 
 from own_runs.plausible import implausible

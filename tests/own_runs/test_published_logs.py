@@ -1,10 +1,10 @@
 """Published logs, written as their tools wrote them and read as one's own, give their published dollars and minutes again."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
+from msgspec.structs import replace
 from support.engine import answer
 from support.services import packaged_catalogue, packaged_service
 

@@ -1,9 +1,9 @@
 """One's own speed is used where it was measured, is said to be one's own, and is seen by those alone who may see it."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 from support.engine import answer
 from support.own_speeds import own_speed
 from support.services import NOW, packaged_catalogue, packaged_service
@@ -123,7 +123,7 @@ def test_everybody_sees_what_nobody_owns_and_an_owner_sees_more():
 def test_a_private_speed_is_in_the_answers_to_its_token_alone():
     settings, sign_ins = Settings(api_tokens=("one-token", "another-token")), KeptSignIns()
     runs = (own_speed().stored(Token.of("one-token").owner(sign_ins.key())),)
-    client = create_app(replace(service_with(lambda: runs), sign_ins=sign_ins), settings).test_client()
+    client = create_app(service_with(lambda: runs).changed(sign_ins=sign_ins), settings).test_client()
     one, another = (
         client.get(COST, headers={"Authorization": f"Bearer {token}"}) for token in ("one-token", "another-token")
     )

@@ -1,12 +1,12 @@
 """What a running training has cost and will have cost, by hand."""
 
 import math
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.own_training_runs import own_run
 
 from costcalc.convergence.partial import Course

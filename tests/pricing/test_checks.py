@@ -1,9 +1,9 @@
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import force_setattr, replace
 from support.prices import NOW, offer
 from support.stores import packaged_edition
 
@@ -52,7 +52,7 @@ def test_a_sound_listing_breaks_nothing() -> None:
 def test_a_rate_must_be_positive() -> None:
     free = replace(ON_DEMAND, purchase_option=PurchaseOption.FREE, hourly_rate=Decimal(0))
     assert broken(free) == []
-    object.__setattr__(free, "purchase_option", PurchaseOption.ON_DEMAND)  # Offer itself refuses it
+    force_setattr(free, "purchase_option", PurchaseOption.ON_DEMAND)  # Offer itself refuses it
     assert "costs 0" in broken(free)[0]
 
 
@@ -184,7 +184,7 @@ def test_spot_moves_freely_below_on_demand() -> None:
 )
 def test_what_cannot_be_right_nobody_can_accept(wrong: Offer) -> None:
     if wrong.purchase_option is PurchaseOption.FREE:
-        object.__setattr__(wrong, "purchase_option", PurchaseOption.SPOT)
+        force_setattr(wrong, "purchase_option", PurchaseOption.SPOT)
     accepting = replace(listing(wrong), accepts=lambda _: True)
     assert [violation.is_only_odd for violation in violations(accepting)] == [False]
     assert violations(replace(listing(ON_DEMAND, spot("4")), accepts=lambda _: True)) == []

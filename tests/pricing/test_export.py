@@ -1,13 +1,13 @@
 """What a store knows becomes the next packaged edition, which gives the same answers."""
 
 import csv
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 from support.engine import answer
 from support.prices import LATER, NOW, listed, offer

@@ -1,11 +1,11 @@
 """What others ask for an accelerator is told of rates that are far off it, and nobody vouches for these."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 from fakes.offers import offer
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine

@@ -1,10 +1,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 from support.asking_here import ask_here
 from support.histories import history
 from support.prices import LATER, NOW, many, offer

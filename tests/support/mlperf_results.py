@@ -1,6 +1,7 @@
 """Small made-up results of MLPerf, whose answers can be worked out by hand."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
@@ -35,8 +36,7 @@ def accelerator(name, tflops=300.0, bandwidth=1500.0, **facts):
 ACCELERATORS = [accelerator("X100"), accelerator("Y100", 150.0, 750.0), accelerator("Z100", 600.0, 3000.0)]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One published run: its recipe, the rate in its log, and its time."""
 
     recipe: Recipe

@@ -1,7 +1,5 @@
 """Applications that keep runs, and a run of ten epochs on four A100 for them."""
 
-from dataclasses import replace
-
 from fakes.kept_runs import KeptRuns
 from support.services import packaged_service
 
@@ -17,7 +15,7 @@ LOG = "epoch,minutes,bleu\n" + "".join(f"{epoch},{12 * epoch},{30 * (1 - 0.7**ep
 def app_of(**settings):
     """An application that keeps runs in memory."""
     kept = KeptRuns()
-    service = replace(packaged_service(), runs=kept.all, keeper=kept)
+    service = packaged_service().changed(runs=kept.all, keeper=kept)
     return create_app(service, Settings(**settings))
 
 

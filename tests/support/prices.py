@@ -1,9 +1,10 @@
 """Offers for tests: one machine, whatever else a test cares about."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption

@@ -1,6 +1,6 @@
 """Made-up accelerators, recipes and measured rates, and models of speed whose effects are known by hand."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import DataSheets

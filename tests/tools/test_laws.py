@@ -1,9 +1,8 @@
 """Laws of speed that no answer may break, whatever was measured and fitted."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.engine import evidence
 from support.sampled import sampled
 

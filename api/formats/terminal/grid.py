@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 import click
+from msgspec import Struct
 
 PIPED_WIDTH = 100
 BETWEEN = 2  # columns between two cells
@@ -24,8 +25,7 @@ class View:
     explain: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A heading, a cell for each row, and what must be known to read them. Figures are never wrapped.
 
     On a narrow terminal the column with `leave` 1 is left out first, then 2, and so on; 0 always stays.

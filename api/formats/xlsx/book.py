@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import ceil, isfinite
 from typing import Any
 
+from msgspec import Struct
 from xlsxwriter import Workbook, xmlwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell_fast
 from xlsxwriter.worksheet import CellFormulaTuple, CellNumberTuple, CellStringTuple, Worksheet
@@ -89,8 +90,7 @@ class OwnRow:
         return Formula(text.replace(ROW, str(row + 1)), value)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column's name, the name of its format, its width in characters and its unit.
 
     A `detail` is folded away until someone unfolds it, and not printed.

@@ -6,8 +6,10 @@ As in `costcalc.costing.commitments`: a commitment costs the fees of its whole t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from api.formats import csv_export, words
 from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows

@@ -6,7 +6,7 @@ As in `costcalc.costing.bills`: a bill is a fee for every started period and a r
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -161,8 +161,10 @@ class _Row:
 
     def _numbers(self) -> tuple[int | None, ...]:
         """Where the rates of the offer, of its machine on demand, and of storage and egress are on the sheet."""
-        compared = self.rates.number(replace(self.bill, offer=self.on_demand)) if self.on_demand else None
-        return self.rates.number(self.bill), compared, self.rates.number_beside(self.bill)
+        bill, compared = self.bill, None
+        if self.on_demand:
+            compared = self.rates.number(Bill(self.on_demand, bill.terms, bill.storage_and_egress))
+        return self.rates.number(bill), compared, self.rates.number_beside(bill)
 
     def _amounts(self) -> Iterator[Any]:
         """The two-part tariff of all machines under the user's terms, plus storage and egress."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from math import ceil
 from typing import Any
+
+from msgspec.structs import asdict
 
 from api.formats.words import YOURS, owned
 from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
@@ -180,11 +181,10 @@ def _told(answer: Answer) -> Iterator[tuple[Any, ...]]:
 def _question(answer: Answer) -> Iterator[list[Cell]]:
     """The question as understood, and how to ask another."""
     yield [("the question", "heading_of_rows"), ("as understood", "heading")]
-    for field in fields(answer.query):
-        value = getattr(answer.query, field.name)
+    for name, value in asdict(answer.query).items():
         is_typed = isinstance(value, (int, float, Decimal, datetime)) and not isinstance(value, bool)
         if value not in (None, ()):
-            yield [(field.name, None), (value, None) if is_typed else (text_of(value), "text")]
+            yield [(name, None), (value, None) if is_typed else (text_of(value), "text")]
     yield [("to change it", None), (CHANGED, None)]
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 WORDS = ("label", "cost_center")
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How an answer is written: its format, and for CSV the byte order mark and the separators.
 
     `columns` are those of a sheet that are wanted, in their order; all where none is named. `root` is what whole addresses in a
@@ -30,7 +30,7 @@ class Layout:
 
 def layout(values: dict[str, Any]) -> Layout:
     """Takes the layout out of parsed values. With a decimal comma the separator is a semicolon by default."""
-    chosen = {name: values.pop(name) for name in Layout.__dataclass_fields__ if name in values}
+    chosen = {name: values.pop(name) for name in Layout.__struct_fields__ if name in values}
     values.pop("token", None)
     if "columns" in chosen:
         chosen["columns"] = tuple(

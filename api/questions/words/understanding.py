@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from api.questions.errors import BadParameters
 from api.questions.suggestions import either
@@ -49,8 +51,7 @@ FOLLOWS = re.compile(
 """How sentences begin that go on from an earlier one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Understanding:
+class Understanding(Struct, frozen=True):
     """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
     everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.

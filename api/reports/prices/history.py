@@ -6,11 +6,12 @@ The snapshot in memory holds all observations unless they are very many; only fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
 import numpy as np
+from msgspec.structs import replace
 
 from api.questions.fields import Moment, Names, Number
 from api.questions.schemas.layout import own_words

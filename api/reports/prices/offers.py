@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from api.questions.fields import Choice, Currency, Number, OwnRates
 from api.questions.schemas.layout import own_words
@@ -24,7 +25,7 @@ from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import Indices
 
 FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
-OF_MACHINE = frozenset(Machine.__dataclass_fields__)
+OF_MACHINE = frozenset(Machine.__struct_fields__)
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 

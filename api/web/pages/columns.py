@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from api.formats import words
 from costcalc.answers import Estimate
@@ -16,8 +17,7 @@ PARAMETER = "_columns"
 Text = Callable[[Estimate, Bill], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A figure of an estimate with, below it in small print, what belongs to it; `sort` is how a click on the title sorts, and
     `meaning` says what a reader may ask of it."""
 

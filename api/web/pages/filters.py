@@ -10,11 +10,10 @@ from api.questions.fields import Choice
 from api.questions.links import text_of
 from api.questions.spellings import ALONE
 from api.reports.cost import Glance
-from api.reports.left_out import DEFAULTS, FILTERS
 from api.service import COST
 from api.web.pages.address import Address
 from costcalc.offers import PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.query import DEFAULTS, NARROWS, EstimateQuery
 
 FEW = {"provider": 8, "accelerator": 6, "purchase": 9}
 TITLES = {"provider": "Provider", "purchase": "How it is bought", "accelerator": "Accelerator"}
@@ -122,7 +121,7 @@ def _all_but(purchase: Sequence[PurchaseOption]) -> str:
 
 def cleared(at: Address) -> str:
     """The question without filters."""
-    return at(None, **dict.fromkeys((*FILTERS, "frontier", "max_price_age")))
+    return at(None, **dict.fromkeys((*NARROWS, "frontier", "max_price_age")))
 
 
 def limits(at: Address) -> list[Entry]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, render_template, request, url_for
+from msgspec.structs import replace
 
 from api.formats import words
 from api.formats.charts import cost_and_time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
 
 FILES = ("csv", "xlsx", "png", "svg")
-NOT_LAUNCHED = frozenset(field.name for field in fields(EstimateQuery)) - LaunchSchema().fields.keys()
+NOT_LAUNCHED = {*EstimateQuery.__struct_fields__} - LaunchSchema().fields.keys()
 HEADER = ' -H "Authorization: Bearer $COSTCALC_TOKEN"'
 PLACE = "YOUR_TOKEN"
 NOTE = (

@@ -6,10 +6,12 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption

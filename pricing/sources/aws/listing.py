@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
+
+from msgspec.structs import replace
 
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
 from pricing.checks import ROUNDING

@@ -9,7 +9,7 @@ is left out and named.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct, ValidationError, convert, field
+from msgspec.structs import replace
 
 from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption

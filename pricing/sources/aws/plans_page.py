@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from msgspec import Struct, ValidationError, convert
 from msgspec import field as named
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap, Offer, PurchaseOption

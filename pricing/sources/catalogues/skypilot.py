@@ -14,12 +14,12 @@ import csv
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO, TextIOWrapper
 
-from msgspec import convert
+from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
@@ -65,8 +65,7 @@ TPU = re.compile(r"tpu-(?P<slice>(?P<version>v5litepod|v5p|v6e)-(?P<size>\d+))")
 CORES_PER_CHIP = {"v5p": 2}  # its slices count cores, the others chips
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(Struct, frozen=True):
     """On demand and spot by the hour, None where unknown."""
 
     on_demand: Decimal | None
@@ -76,8 +75,7 @@ class Rates:
 AcceleratorRates = Mapping[tuple[str, int, str], Rates]  # by accelerator, count and zone
 
 
-@dataclass(frozen=True, slots=True)
-class SkyPilot:
+class SkyPilot(Struct, frozen=True):
     """The source: one file for each cloud."""
 
     api: Endpoint

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
+
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer
@@ -47,7 +49,7 @@ def page_spec(name: str, is_sold: Callable[[Offer], bool] = lambda _: True) -> S
 
 def collect(name: str, is_sold: Callable[[Offer], bool], api: Endpoint, now: datetime) -> Collected:
     """Every rate that the page or document states. Raises SourceError."""
-    page, api = pages()[name], replace(api, headers=HEADERS)
+    page, api = pages()[name], Endpoint(api.source, api.http, api.url, HEADERS, api.hint, api.refusal)
     answer = api.get(page.path) if page.form == "document" else api.text(page.path)
     found = offers(name, answer, now)
     return replace(found, offers=tuple(filter(is_sold, found.offers)))

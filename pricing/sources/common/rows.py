@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from costcalc.offers import Gap, Offer, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND

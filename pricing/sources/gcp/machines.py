@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import RatePart
@@ -29,8 +32,7 @@ class Item:
     use: Use | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """A machine as it is sold. The first item decides where and how; `regions` is None where only prices can tell."""
 
     instance_type: str

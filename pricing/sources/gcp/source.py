@@ -7,11 +7,12 @@ are offered wherever their chips are priced, and gaps say so. docs/price-sources
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Gap

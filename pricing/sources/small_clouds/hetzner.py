@@ -15,11 +15,11 @@ where there is no such fee.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer

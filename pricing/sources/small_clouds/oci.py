@@ -9,11 +9,11 @@ list doesn't name it, so its rate is flagged `derived`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import ANY_REGION, Offer

@@ -9,13 +9,14 @@ is asked for each cloud and number of accelerators; what has none is flagged `no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
 from costcalc.query import EstimateQuery
@@ -19,8 +21,7 @@ FEWEST_RUNS = 25  # of a family with a row of its own
 LENGTH_WIDTH = 0.0  # no schedule here is interpolated
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
+class Chance(Struct, frozen=True):
     """What was said of one run and what it did. Outcomes of the same `group` do not make its baseline; `margin` is that of the
     published end over the target, None where runs stop at their target."""
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence.borrowed_curves import Curve, borrowed_curve, error_ratios
 from costcalc.convergence.curves import isotonic
@@ -25,8 +25,7 @@ BELOW_THE_END = (0.005, 0.01, 0.02, 0.03, 0.04)  # accuracy: how far below its e
 CRITICAL_BATCH = 46_000.0  # of ResNet-50 on ImageNet: MLPerf's reference points fit E0 (1 + B / 46,000) within 5 %
 
 
-@dataclass(frozen=True, slots=True)
-class BatchCurve:
+class BatchCurve(Struct, frozen=True):
     """Epochs to one target against the global batch, inside one recipe family whose learning rate was tuned for each batch:
     medians by batch, made monotone with the weight of their number, and straight lines between. Arrays [batches]."""
 

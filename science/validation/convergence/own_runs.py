@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence.eligibility import ModelRecipes, success_probability
 from costcalc.training import Evaluation, Metric, MetricEvaluation, OwnRecipe, Recipe
@@ -31,8 +31,7 @@ FEWEST_EVALUATIONS = 2  # up to the share seen
 OTHERS = "other organisations"
 
 
-@dataclass(frozen=True, slots=True)
-class Reliability:
+class Reliability(Struct, frozen=True):
     """Of all chances of a kind that were said to lie between two of BINS: how many, their mean, and the share that reached it."""
 
     chances: int
@@ -121,7 +120,7 @@ def _alike(curves: Sequence[tuple[Evaluation, ...]]) -> Iterator[list[tuple[Eval
 
 def _own(recipe: Recipe, curve: Sequence[Evaluation]) -> OwnRecipe:
     """A published run as if it were the user's."""
-    told = {field.name: getattr(recipe, field.name) for field in fields(Recipe)}
+    told = {name: getattr(recipe, name) for name in Recipe.__struct_fields__}
     values = tuple(MetricEvaluation(point.epochs, None, value=point.top1 or 0.0) for point in curve)
     own = {"evaluations": values, "runs": 1, "mean_top1": None, "reached": None, "tuned_to": None}
     return OwnRecipe(**told | own, metric=Metric.TOP1)

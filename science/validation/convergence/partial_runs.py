@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast, forecast, predicted, slope_of_lengths
 from costcalc.training import Evaluation
@@ -22,8 +22,7 @@ MLPERF = "mlperf-"  # what the names of families begin with that are held out by
 OPEN = "-open-"
 
 
-@dataclass(frozen=True, slots=True)
-class WholeLog:
+class WholeLog(Struct, frozen=True):
     """A log up to the end of its schedule, the group that it is held out with, and whether it lends its course to others."""
 
     name: str

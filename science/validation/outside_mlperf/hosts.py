@@ -4,9 +4,10 @@ measured."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import log
 from statistics import NormalDist, median
+
+from msgspec.structs import replace
 
 from costcalc.machine_limits.host import PipelineRate, known_feeds
 from costcalc.throughput.processors import Processors, ProcessorSpeed

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from costcalc.convergence.curves import Curves
 from costcalc.training import Crossing, Metric, Recipe

@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from api.web.app import create_app
 
 CONFIG = Path(__file__).with_name("openapi-python-client.yaml")
 KEPT = KeptRuns()
-APP = create_app(replace(packaged_service(), runs=KEPT.all, keeper=KEPT))
+APP = create_app(packaged_service().changed(runs=KEPT.all, keeper=KEPT))
 DOCUMENT = APP.test_client().get("/openapi.json").json
 ASKED = [
     (path, operation)

@@ -2,12 +2,13 @@
 
 import csv
 import io
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from urllib.parse import parse_qs, urlencode
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 from openpyxl import load_workbook
 from support.office import name_of, needs_office, recalculated_all, rows_of
 from support.services import packaged_service
@@ -129,7 +130,9 @@ def rows_with_the_changes(table):
     service = packaged_service()
     share = ",".join(f"{name}:{value}" for name, value in DISCOUNTS.items())
     query = service.question(parse_qs(f"{COMMITMENTS}&discount={share}"), service.catalogue())[0]
-    report = CommitmentsReport(service, service.catalogue(), replace(query, basis="effective", limit=10), Decimal(RUNS))
+    report = CommitmentsReport(
+        service, service.catalogue(), structs.replace(query, basis="effective", limit=10), Decimal(RUNS)
+    )
     document, bills = report.with_bills()
     machines = []
     for machine, behind in zip(document.machines, bills, strict=True):

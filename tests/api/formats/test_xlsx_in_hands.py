@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -12,6 +11,7 @@ from urllib.parse import parse_qs
 from zipfile import ZipFile
 
 import pytest
+from msgspec.structs import replace
 from openpyxl import load_workbook
 from support.office import convert, name_of, needs_office, recalculated_all, rows_of, sorted_again_and_again
 from support.sampled import WHOLE, sampled

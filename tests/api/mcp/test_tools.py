@@ -1,7 +1,6 @@
 """The tools, asked in memory by the SDK's own client, beside what HTTP answers."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import anyio.from_thread
@@ -101,7 +100,7 @@ def test_the_figures_are_those_of_http(service, client):
 
 def test_own_runs_are_listed_and_can_be_asked_about(service):
     kept = (own_run().stored(),)
-    mine = replace(service, runs=lambda: kept).seen_by(None)
+    mine = service.changed(runs=lambda: kept).seen_by(None)
     (found,) = found_by(mine, "own_runs")["recipes"]
     assert (found["name"], found["metric"], found["reached"]) == (
         "my-run",
@@ -117,7 +116,7 @@ def test_own_runs_are_listed_and_can_be_asked_about(service):
 def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, target):
     curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate((target * 2, target), 1))
     run = own_run(metric=metric, curve=curve, lower_is_better=target * 2 > target)
-    mine = replace(service, runs=lambda: (run.stored(),)).seen_by(None)
+    mine = service.changed(runs=lambda: (run.stored(),)).seen_by(None)
     question = {"model": run.name, "target": target, "provider": "aws", "crossing": "first"}
     assert jsonschema_rs.is_valid(COST.input_schema(), question)
     assert not ask(mine, "cost", **question).is_error
@@ -125,7 +124,7 @@ def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, ta
 
 def test_the_doctor_knows_old_prices(service):
     def found(**changed):
-        answer = found_by(replace(service, **changed), "doctor")
+        answer = found_by(service.changed(**changed), "doctor")
         return {each["subject"]: each for each in answer["findings"]}
 
     fresh = FixedPrices(Catalogue.from_offers([offer(observed_at=service.clock())], "fresh"))
@@ -201,7 +200,7 @@ def test_a_launch_file_a_look_at_a_log_and_a_run_of_ones_own(service, tmp_path):
     seen = found_by(service, "watch", log=str(log), rate=36, planned_epochs=10, metric="top1", target=0.5)
     assert (seen["verdict"], float(seen["spent"])) == ("reached", 2.0)
     kept = []
-    keeping = replace(service, keeper=SimpleNamespace(add=lambda run, by: kept.append(run)))
+    keeping = service.changed(keeper=SimpleNamespace(add=lambda run, by: kept.append(run)))
     lacking = ask(keeping, "add_run", log=str(log))
     assert lacking.is_error
     assert "accelerator: missing" in lacking.content[0].text

@@ -6,6 +6,7 @@ import sys
 from datetime import date
 
 import pytest
+from msgspec.structs import force_setattr
 from support.live_server import clean_environment
 from support.services import packaged_service
 
@@ -69,7 +70,7 @@ def test_what_is_not_found_is_said(session):
 
 def test_the_table_is_text_and_no_markup(session):
     mine = session.cost("resnet50", 0.757, provider="lambda")
-    object.__setattr__(mine.answer, "verdict", ("<script>alert(1)</script>",))
+    force_setattr(mine.answer, "verdict", ("<script>alert(1)</script>",))
     assert html.escape("<script>") in mine._repr_html_()
     assert "<script>" not in mine._repr_html_()
     assert mine.cheapest.recipe in mine._repr_html_()

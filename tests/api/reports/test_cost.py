@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -205,7 +204,7 @@ class Swappable:
 
 
 def test_the_same_evidence_and_prices_tag_the_same_in_every_worker(app):
-    other = create_app(replace(packaged_service()))
+    other = create_app(packaged_service().changed())
     assert other.test_client().get(ASKED).headers["ETag"] == app.test_client().get(ASKED).headers["ETag"]
 
 

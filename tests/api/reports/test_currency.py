@@ -3,11 +3,11 @@
 import csv
 import io
 import json
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
+from msgspec.structs import replace
 from support.services import NOW, packaged_catalogue, service_of
 
 from api.stored import FixedPrices

@@ -1,7 +1,5 @@
 """The highest accuracy that fits, found in few questions."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +34,7 @@ def test_the_limit_is_cut_to_steps(limit, steps):
 def test_the_best_value_of_ones_own_metric_within_a_budget(service, lower_is_better, values):
     curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate(values, 1))
     run = own_run(metric="score", curve=curve, lower_is_better=lower_is_better)
-    mine = replace(service, runs=lambda: (run.stored(),))
+    mine = service.changed(runs=lambda: (run.stored(),))
     client = create_app(mine).test_client()
     asked = f"/accuracy?model={run.name}&provider=aws&purchase=on_demand&crossing=first"
     whole = client.get(f"{asked}&budget=10000").get_json()

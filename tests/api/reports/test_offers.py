@@ -2,12 +2,12 @@
 
 import csv
 import io
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from operator import itemgetter
 
 import pytest
+from msgspec.structs import replace
 from support.prices import offer
 from support.services import NOW, packaged_service, service_of, words
 

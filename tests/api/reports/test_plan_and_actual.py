@@ -1,6 +1,5 @@
 """What was predicted of one's own runs stands beside what they took, and is scored over all of them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,7 +15,7 @@ LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}
 
 def service_with(*runs):
     rows = tuple(run.stored() for run in runs)
-    return replace(packaged_service(), runs=lambda: rows).seen_by(None)
+    return packaged_service().changed(runs=lambda: rows).seen_by(None)
 
 
 def terms(compared):

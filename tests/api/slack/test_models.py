@@ -1,9 +1,9 @@
 """Slack and HTTP train the model that was named, by each of its names and to each target."""
 
-from dataclasses import replace
 from itertools import cycle
 
 import pytest
+from msgspec.structs import replace
 from support.own_training_runs import own_run
 from support.services import packaged_service
 
@@ -38,7 +38,7 @@ def test_the_model_named_is_the_model_answered(model):
 
 def test_a_run_that_everybody_sees_is_asked_about_by_its_name_at_once():
     shared, kept = own_run().stored(), []
-    replier = Replier(replace(packaged_service(), runs=lambda: tuple(kept)))
+    replier = Replier(packaged_service().changed(runs=lambda: tuple(kept)))
     text = "my-run 0.8 on A100-80GB"
     assert "my-run" in replier.reply(text, "").answer.text
     kept.append(shared)

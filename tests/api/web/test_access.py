@@ -1,6 +1,5 @@
 """Tokens are known by their digests, some may only read, and a browser signs in once."""
 
-from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 
@@ -20,7 +19,7 @@ HASHED = "sha256:" + sha256(b"sesame").hexdigest()
 
 
 def guarded(*tokens, **more):
-    service = replace(packaged_service(), **more)
+    service = packaged_service().changed(**more)
     return create_app(service, Settings(api_tokens=tokens or ("sesame",))).test_client()
 
 

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -86,7 +85,7 @@ def test_metrics_count_the_rates_in_quarantine_by_source():
             return ("aws", "aws")
 
     known = packaged_service()
-    service = replace(known, prices=Odd(known.catalogue()))
+    service = known.changed(prices=Odd(known.catalogue()))
     lines = create_app(service).test_client().get("/metrics").text.splitlines()
     assert 'costcalc_prices_quarantined{source="aws"} 2.0' in lines
     assert 'costcalc_prices_quarantined{source="gcp"} 0.0' in lines
@@ -104,7 +103,7 @@ def test_metrics_tell_gaps_failures_and_whether_the_store_is_there():
             return "away"
 
     known = packaged_service()
-    service = replace(known, prices=Troubled(known.catalogue()))
+    service = known.changed(prices=Troubled(known.catalogue()))
     lines = create_app(service).test_client().get("/metrics").text.splitlines()
     assert {'costcalc_prices_gaps{source="aws"} 2.0', 'costcalc_prices_gaps{source="gcp"} 0.0'} <= set(lines)
     assert {'costcalc_prices_failing{source="aws"} 0.0', 'costcalc_prices_failing{source="gcp"} 1.0'} <= set(lines)

@@ -1,12 +1,11 @@
 """Where curves reach a target, under three rules, against definitions that share no code with them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from fakes.recipes import RECIPE
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.convergence.curves import Curves, isotonic
 from costcalc.convergence.own_noise import evaluation_sigma

@@ -1,6 +1,5 @@
 """Which recipes may answer, with which chance and how surely: laws of the formulas, and recipes made up to fall either way."""
 
-from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from fakes.recipes import recipe
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.convergence.eligibility import (
     EVALUATION_SIGMA,

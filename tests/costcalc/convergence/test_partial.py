@@ -1,10 +1,10 @@
 """How a run whose schedule is known goes on, from other runs of its family."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from costcalc.convergence.partial import BY_RULE, LEVEL, Course, NoForecast, forecast, predicted, sure_length
 

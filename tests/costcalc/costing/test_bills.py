@@ -1,6 +1,5 @@
 """Bills add up, charge at least what was used, and have an array form that agrees to the cent."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from fakes.offers import all_offers, committed_offers, metered_offers, monthly, offer, owned, reserved
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.costing.bills import Bill, Tariffs, Terms, break_even_hours
 from costcalc.money import cents

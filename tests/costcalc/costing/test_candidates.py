@@ -1,6 +1,5 @@
 """Limits, frontier and order of candidates, against the plainest way to work them out."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -8,6 +7,7 @@ from fakes.offers import offer
 from fakes.rentals import rented
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.candidates import Candidates, Order, first, frontier, page, with_frontier, within_limits

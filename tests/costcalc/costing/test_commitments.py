@@ -1,6 +1,5 @@
 """Commitments pay from the hours that arithmetic says, and their money is due to the cent."""
 
-from dataclasses import replace
 from decimal import Decimal
 from math import ceil
 
@@ -8,6 +7,7 @@ import pytest
 from fakes.offers import committed_offers, monthly, offer, rented_offers, reserved
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.costing.commitments import (

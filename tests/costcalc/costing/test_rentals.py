@@ -1,6 +1,5 @@
 """Which offers a question allows, how long each trains and what that costs, by hand."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -10,6 +9,7 @@ from fakes.matrices import matrix
 from fakes.offers import DAY, offer
 from fakes.recipes import recipe
 from fakes.rentals import rented
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.curves import EpochsToTarget

@@ -1,6 +1,5 @@
 """The best recipe: the fewest expected hours, further runs included; of two nearly equal ones the one that somebody ran."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from fakes.offers import DAY, offer
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.engine import MEMORY, answer
 
 from costcalc.catalogue.catalogue import Catalogue

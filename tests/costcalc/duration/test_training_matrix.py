@@ -1,13 +1,13 @@
 """Hours of training by hand, and which clusters a question asks about."""
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from fakes.matrices import matrix
 from fakes.offers import offer
 from fakes.recipes import recipe
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget

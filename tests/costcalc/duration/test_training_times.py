@@ -1,12 +1,12 @@
 """Training times by hand: which recipe is the quickest, overheads, intervals, further runs, repetitions and interruptions."""
 
-from dataclasses import replace
 from math import exp, hypot
 
 import numpy as np
 import pytest
 from fakes.matrices import WIDTH, matrix
 from fakes.recipes import recipe
+from msgspec.structs import replace
 
 from costcalc.assumptions import rewritten
 from costcalc.convergence.curves import EpochsToTarget

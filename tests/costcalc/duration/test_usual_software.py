@@ -1,11 +1,10 @@
 """What a question that names no round of MLPerf is answered with: the usual software and batches of each accelerator."""
 
-from dataclasses import replace
-
 import pytest
 from fakes.offers import DAY, offer
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.engine import answer
 
 from costcalc.catalogue.catalogue import Catalogue

@@ -1,7 +1,6 @@
 """The largest batch of a network on an accelerator: as measured, and modelled within the interval where it was not."""
 
 import csv
-from dataclasses import replace
 from datetime import date, timedelta
 from importlib import resources
 from math import floor, log, sqrt
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.evidence import largest_batch, load_evidence
 from costcalc.evidence.largest_batch import GUESSED, MODELLED, FitQuestion, fits, nearest, networks

@@ -1,12 +1,12 @@
 """Reading evidence from tables: what is refused, and that every byte counts for the version."""
 
 import zlib
-from dataclasses import replace
 from datetime import date
 from importlib import resources
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from costcalc.evidence import TableError, load_evidence, parse_evidence, parsing
 from costcalc.evidence.parsing import COMPACT, TABLES

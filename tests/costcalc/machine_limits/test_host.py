@@ -1,11 +1,11 @@
 """How many images a second the processors prepare, and what that leaves of a speed."""
 
-from dataclasses import replace
 from math import exp, hypot, log, sqrt
 
 import numpy as np
 import pytest
 from fakes.recipes import recipe
+from msgspec.structs import replace
 
 from costcalc.assumptions import fed
 from costcalc.hardware import Accelerator, Machine

@@ -1,6 +1,5 @@
 """What several machines wait for one another, worked out by hand and on real machines."""
 
-from dataclasses import replace
 from math import exp, hypot, log
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from fakes.recipes import recipe
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines

@@ -1,12 +1,12 @@
 """What follows from the results of a task: work by the batch, speeds by their own systems, layouts as somebody had them."""
 
 import re
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.services import packaged_service
 
 import costcalc

@@ -1,10 +1,10 @@
 """Columns of clusters against the models asked one by one."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.speeds import MODELS, REFERENCE, TRANSFER, rate
 
 from costcalc.evidence import load_evidence

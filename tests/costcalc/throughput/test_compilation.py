@@ -1,9 +1,8 @@
 """Code that is compiled trains transformers faster, and where nobody says how it runs both are possible."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel

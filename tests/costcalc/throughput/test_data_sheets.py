@@ -1,9 +1,9 @@
 """The roofline by hand, and what stands between it and a prediction."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.speeds import PARTS, SHEETS
 
 from costcalc.hardware import Accelerator

@@ -1,8 +1,8 @@
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.speeds import MODELS, PARTS, REFERENCE, SHEETS, TRANSFER
 
 from costcalc.throughput.fitted_parameters import (

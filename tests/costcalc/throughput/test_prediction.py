@@ -1,10 +1,10 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.speeds import MODELS, PARTS, REFERENCE, RESNET, SMALL, TRANSFER, on, rate, recipe, reference_recipe
 
 from costcalc.hardware import Cluster

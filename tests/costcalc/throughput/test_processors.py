@@ -1,10 +1,10 @@
 """Processors without an accelerator: carried over by cores, clock and vector width, from rates that others measured."""
 
-from dataclasses import replace
 from math import isnan, log
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.speeds import recipe
 
 from costcalc.hardware import Cluster

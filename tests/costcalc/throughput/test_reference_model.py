@@ -1,8 +1,8 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.speeds import PARTS, REFERENCE, SHEETS, reference_recipe
 
 from costcalc.hardware import Accelerator

@@ -1,10 +1,10 @@
 """What the engine gets: figures, intervals, refusals and sentences of a small world worked out by hand."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from support.speeds import REFERENCE, TRANSFER, on, rate, recipe, reference_recipe
 
 from costcalc.hardware import Cluster

@@ -1,8 +1,8 @@
 import math
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.speeds import MODELS, PARTS, TRANSFER, rate, recipe
 
 from costcalc.hardware import Cluster

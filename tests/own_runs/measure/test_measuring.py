@@ -3,13 +3,13 @@
 import importlib
 import os
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 from threading import Thread
 from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 import own_runs.measure
 from own_runs import this_machine

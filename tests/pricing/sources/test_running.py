@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from fakes import aws as fake_aws
 from fakes.gcp import COMPUTE, FakeGcp
 from fakes.hostile import hostile
 from fakes.server import FakeServer
+from msgspec.structs import replace
 from pytest_httpserver import HTTPServer
 from support.prices import NOW
 from support.recorded_sources import RECORDED, RECORDINGS

@@ -1,10 +1,10 @@
 """What a store is told comes back exactly, nothing known is ever lost, and a snapshot is whole or not there."""
 
-from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 from sqlalchemy import text
 from sqlalchemy.exc import StatementError
 from support.histories import history
@@ -51,7 +51,7 @@ def test_every_field_of_an_offer_comes_back_exactly(store: Store) -> None:
         session_hours=12.0,
         hours_per_week=30.5,
     )
-    assert all(getattr(full, field.name) is not None for field in fields(full) if field.name not in UPFRONT)
+    assert all(getattr(full, name) is not None for name in full.__struct_fields__ if name not in UPFRONT)
     store.publish(listed("gcp", full), NOW)
     [seen] = history(store, "V2-8")
     assert seen.offer == full

@@ -1,9 +1,9 @@
 """Chips that nobody measured: data sheet and tasks weighted by how well each tells, below the roof of their memory."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, accelerator, mlperf_row, publish
 
 from costcalc.throughput.reference_model import ChipPrior

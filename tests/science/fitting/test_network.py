@@ -1,9 +1,9 @@
 """Which overlap explains how codes scale over networks that are known."""
 
-from dataclasses import replace
 from math import exp
 
 import pytest
+from msgspec.structs import replace
 
 from costcalc.machine_limits.network import Gradients, SystemNetwork
 from costcalc.throughput.fitted_parameters import USUAL_OVERLAP, Overlap

@@ -1,9 +1,9 @@
 """What the reference model learns, from rows whose truth is known."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.speeds import PARTS, SHEETS, rate
 
 from costcalc.throughput.reference_model import Setup

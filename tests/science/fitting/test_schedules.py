@@ -1,4 +1,3 @@
-from dataclasses import astuple, replace
 from importlib import resources
 from itertools import zip_longest
 
@@ -6,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple, replace
 
 from costcalc.evidence.collection import stretched
 from costcalc.training import Metric

@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.speeds import MODELS, PARTS, REFERENCE, TRANSFER, rate
 
 from costcalc.throughput.reference_model import Setup, step_overhead

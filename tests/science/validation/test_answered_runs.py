@@ -1,8 +1,8 @@
 import math
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 
 from costcalc.training import MLPERF_TARGET, System

@@ -1,10 +1,10 @@
 """Chances of success worked out by hand: each run from the others of its recipe, by the formula of `/cost`."""
 
-from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import mlperf_row, publish
 
 from costcalc.convergence.eligibility import RUNS_IN_COMMON, SEED_SIGMA, STOPPED_REACHED, STOPPED_RUNS

@@ -1,11 +1,11 @@
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from fakes.recipes import recipe
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from scipy.interpolate import PchipInterpolator
 from support.mlperf_results import mlperf_row, publish
 

@@ -1,7 +1,7 @@
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, accelerator, publish, throughput_row
 
 from science.validation.held_out import HeldOut, Learner

@@ -1,10 +1,10 @@
 """The chance of a run of one's own, scored on sets of equal runs."""
 
-from dataclasses import replace
 from math import sqrt
 from statistics import NormalDist
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import mlperf_row, publish
 
 from costcalc.convergence.own_noise import RISE_SHARE

@@ -1,9 +1,8 @@
 """Runs of which only a part is known, scored."""
 
-from dataclasses import replace
-
 import pytest
 from fakes.recipes import recipe
+from msgspec.structs import replace
 from support.mlperf_results import publish
 
 from costcalc.training import Evaluation

@@ -1,9 +1,9 @@
 """The protocol with some of its groups, at night with all: what docs/method.md promises, and the parameters that are fitted."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, mlperf_row, publish
 from support.sampled import WHOLE, sampled
 

@@ -1,8 +1,8 @@
 import hashlib
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from packaged_tables import fact_text
 from support.mlperf_results import mlperf_row, publish
 

@@ -1,7 +1,7 @@
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import mlperf_row, publish
 
 from costcalc.training import Evaluation

@@ -1,9 +1,9 @@
 """Rates that are scaled from another one, and transformers without those of the same organisation, on made-up rates."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, accelerator, publish, throughput_row
 
 from costcalc.training import Model

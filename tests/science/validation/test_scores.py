@@ -1,9 +1,9 @@
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from costcalc.throughput.fitted_parameters import HalfWidth
 from science.validation.scores import (

@@ -1,7 +1,7 @@
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.mlperf_results import ACCELERATORS, accelerator, mlperf_row, predicted, publish
 
 from costcalc.training import System

@@ -1,10 +1,10 @@
 """What tasks are scored beside: what no model at all makes of a result."""
 
 import math
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from costcalc.tasks.tables import results
 from science.validation.tasks import CHIP, COUNT, SAME, Predicted, judged, without_model

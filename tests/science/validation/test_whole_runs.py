@@ -1,10 +1,10 @@
 """Whole runs of another framework against the recipes of the same network, all made up."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from fakes.recipes import recipe
+from msgspec.structs import replace
 from support.mlperf_results import publish
 
 from costcalc.training import Evaluation

@@ -1,10 +1,10 @@
 """A whole listing is set straight before it is judged."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption

@@ -1,0 +1,69 @@
+"""How each provider bills use: the packaged table `providers.csv` and its only reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources.abc import Traversable
+from typing import TypedDict
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from costcalc.offers import Offer
+from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
+from pricing.packaged.tables import Key, Table
+
+PROVIDERS = Table(
+    "providers.csv",
+    "provider family",
+    "name billing_increment_seconds minimum_seconds hours_in_month source observed_on",
+)
+
+
+class BillingTerms(TypedDict):
+    """The fields of an `Offer` that say how its use is billed."""
+
+    billing_increment_seconds: int
+    minimum_seconds: int
+
+
+class Billing(Struct, frozen=True):
+    """Use is billed in whole increments, and never less than the minimum; a month that is paid counts so many hours."""
+
+    increment_seconds: int
+    minimum_seconds: int
+    hours_in_month: int
+
+    @property
+    def terms(self) -> BillingTerms:
+        """The billing terms as an offer holds them."""
+        return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
+
+
+WHOLE_HOURS = Billing(SECONDS_PER_HOUR, SECONDS_PER_HOUR, HOURS_PER_MONTH)
+
+
+def billed(offer: Offer) -> Offer:
+    """The offer with its provider's billing."""
+    return replace(offer, **billing(offer.provider, offer.instance_type).terms)
+
+
+def billing(provider: str, instance_type: str = "") -> Billing:
+    """How a provider bills a machine; whole hours where the table does not have the provider."""
+    return find_billing(_packaged_billing(), provider, instance_type)
+
+
+def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str) -> Billing:
+    """The billing of the machine's family, the part of its type before the first dot, or else of its provider."""
+    family = instance_type.partition(".")[0]
+    return table.get((provider, family)) or table.get((provider, "")) or WHOLE_HOURS
+
+
+def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
+    """The table, by provider and family. Raises PackagedTableError."""
+    columns = ("billing_increment_seconds", "minimum_seconds", "hours_in_month")
+    return PROVIDERS.read(lambda row: Billing(*map(row.integer, columns)), folder)
+
+
+_packaged_billing = cache(read_billing)
