@@ -59,6 +59,7 @@ class QuestionCommand(SchemaCommand):
             printed = answer(self.question, settings_of_environment(), texts(given), view)
         click.echo(printed.text, nl=False)
         click.echo(printed.beside, nl=False, err=True)
+        gc.freeze()  # nor does Python look for any as it ends
 
 
 def _argument(written: str, before: Sequence[str] = ()) -> click.Argument:
