@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
 from msgspec import convert
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, PurchaseOption
