@@ -28,7 +28,7 @@ from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.machine_facts import filled, known_accelerators
 from pricing.packaged.names import accelerator, region
 from pricing.scope import Scope
-from pricing.sources.catalogues.machine_matching import CatalogueRow, machine, packaged
+from pricing.sources.catalogues.catalogue_rows import CatalogueRow, machine, packaged
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing, maybe_amount, spot
 from pricing.sources.common.page_rows import DocumentRow

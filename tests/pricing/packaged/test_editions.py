@@ -11,9 +11,8 @@ from support.prices import LATER, NOW, listed, offer
 from support.stores import packaged_edition
 
 from costcalc.catalogue.catalogue import Catalogue
-from pricing.packaged.free_tiers import FREE_TIERS
 from pricing.packaged.networks import CLUSTERS, NETWORKS
-from pricing.packaged.owned import OWNED
+from pricing.packaged.offers import FREE_TIERS, OWNED
 from pricing.packaged.price_sources import PRICE_SOURCES
 from pricing.store.changes import By
 from pricing.store.store import Store
