@@ -11,6 +11,9 @@ import signal
 import sys
 from importlib import import_module
 
+from benchmarks.timing import report
+from tools.cluster.program import NotInstalled
+
 ALL = ("answers", "over_http", "hostile", "processes", "store", "page", "dearest")
 LONG = ("load", "faults", "refresh_memory", "fresh", "against")
 
@@ -25,8 +28,15 @@ def main() -> int:
     names = options.parse_args().names
     if unknown := set(names) - set(ALL):
         options.error(f"no benchmark is called {', '.join(sorted(unknown))}")
-    results = [import_module(f"benchmarks.{name}").run() for name in names]
+    results = [_run(name) for name in names]
     return 0 if all(results) else 1
+
+
+def _run(name: str) -> bool:
+    try:
+        return bool(import_module(f"benchmarks.{name}").run())
+    except NotInstalled as error:
+        return report(name, str(error), "all that it needs", False)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 A question may take 250 ms, and 2 ms more for each row, or dot, that it is answered with. A workbook may take 700 ms more for
 its sheets and formulas: opening it takes longer. A PNG may take 200 ms more. A plan is as many questions as it has rows, and
 ends after 20 s. A comparison of two moments is two questions, as is one with a speed of the asker's own, from which all other
-speeds are worked out. Hints that try changes of a question count as questions too. Every question is asked with a target or
-filter that was not asked before, so nothing is remembered.
+speeds are worked out. Hints that try changes of a question count as questions too. A slower or busier machine may take as much
+longer as other work takes on it. Every question is asked with a target or filter that was not asked before, so nothing is
+remembered.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from api.settings import Settings
 from api.stored import FixedPrices
 from api.web.app import LONGEST_QUERY, create_app
 from benchmarks.synthetic import NOW
-from benchmarks.timing import median, report
+from benchmarks.timing import median, report, slowness
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
 from pricing.packaged.offers import read_packaged
@@ -150,9 +151,9 @@ def _body(rows: list[dict[str, Any]]) -> str:
 def _measured(client: Any, dear: Dear) -> bool:
     rounds = 1 if dear.questions >= LONG_PLAN else ROUNDS
     found = [_asked(client, dear, number + 1) for number in range(rounds)]
-    took, size = median([milliseconds for milliseconds, _ in found]), found[-1][1]
+    took, size, most = median([milliseconds for milliseconds, _ in found]), found[-1][1], dear.bound * slowness()
     figure = f"{took:.0f} ms of processor for {size / 1024:,.0f} KiB"
-    return report(dear.what, figure, f"at most {dear.bound:,} ms", took <= dear.bound)
+    return report(dear.what, figure, f"at most {most:,.0f} ms", took <= most)
 
 
 def _asked(client: Any, dear: Dear, number: int) -> tuple[float, int]:

@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module, util
 from statistics import median
 
@@ -32,7 +32,7 @@ def figures() -> Iterator[tuple[str, float]]:
     yield f"warm question at {OFFERS:,} offers, ms", warm
     yield f"{MANY - FEW} more exact estimates, ms", many - few
     yield "peak memory, MiB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    imports, command = run([IMPORTS]), run([RUN_COMMAND, *COMMAND])
+    imports, command = run([IMPORTS], [RUN_COMMAND, *COMMAND])
     yield "cold command, ms", command
     yield "imports of numpy, click and rich, ms", imports
     yield "cold command, times these imports", command / imports
@@ -64,15 +64,18 @@ def milliseconds(ask: Callable[[float, int], object], limit: int) -> float:
     return median(taken[1:]) * 1000
 
 
-def run(code: list[str]) -> float:
-    """The least that a new Python takes for a program, whose modules are compiled."""
-    taken = []
-    for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-c", *code], stdout=subprocess.DEVNULL, env=KEEPING_CODE, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(taken) * 1000
+def run(*programs: Sequence[str], **settings: str) -> list[float]:
+    """The least that a new Python takes for each program, whose modules are compiled; in turns, as others come and go."""
+    taken = [[_once(code, settings) for code in programs] for _ in range(RUNS)]
+    return [min(some) * 1000 for some in zip(*taken, strict=True)]
+
+
+def _once(code: Sequence[str], settings: Mapping[str, str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**KEEPING_CODE, **settings}
+    subprocess.run([sys.executable, "-c", *code], stdout=subprocess.DEVNULL, env=environment, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def line(what: str, figure: float) -> str:

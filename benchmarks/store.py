@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.timing import report
 from tools.cluster.postgres import PostgresServer, binaries
+from tools.cluster.program import NotInstalled
 
 OFFERS = int(os.environ.get("BENCH_OFFERS", "1000000"))
 LOAD_SECONDS = 2
@@ -26,7 +27,7 @@ def run() -> bool:
         fine &= measured("SQLite", f"sqlite:///{folder}/prices.sqlite3")
     found = binaries()
     if found is None:
-        return report("publishing to PostgreSQL", "no server is installed: apt-get install postgresql", "one", False)
+        raise NotInstalled("PostgreSQL", "postgresql")
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # short, as a socket's path must be
         server = PostgresServer(found, Path(folder))
         server.initialise()
