@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 USUAL = 3.0
-"""Milliseconds for `_work` where the bounds were set: there commit b55ff69 answered in 2.9 ms, and in 6.4 where this takes 6.5."""
+"""Milliseconds for `_work` where the bounds were set: commit b55ff69 answered there in 2.9 ms, in 6.4 where this takes 6.5."""
 
 
 def milliseconds(calls: Iterable[Callable[[], object]]) -> list[float]:

@@ -220,7 +220,8 @@ class SpeedModel:
         self, works: Set[object], of_larger: Sequence[Recipe], features: ClusterFeatures
     ) -> dict[object, Floats]:
         """What larger networks reach with the same code: ln(images/s of one accelerator) [C, P]."""
-        evidence = {one.model: _Evidence(self._of_model.get(one.model, {}), features) for one in of_larger}
+        models = {one.model for one in of_larger}
+        evidence = {model: _Evidence(self._of_model.get(model, {}), features) for model in models}
         floors: dict[object, Floats] = {}
         for one in {signature(one): one for one in of_larger if same_work(one) in works}.values():
             _, images_per_gib = evidence[one.model].anybodys(one)
@@ -333,12 +334,15 @@ class _Evidence:
         if key not in self._of_implementation:
             own = self._of_stack.get(key[:2], {})
             found = Measurements(own, self.features)
-            rows = self._rows.items()
-            alike = {number: row for number, row in rows if row.stack == recipe.stack}
-            alike = alike or {number: row for number, row in rows if bits(row.precision) == bits(recipe.precision)}
-            near = found if own else Measurements(alike or self._rows, self.features)
+            near = found if own else Measurements(self._alike(recipe), self.features)
             self._of_implementation[key] = found, near.nearest(year)
         return self._of_implementation[key]
+
+    def _alike(self, recipe: Recipe) -> Mapping[int, Throughput]:
+        """The rows of its stack, else of its precision, else all."""
+        rows = self._rows.items()
+        alike = {number: row for number, row in rows if row.stack == recipe.stack}
+        return alike or {n: row for n, row in rows if bits(row.precision) == bits(recipe.precision)} or self._rows
 
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:
         """What anybody's implementation made in the recipe's precision, and the most images that memory was seen to hold."""

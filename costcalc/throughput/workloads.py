@@ -174,17 +174,17 @@ class Transfer(Struct, frozen=True, dict=True):
 
     def memory_share(self, accelerator: str) -> float:
         """The seconds that ResNet-50 moves data on this chip for each second that it computes."""
-        return self._memory_shares.get(part(self.accelerators, accelerator).chip, USUAL_MEMORY_SHARE)
+        return self._memory_shares.get(accelerator, USUAL_MEMORY_SHARE)
 
     @cached_property
     def _memory_shares(self) -> Mapping[str, float]:
-        """That of each chip, with the slowest memory sold."""
+        """That of each chip, with the slowest memory sold, under its name and those of its accelerators."""
         found: dict[str, float] = {}
         for one in self.accelerators.values():
             if one.dense_16bit_tflops and one.memory_bandwidth_gb_per_s and one.device_memory:
                 share = REFERENCE_GB_PER_TFLOP * one.dense_16bit_tflops / one.memory_bandwidth_gb_per_s
                 found[one.chip] = max(share, found.get(one.chip, 0.0))
-        return found
+        return found | {one.name: found[one.chip] for one in self.accelerators.values() if one.chip in found}
 
     def by_doublings(self, workload: Workload, accelerators: Sequence[str], most: int) -> Floats:
         """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most` [accelerators, counts].
