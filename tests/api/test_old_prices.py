@@ -60,7 +60,8 @@ def test_the_terminal_says_it_in_options(service, monkeypatch):
     monkeypatch.setattr(terminal, "build_once", lambda settings: service)
     said = " ".join(CliRunner().invoke(main, ["cost", "resnet50", "0.757"]).output.split())
     assert (
-        "read newer rates with costcalc prices refresh, allow these with --max-price-age=, or ask with --as-of=" in said
+        "fetch newer rates with costcalc prices refresh, allow these with --max-price-age=, or ask with --as-of="
+        in said
     )
     for option in ("--as-of=2026-11-09", "--max-price-age=700"):
         assert f"estimates with {option}." in said

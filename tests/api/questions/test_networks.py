@@ -7,7 +7,7 @@ from api.questions.errors import NotFound
 
 @pytest.mark.parametrize("name", ["roberta", "GPT-2", "SDXL", "yolov8"])
 def test_a_network_of_another_task_is_no_misspelt_one(service, name):
-    with pytest.raises(NotFound, match="the tasks that costcalc tasks lists; ask about a run of your own") as told:
+    with pytest.raises(NotFound, match="the tasks that costcalc tasks lists; for your own run, add") as told:
         service.model(name)
     assert "did you mean" not in str(told.value)
 

@@ -66,7 +66,7 @@ def test_a_run_on_an_owned_machine_is_billed_the_whole_of_it() -> None:
     assert run.billed_cost == round(Decimal("1762.50") + Decimal(run.hours) * Decimal("0.0675"), 2)
     assert run.effective_cost == round(Decimal(run.hours) * BOX.hourly_rate, 2)
     assert any(
-        said.startswith("Owned: billed cost is what the machine loses in value over its life of 3y")
+        said.startswith("Owned: billed cost is the machine's loss in value over its 3y life")
         for said in run.assumptions
     )
 
