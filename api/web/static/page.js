@@ -172,7 +172,7 @@ if (points.length) {
     const asked = Object.entries(limits).map(([name, most]) => `${name === "cost" ? "for at most" : "within"} ${short(name, most)}`);
     if (!asked.length) say(hint);
     else if (best) say(`Rent ${best.getAttribute("aria-label")}. It is the ${by === "cost" ? "cheapest" : "fastest"} ${asked.join(" and ")}.`);
-    else say(`Nothing here ends ${asked.join(" and ")}.`);
+    else say(`Nothing here finishes ${asked.join(" and ")}.`);
     const address = new URL(location.href);
     for (const [name, parameter] of Object.entries(names))
       if (limits[name]) address.searchParams.set(parameter, roundedUp(limits[name]));
