@@ -54,14 +54,12 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 
 @click.command()
 @click.argument("log", type=click.Path(path_type=Path))
-@click.option(
-    "--max-cost", metavar="USD", callback=amount, help="What the whole run may cost, such as 200; default any sum."
-)
+@click.option("--max-cost", metavar="USD", callback=amount, help="Budget for the whole run, such as 200; default none.")
 @click.option("--rate", metavar="USD", callback=amount, help="What an hour of its machines costs, such as 12.24.")
 @click.option("--instance", metavar="PROVIDER:TYPE", help="Or the machine: aws:p3.8xlarge, aws:p3.8xlarge:2, ...:spot.")
 @click.option("--planned-epochs", type=click.FloatRange(0, min_open=True), help="The length of its schedule.")
 @click.option("--target", type=float, help="The value of the metric to reach, such as 0.757.")
-@click.option("--metric", help="Its name in the log, where that has several.")
+@click.option("--metric", help="Its name in the log, if there are several.")
 @click.option("--lower-is-better", is_flag=True, help="For a loss or an error.")
 @click.option("--like", multiple=True, metavar="RECIPE", help="Runs of its family, such as ffcv-rn50-*; repeatable.")
 @click.option("--steps-per-epoch", type=click.FloatRange(0, min_open=True), help="For a log that counts steps.")
@@ -72,7 +70,7 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
     """Follow the LOG of a running training, and its budget.
 
-    It says the dollars so far, and those to the target with their range. Exit status 3: the range leaves --max-cost. Any log
+    It prints the dollars so far, and the range of those to the target. Exit status 3: the range exceeds --max-cost. Any log
     that `costcalc recipes` reads will do.
     """
     if (rate is None) == (instance is None):

@@ -31,7 +31,7 @@ class RunSchema(Schema):
         "network; a known one is scaled to other machines as that network; default the name", example="resnet50"
     )
     dataset = Word("data set that it was trained on; imagenet is known", example="my-data")
-    metric = Text("column of the log that counts; default the only one", example="val_accuracy")
+    metric = Text("column of the log to use; default the only one", example="val_accuracy")
     better = Choice(("lower", "higher"), "which values of the metric are better; default by its name: lower for a loss")
     accelerator = Text("what it ran on: count x accelerator, of all machines together", example="8xA100-80GB")
     nodes = Number(int, 1, 10_000, "number of machines; default 1", example=1)
@@ -41,11 +41,11 @@ class RunSchema(Schema):
     )
     batch_size = Number(int, 1, 10**9, "samples in a step of all accelerators together", example=256)
     samples_per_epoch = Number(int, 1, 10**12, "samples of the data set", example=1_281_167)
-    steps_are = Choice(("epochs", "batches"), "what a log counts that counts steps alone; default batches")
+    steps_are = Choice(("epochs", "batches"), "what the steps of a log without epochs are; default batches")
     hours = Number(float, 0, 8784, "hours that the whole log took, if it has no times", open_low=True, example=3.5)
     date = Moment("day of the run; default today", example="2026-11-20")
     precision = Choice(("fp32", "tf32", "fp16", "bf16", "amp"), "precision of the training", example="bf16")
-    image_size = Number(int, 1, 10_000, "pixels a side, of images", example=224)
+    image_size = Number(int, 1, 10_000, "image size in pixels", example=224)
     scheduled_epochs = Number(
         float, 0, 10**6, "epochs of the whole schedule, if the run is not finished", open_low=True, example=90
     )

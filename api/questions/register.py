@@ -134,8 +134,8 @@ QUESTIONS = (
         "api.reports.mlperf:rounds_report",
         chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure", (720, 514)),
         command=Command(
-            "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round "
-            "has the least dollars and the least minutes that one could rent then, and the record, for rent or not.",
+            "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round shows "
+            "the least dollars and the least minutes on machines for rent then, and the record.",
             ("model", "target?"),
         ),
         errors=(404,),
@@ -163,7 +163,7 @@ QUESTIONS = (
         command=Command(
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
             "aws:p3.16xlarge; :2 means two machines, :spot a way to buy them, and own:1x RTX 4090 is a machine that you own. "
-            "The answer says which costs less, how sure that is, and at which rate of B the other one would.",
+            "The answer says which costs less, how sure that is, and the rate of B at which that changes.",
             ("model", "target?", "a", "b"),
             explains=True,
         ),

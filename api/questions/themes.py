@@ -59,7 +59,7 @@ THEMES = (
         "name better batch_size samples_per_epoch hours date scheduled_epochs data_set_gb",
     ),
 )
-OTHER = Theme("Other options", "These belong to no theme.", "")
+OTHER = Theme("Other options", "Whatever else it takes.", "")
 ARGUMENTS = ("model", "target")
 PARAMETER = re.compile(rf"\b({'|'.join(name for theme in THEMES for name in theme.names if name not in ARGUMENTS)})=")
 PATH = re.compile(r"(?<!\S)/(models|offers)\b")

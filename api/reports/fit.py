@@ -27,8 +27,8 @@ class FitSchema(LayoutSchema):
 
     model = Names("networks, one or more; default all", example="resnet50")
     accelerator = Names("GPU or TPU models; default all", example="RTX 3090")
-    precision = Choice(get_args(Precision), "bits that are computed with; default 16bit", example="16bit")
-    image_size = Number(int, 1, 10_000, "pixels a side; default each network's own", example=224)
+    precision = Choice(get_args(Precision), "bits of the computation; default 16bit", example="16bit")
+    image_size = Number(int, 1, 10_000, "image size in pixels; default each network's own", example=224)
     as_of = Moment("only accelerators on sale and measurements known at this time; default now", example="2020-02-20")
     limit = Number(int, 1, 10**6, "maximum number of rows; default 1000", example=100)
     offset = Number(int, 0, 10**9, "rows to skip", example=0)

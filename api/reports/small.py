@@ -30,11 +30,9 @@ class SmallSchema(LayoutSchema):
         required=True,
     )
     samples = Number(int, 1, 10**12, "samples of the data set; default 60000", example=60_000)
-    batch_size = Number(int, 1, 10**9, "samples of a step; default 64", example=64)
-    epochs = Number(int, 1, 10**6, "times that all samples are seen; default 10", example=10)
-    hourly_rate = Cost(
-        Decimal, 0, 10**6, "what an hour of the processor costs; default 0.10", open_low=True, example="0.10"
-    )
+    batch_size = Number(int, 1, 10**9, "samples per step; default 64", example=64)
+    epochs = Number(int, 1, 10**6, "passes over all samples; default 10", example=10)
+    hourly_rate = Cost(Decimal, 0, 10**6, "hourly rate of the processor; default 0.10", open_low=True, example="0.10")
 
 
 class SmallValues(TypedDict, total=False):

@@ -38,7 +38,7 @@ class ThroughputSchema(OfferFilters):
 
     model = Text("only this model", example="resnet50")
     recipe = Names("only speeds of these recipes' code on their own systems; a name may end in *", example="ffcv-*")
-    image_size = Number(int, 1, 10_000, "only images of so many pixels a side", example=224)
+    image_size = Number(int, 1, 10_000, "only this image size in pixels", example=224)
     year = Number(int, 1900, 3000, "only software of this year", example=2022)
     nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)

@@ -33,7 +33,7 @@ class FeedSchema(TrainingSchema):
         Decimal,
         0,
         10**12,
-        "tell only what costs less than this, in the currency of the answer",
+        "report only answers that cost less than this, in the currency of the answer",
         open_low=True,
         example=5,
     )
