@@ -14,6 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.text import in_lines
 from costcalc.training import IMAGES_PER_EPOCH
@@ -36,6 +37,8 @@ LONGEST_STEP = 60.0
 BETTER = {"lower": True, "higher": False}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
 NO_METRIC = re.compile(r"^(lr|learning_rate|momentum|grad_norm|weight_decay)(?![a-z])|^lr[-/]", re.I)
+BEYOND = 5.0
+"""How many times slower or faster than anybody measured a run may be."""
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
 
 
@@ -273,6 +276,24 @@ def _thinned(curve: list[CurvePoint]) -> tuple[CurvePoint, ...]:
         return tuple(curve)
     rows = [curve[at : at + size] for at in range(0, len(curve), size)]
     return tuple(row[-1]._replace(value=sum(point.value for point in row) / len(row)) for row in rows)
+
+
+def implausible(run: Run, evidence: Evidence) -> str | None:
+    """What to ask where a known network ran far slower or faster than on any accelerator measured; None where it may be."""
+    if run.model not in evidence.models or run.accelerator not in evidence.accelerators:
+        return None
+    rates = [
+        row.images_per_second / row.accelerators
+        for row in evidence.throughputs
+        if row.model == run.model and row.accelerators
+    ]
+    own = run.samples_per_second / run.accelerators
+    if not rates or min(rates) / BEYOND <= own <= max(rates) * BEYOND:
+        return None
+    return (
+        f"missing: that is {own:,.0f} samples/s on each accelerator, and {run.model} was measured at {min(rates):,.0f} to "
+        f"{max(rates):,.0f}; does the log count epochs or batches, are batch_size and samples_per_epoch right?"
+    )
 
 
 def name_of(source: str) -> str:

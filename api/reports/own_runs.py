@@ -23,9 +23,8 @@ from api.service import Service
 from api.stored import StoredRuns
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from own_runs.adding import Facts, RunRefused, name_of, read_run
+from own_runs.adding import Facts, RunRefused, implausible, name_of, read_run
 from own_runs.logs.log import LogRefused
-from own_runs.plausible import implausible
 from own_runs.runs import RUN, CurvePoint, Run, stored_run
 from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
 from pricing.store.changes import By

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.services import packaged_service
 
-from own_runs.plausible import implausible
+from own_runs.adding import implausible
 from own_runs.runs import CurvePoint, Run
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
