@@ -307,9 +307,9 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         passing, beside, beyond_limits = within_limits(query, rented, cost)
         rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
         runs_here = matrix.runs.at(times.recipe, times.cluster)
-        confirmed = catalogue.confirmed(as_of, query.max_price_age).of(offers.row)[rented.entry]
+        confirmed = catalogue.confirmed(as_of, query.max_price_age).among(offers.rates)[rented.entry]
         candidates, free = (Candidates.of(rented, cost, confirmed, runs_here, some) for some in (passing, beside))
-        rentable = are_rentable(catalogue, offers.row, query)[rented.entry].take(passing)
+        rentable = are_rentable(offers.rates, query)[rented.entry].take(passing)
         in_stock = catalogue.scarcity.take(candidates.row) != SCARCITY[False]
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
         candidates = with_frontier(candidates._replace(pickable=chosen.flags), times.hours[candidates.time])

@@ -10,7 +10,6 @@ from msgspec import Struct
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.bills import Tariffs
 from costcalc.costing.rentals import AllowedOffers, Risks, rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
@@ -52,14 +51,13 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     def instead(self, lead: RankedCandidate, risks: Risks) -> list[RankedCandidate]:
         """The lead's machine with this script; empty where none that runs there reaches the target."""
         row, cluster = np.array([lead.row]), np.array([lead.time.cluster])
-        here = np.bincount(cluster, minlength=len(self.matrix.clusters)).astype(bool)
-        tariffs = Tariffs.of(self.catalogue.columns, row, self.matrix.nodes[cluster])
-        offers = AllowedOffers(row, cluster, here, {}, row, tariffs)
+        offers = AllowedOffers.of(self.catalogue, self.matrix, (row, cluster, row), {})
         for group in self.groups:
             usable = self.eligible.usable & group
             if not usable.any():
                 continue
-            times = training_times(self.course, self.query, self.eligible._replace(eligible=usable), here)
+            eligible = self.eligible._replace(eligible=usable)
+            times = training_times(self.course, self.query, eligible, offers.clusters)
             times, rented = rentals(self.catalogue, self.matrix, offers, times, self.query, risks)
             runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
             if len(runs) and runs[0] != NO and rented.hours[0] < ENDLESS_HOURS:

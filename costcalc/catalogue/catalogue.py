@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
-from costcalc.catalogue.confirmation import Confirmation, Vouched, confirmation, enough_since
+from costcalc.catalogue.confirmation import Confirmation, Rates, confirmation, enough_since
 from costcalc.catalogue.encoding import build, extended
 from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
 from costcalc.hardware import Machine
@@ -173,8 +173,13 @@ class Catalogue:
         `catalogue.confirmed(as_of, days).of(rows)` says it of rows of `current_offers(as_of, days)`.
         """
         since = self._enough_since(*self._between(as_of, max_price_age_days))
-        said = Vouched(self.columns, self.vouched, self.own, self._unchanged_until)
-        return confirmation(said, since, as_of, max_price_age_days)
+        return confirmation(self.rates, since, as_of, max_price_age_days)
+
+    @property
+    def rates(self) -> Rates:
+        """What decides whether the rate of each row is confirmed."""
+        columns = self.columns
+        return Rates(columns.option, columns.observed, self._unchanged_until, self.vouched, self.own)
 
     def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The current offers whose rates are confirmed."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from costcalc.catalogue.columns import Columns
+from costcalc.catalogue.columns import Columns, Int8
 from costcalc.offers import PurchaseOption
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
@@ -26,18 +26,23 @@ MOVES_BY_THE_WEEK = np.array([FRESH_DAYS[option] == FRESH_DAYS[PurchaseOption.SP
 NEVER = np.iinfo(np.int64).max // 2
 
 
-class Vouched(NamedTuple):
-    """A catalogue's columns, the rows that somebody vouches for, those of the user's own machines, and until when each rate was
-    seen unchanged, in seconds since 1970."""
+class Rates(NamedTuple):
+    """Some rows of a catalogue as columns: the kind of purchase, when the rate was observed and until when it was seen unchanged,
+    in seconds since 1970, whether somebody vouches for it, and whether the machine is the user's own."""
 
-    columns: Columns
-    flags: Flags
-    own: Flags
+    option: Int8
+    observed: Indices
     unchanged_until: Indices
+    vouched: Flags
+    own: Flags
+
+    def at(self, rows: Indices) -> Rates:
+        """Those at these positions."""
+        return Rates._make(column.take(rows) for column in self)
 
 
 class Confirmation(Struct, frozen=True, eq=False):
-    """What is confirmed at one moment, `now` in seconds since 1970, of the rows that are current then.
+    """Which `rates` of a catalogue are confirmed at one moment, `now` in seconds since 1970, of those that are current then.
 
     A rate is fresh if it was observed no earlier than `since` says of its kind of purchase. `limits` has that as an age in days:
     that of `FRESH_DAYS`, or where fewer than ten providers have a rate of that kind so fresh and vouched for, the age at which
@@ -45,18 +50,20 @@ class Confirmation(Struct, frozen=True, eq=False):
     then, unless it is of those that move by the week.
     """
 
-    vouched: Vouched
+    rates: Rates
     now: int
     since: Indices
     limits: Mapping[PurchaseOption, float]
 
     def of(self, rows: Indices) -> Flags:
         """Which of these rows of the catalogue are vouched for and fresh."""
-        columns, flags, own, unchanged_until = self.vouched
-        option = columns.option.take(rows)
-        fresh = columns.observed.take(rows) >= self.since.take(option)
-        fresh |= (unchanged_until.take(rows) > self.now) & ~MOVES_BY_THE_WEEK.take(option)
-        return np.asarray((flags.take(rows) & fresh) | own.take(rows))
+        return self.among(self.rates.at(rows))
+
+    def among(self, rates: Rates) -> Flags:
+        """Which of these rates are."""
+        fresh = rates.observed >= self.since.take(rates.option)
+        fresh |= (rates.unchanged_until > self.now) & ~MOVES_BY_THE_WEEK.take(rates.option)
+        return np.asarray((rates.vouched & fresh) | rates.own)
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:
@@ -64,13 +71,11 @@ class Confirmation(Struct, frozen=True, eq=False):
         return {option: days for option, days in self.limits.items() if days > FRESH_DAYS[option]}
 
 
-def confirmation(vouched: Vouched, since: Indices, as_of: datetime, most_days: int) -> Confirmation:
+def confirmation(rates: Rates, since: Indices, as_of: datetime, most_days: int) -> Confirmation:
     """What is vouched for and fresh at a moment, the limits widened to what `enough_since` returned, never beyond `most_days`."""
     now = int(as_of.timestamp())
     limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
-    return Confirmation(
-        vouched, now, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True))
-    )
+    return Confirmation(rates, now, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True)))
 
 
 def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices:

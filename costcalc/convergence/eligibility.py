@@ -221,10 +221,10 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     rejections = {
         "no_recipe": int(not requested.any() and not later),
         "not_yet_published": later,
-        "target_never_reached": int((requested & np.isnan(to_target.epochs)).sum()),
-        "far_below_end": int((requested & far).sum()),
-        "below_confidence": int(seldom.sum()),
-        "beyond_training": int((usable & ~careful).sum()),
+        "target_never_reached": int(np.count_nonzero(requested & np.isnan(to_target.epochs))),
+        "far_below_end": int(np.count_nonzero(requested & far)),
+        "below_confidence": int(np.count_nonzero(seldom)),
+        "beyond_training": int(np.count_nonzero(usable & ~careful)),
     }
     widths = _epoch_widths(recipes, query, to_target)
     eligible = usable & careful

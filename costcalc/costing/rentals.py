@@ -13,6 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.confirmation import Rates
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
@@ -43,7 +44,8 @@ class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
     first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `listed` are the rows of all
-    allowed offers but the user's own machines. `tariffs` are those of all machines of the cluster.
+    allowed offers but the user's own machines. `tariffs` are those of all machines of the cluster, and `rates` say what is
+    confirmed.
     """
 
     row: Indices
@@ -52,6 +54,21 @@ class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
     rejections: dict[str, int]
     listed: Indices
     tariffs: Tariffs
+    rates: Rates
+
+    @classmethod
+    def of(
+        cls,
+        catalogue: Catalogue,
+        matrix: TrainingMatrix,
+        found: tuple[Indices, Indices, Indices],
+        rejections: dict[str, int],
+    ) -> AllowedOffers:
+        """Those whose row, cluster and rows of all were found."""
+        row, cluster, listed = found
+        clusters = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
+        tariffs = Tariffs.of(catalogue.columns, row, matrix.nodes.take(cluster))
+        return cls(row, cluster, clusters, rejections, listed, tariffs, catalogue.rates.at(row))
 
 
 class Rentals(NamedTuple):
@@ -93,10 +110,8 @@ def allowed_offers(
     rejections = _without_cluster(matrix, instances[~anywhere])
     rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
     rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
-    row, cluster = np.concatenate(found_rows), np.concatenate(found_clusters)
-    in_use = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
-    tariffs = Tariffs.of(catalogue.columns, row, matrix.nodes.take(cluster))
-    return AllowedOffers(row, cluster, in_use, rejections, rows[~mine], tariffs)
+    found = np.concatenate(found_rows), np.concatenate(found_clusters), rows[~mine]
+    return AllowedOffers.of(catalogue, matrix, found, rejections)
 
 
 def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]) -> dict[str, int]:
@@ -123,8 +138,7 @@ def rentals(
     repetitions.
     """
     entry, time = _each_on_its_cluster(offers.cluster, times.cluster, len(matrix.clusters))
-    row = offers.row[entry]
-    option = catalogue.columns.option.take(row)
+    row, option = offers.row[entry], offers.rates.option[entry]
     if query.runs > 1:
         times = repeated(matrix, times, query)
     if query.overheads == "typical":
@@ -209,10 +223,11 @@ def without_training_time(
     """
     if not eligible.eligible.any() or not len(offers.row):
         return {}
-    trains_there = (np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0)[offers.cluster]
-    nowhere = np.flatnonzero(~trains_there)
-    if not len(nowhere):
+    trains = np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0
+    if not (offers.clusters & ~trains).any():
         return {}
+    trains_there = trains[offers.cluster]
+    nowhere = np.flatnonzero(~trains_there)
     answered = np.zeros(int(offers.row.max()) + 1, bool)
     answered[offers.row[trains_there]] = True
     left_out = nowhere[~answered[offers.row[nowhere]]]

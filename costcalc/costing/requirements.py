@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.catalogue.catalogue import OPTIONS
+from costcalc.catalogue.confirmation import Rates
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.offers import BY_THE_TERM, COMMITMENTS, PurchaseOption
 from costcalc.picks import SURE
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags, Indices
+from costcalc.units import Flags
 
 
-def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Flags:
+def are_rentable(rates: Rates, query: EstimateQuery) -> Flags:
     """Which offers one can have for this run alone: on demand, or as the question says, but no commitment beside on demand. By
     effective cost, which other work shares, commitments and monthly rentals too. The user's own machines always."""
     asked = {*query.purchase} or {PurchaseOption.ON_DEMAND}
@@ -22,7 +23,7 @@ def are_rentable(catalogue: Catalogue, row: Indices, query: EstimateQuery) -> Fl
     elif PurchaseOption.ON_DEMAND in asked:
         asked -= COMMITMENTS
     allowed = np.array([option in asked for option in OPTIONS])
-    return np.asarray(allowed.take(catalogue.columns.option.take(row)) | catalogue.own.take(row))
+    return np.asarray(allowed.take(rates.option) | rates.own)
 
 
 def are_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:
