@@ -19,6 +19,7 @@ from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
+ENDLESS = np.int32(2**31 - 1)  # hours
 HALF_A_MICROSECOND = 0.5 / MICROSECONDS_PER_SECOND  # of seconds: less than that over an increment is none over it
 MICROSECONDS_PER_HOUR = Decimal(MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR)
 NEAREST, ROUNDED_UP = Context().to_integral_value, Context(rounding=ROUND_CEILING).to_integral_value
@@ -245,7 +246,7 @@ def paid_off_hours(tariff: Tariff, rented_hourly: Decimal | None, factor: Decima
 
 class Tariffs(NamedTuple):
     """Tariffs of many offers for some machines of each, as columns of equal length: at list price and in the currency of each,
-    in floats, for ranking. `Bill` says the same exactly."""
+    in floats, for ranking. `Bill` says the same exactly. Without a fee a period is ENDLESS, so that none ends."""
 
     metered: Floats
     fee: Floats
@@ -254,13 +255,14 @@ class Tariffs(NamedTuple):
     sold_singly: Int8
     increment_seconds: Int32
     minimum_seconds: Int32
+    currency: Int8
 
     @classmethod
     def of(cls, columns: Columns, row: Indices, nodes: Indices) -> Tariffs:
         """Those of the offers in these rows of a catalogue, for so many machines of each."""
         each = nodes / NANOS_PER_UNIT
-        amounts = (column.take(row) * each for column in (columns.metered, columns.fee))
-        return Tariffs._make((*amounts, *(getattr(columns, name).take(row) for name in cls._fields[2:])))
+        metered, fee, period, *others = (getattr(columns, name).take(row) for name in cls._fields)
+        return Tariffs._make((metered * each, fee * each, np.where(fee, period, ENDLESS), *others))
 
     def part(self, which: Indices | slice) -> Tariffs:
         """Those at these positions."""
@@ -271,8 +273,7 @@ class Tariffs(NamedTuple):
         started = np.ceil((hours * SECONDS_PER_HOUR - HALF_A_MICROSECOND) / self.increment_seconds)
         seconds = np.maximum(started * self.increment_seconds, self.minimum_seconds)
         cost: Floats = seconds / SECONDS_PER_HOUR * self.metered
-        at = self.fee.nonzero()[0]
-        cost[at] += self.fee[at] * self.part(at)._periods(hours[at])
+        cost += self.fee * self._periods(hours)
         return cost
 
     def effective(self, hours: Floats, utilization: float) -> Floats:

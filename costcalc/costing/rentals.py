@@ -257,7 +257,7 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
         tariffs, hours = rented.tariffs.part(part), rented.hours[part]
         by_bill = query.basis == "billed"
         cost[part] = tariffs.billed(hours) if by_bill else tariffs.effective(hours, query.utilization)
-    cost *= _price_factors(catalogue, query, market.exchange, rented.row)
+    cost *= _price_factors(catalogue, query, market.exchange, rented)
     cost += _storage_and_egress(catalogue, query, rented, market)
     return cost
 
@@ -307,21 +307,21 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
 
 
 def _price_factors(
-    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate], row: Indices
+    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate], rented: Rentals
 ) -> Floats:
-    """What a list amount of each of these rows is multiplied with to be the own amount in the requested currency."""
+    """What a list amount of each rental is multiplied with to be the own amount in the requested currency."""
     words, columns = catalogue.vocabulary, catalogue.columns
     target = float(exchange[query.currency].per_usd)
     into = np.array(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
-    factors: Floats = into.take(columns.currency.take(row))
+    factors: Floats = into.take(rented.tariffs.currency)
     if not query.discount:
         return factors
     providers = [provider for provider, _, _ in words.instances]
     left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
-    return np.asarray(own[columns.instance[row], columns.option[row]] * factors)
+    return np.asarray(own[columns.instance[rented.row], columns.option[rented.row]] * factors)
 
 
 def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:

@@ -48,6 +48,7 @@ def arrays_of(one: Offer, factor: Decimal) -> Tariffs:
         sold_singly=np.array([paid.sold_singly], np.int8),
         increment_seconds=np.array([paid.increment_seconds], np.int32),
         minimum_seconds=np.array([paid.minimum_seconds], np.int32),
+        currency=np.array([0], np.int8),
     )
 
 
