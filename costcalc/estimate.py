@@ -96,11 +96,12 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
         query, catalogue, found = self.query, self.catalogue, self._found
         recall, chosen = found.recall, self._chosen(with_frontier)
-        ranked, free = self._ranked(chosen.ranks), found.free.take(free_tiers(found.free, catalogue))
-        beside = recall.ranked(found.current, found.times, free, count(1))
+        free = found.free.take(free_tiers(found.free, catalogue))
+        some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
+        ranked = recall.ranked(found.current, found.times, some, chain(chosen.ranks.values(), count(1)))
         lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
         ordinary, ordinary_missed = ([], None) if lead is None else self._ordinary(lead)
-        exact = iter(self._details.shown([*ranked, *beside, *ordinary]))
+        exact = iter(self._details.shown([*ranked, *ordinary]))
         shown = dict(zip(chosen.ranks, exact, strict=False))
         estimates = {position: each.estimate for position, each in shown.items()}
         last_seen = recall.last_seen(found.offers)
@@ -117,7 +118,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             first_that=partial(self._first_that, chosen.first),
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
-            free=tuple(each.estimate for each in islice(exact, len(beside))),
+            free=tuple(each.estimate for each in islice(exact, len(free.row))),
             ordinary=next((each.estimate for each in exact), None),
             ordinary_missed=ordinary_missed,
             likeliest=self._likeliest,
@@ -168,13 +169,10 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
         """The candidates at these positions as exact estimates, with their ranks."""
-        return dict(zip(ranks, self._details.shown(self._ranked(ranks)), strict=True))
-
-    def _ranked(self, ranks: Mapping[int, int]) -> Sequence[RankedCandidate]:
-        """The candidates at these positions with their exact offers."""
         found = self._found
-        chosen = found.candidates.take(np.array(list(ranks), np.int64))
-        return found.recall.ranked(found.current, found.times, chosen, ranks.values())
+        some = found.candidates.take(np.array([*ranks], np.int64))
+        ranked = found.recall.ranked(found.current, found.times, some, ranks.values())
+        return dict(zip(ranks, self._details.shown(ranked), strict=True))
 
     def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
         """The best candidates, of which those that are shown anyway are made already."""

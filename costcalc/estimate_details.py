@@ -29,6 +29,7 @@ from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
 
 AS_WRITTEN = list[tuple[Decimal, ...]]  # figures digit by digit, in a third of the time that `Decimal(repr(...))` takes
+STEADY = Decimal(1), Decimal(1)
 OTHERS_TAKE = "Other people's code takes {} to {} for the same training in 8 of 10 cases."
 JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
@@ -74,9 +75,9 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             for of, time in zip(known, times, strict=True)
         ]
         hours = [(time.hours, time.hours_low, time.hours_high, *of) for time, of in zip(times, usual, strict=True)]
-        factors = [spot_rates.factors(by, *of[:3]) if by else (1.0, 1.0) for by, of in zip(moved, hours, strict=True)]
+        factors = [spot_rates.factors(by, *of[:3]) if by else () for by, of in zip(moved, hours, strict=True)]
         as_written = zip(rented, convert(hours, AS_WRITTEN), convert(factors, AS_WRITTEN), strict=True)
-        paid = [of.bill.paid(spent, by, self.query.basis) for of, spent, by in as_written]
+        paid = [of.bill.paid(spent, by or STEADY, self.query.basis) for of, spent, by in as_written]
         break_even = list(map(self._break_even_hours, candidates, rented))
         exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
         estimates = map(self._estimate, exactly, self._assumptions(exactly))
@@ -89,26 +90,26 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         energy = power.kilowatts and power.kilowatts * time.hours
         usual_hours, usual_cost = usual or (None, None), paid.others or (None, None)
         return Estimate(
-            rank=candidate.rank,
-            frontier=candidate.on_frontier,
-            provider=offer.provider,
-            region=offer.region,
-            instance_type=offer.instance_type,
-            nodes=nodes,
-            accelerator=offer.machine.accelerator,
-            accelerators=offer.machine.accelerators * nodes,
-            accelerator_memory_gib=offer.machine.accelerator_memory_gib,
-            purchase_option=offer.purchase_option,
-            term=offer.term,
-            payment=offer.payment,
-            model=query.model,
-            dataset=query.dataset,
-            metric=query.metric,
-            target=query.target,
-            recipe=recipe.name,
-            epochs=time.epochs,
-            global_batch_size=recipe.global_batch_size,
-            precision=recipe.precision,
+            candidate.rank,
+            candidate.on_frontier,
+            offer.provider,
+            offer.region,
+            offer.instance_type,
+            nodes,
+            offer.machine.accelerator,
+            offer.machine.accelerators * nodes,
+            offer.machine.accelerator_memory_gib,
+            offer.purchase_option,
+            offer.term,
+            offer.payment,
+            query.model,
+            query.dataset,
+            query.metric,
+            query.target,
+            recipe.name,
+            time.epochs,
+            recipe.global_batch_size,
+            recipe.precision,
             images_per_second=query.runs
             * time.epochs
             * recipe.samples_per_epoch

@@ -78,6 +78,10 @@ class Candidates(NamedTuple):
         positions = np.flatnonzero(which) if which.dtype == bool else which
         return Candidates._make(column.take(positions) for column in self)
 
+    def followed_by(self, others: Candidates) -> Candidates:
+        """These and others behind them."""
+        return Candidates._make(np.concatenate(both) for both in zip(self, others, strict=True))
+
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
         return Order(first, second, catalogue.scarcity, self.row, self.time)
