@@ -10,7 +10,6 @@ from msgspec import Struct
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import NOWHERE
-from costcalc.duration.running import NO
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.interruptions import RISKS
 from costcalc.query import EstimateQuery
@@ -136,11 +135,12 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     if query.recipes == "best":
         expected = hours * course.weight[recipes, None]
         expected += course.constant[recipes, None]
+        np.multiply(expected, LAST_RESORT, out=expected, where=matrix.runs.never(recipes, clusters))
         if is_ordinary:
             expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
         if matrix.recipes.is_closed.any():
             expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
-        r, c = _best(matrix, (recipes, clusters), expected)
+        r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)
     total = hours[r, c] * course.evaluation_factor[recipes[r]] + course.fixed_hours[recipes[r]]
@@ -237,17 +237,11 @@ def _every(
     return row, column
 
 
-def _best(matrix: TrainingMatrix, pairs: tuple[Indices, Indices], expected: Floats) -> tuple[Indices, Indices]:
-    """Row and column of the smallest entry of each column that has a finite one, code that does not run there last; the first row
-    of equal ones."""
+def _best(expected: Floats) -> tuple[Indices, Indices]:
+    """Row and column of the smallest entry of each column that has a finite one; the first row of equal ones."""
     if not expected.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    recipes, clusters = pairs
     row = expected.argmin(axis=0)
-    fails = np.flatnonzero(matrix.runs.at(recipes[row], clusters) == NO)
-    if len(fails):
-        there = expected[:, fails] * np.where(matrix.runs.never(recipes, clusters[fails]), LAST_RESORT, 1.0)
-        row[fails] = there.argmin(axis=0)
     finite = np.flatnonzero(np.isfinite(expected[row, np.arange(expected.shape[1])]))
     return row[finite], finite
 
