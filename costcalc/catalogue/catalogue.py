@@ -364,7 +364,7 @@ class _Said(NamedTuple):
 
 def _current(columns: Columns, said: _Said, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
     """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh, as the
-    asker's own machines always are."""
+    user's own machines always are."""
     known = _newest_of_each(columns, moments, newest)
     known = known[~said.ended[known]]
     fresh = np.full(len(known), oldest < len(moments))
