@@ -10,6 +10,8 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
+from msgspec import Struct
+
 from api.tokens import Token
 
 MASK = "********"
@@ -29,8 +31,7 @@ class BadSetting(ValueError):
     """A setting that cannot be used; the message names the variable and what to write instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One environment variable: its default as text (None: unset), its meaning, and whether its value is kept hidden.
 
     `parse` turns text into the value that Settings holds and raises ValueError with what to write instead.

@@ -6,13 +6,14 @@ import zipfile
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from costcalc.money import ExchangeRate
 
@@ -25,8 +26,7 @@ class NoRate(LookupError):
     """There is no rate of that currency for that day; the message says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """The rates of one currency and of the dollar as published: units for one euro, by ISO day in ascending order.
 
     `last_day` is the last one on which the bank published anything.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from marshmallow import ValidationError
+from msgspec import Struct
 
 from api.bootstrap import build_once
 from api.cli.options import FORMATS
@@ -76,8 +76,7 @@ def launch(settings: Settings, given: dict[str, list[str]]) -> str:
     return launch_file(launch_report(service, catalogue, values)).decode()
 
 
-@dataclass(frozen=True, slots=True)
-class PlanAnswer:
+class PlanAnswer(Struct, frozen=True):
     """The answer to the rows of a plan as it is printed, how many rows it has and how many of them have an error."""
 
     text: bytes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -142,8 +141,7 @@ class Glance(Struct, frozen=True, dict=True):
         return replace(self, asked=self.service.asked(replace(self.query, **dropped), self.catalogue))
 
 
-@dataclass(frozen=True, slots=True)
-class CostDocument:
+class CostDocument(Struct, frozen=True):
     """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has the
     rates of further currencies that offers here are quoted in; `notes` are to be read before the figures."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from api.questions.values import Values
 from api.reports.cost import CostReport
@@ -15,8 +16,7 @@ from costcalc.query import EstimateQuery
 from costcalc.training import IMAGES_PER_EPOCH, Recipe
 
 
-@dataclass(frozen=True, slots=True)
-class EstimateDocument:
+class EstimateDocument(Struct, frozen=True):
     """The JSON answer. `recipe` has the accuracy curve from which the epochs are read; both are null where nothing is found."""
 
     query: EstimateQuery

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal
 
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from api.questions import fields
@@ -67,8 +68,7 @@ class LaunchSchema(TrainingSchema):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True):
     """What trains the recipes whose names match.
 
     `learning_rate` belongs to the recipe's whole batch, of which one accelerator takes at most `largest_batch` samples; where
@@ -82,8 +82,7 @@ class CommandLine:
     accumulates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """A published code: the image whose CUDA runs on chips introduced in `years`, the commit, and its command lines.
 
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
@@ -136,8 +135,7 @@ def _starts() -> tuple[Start, ...]:
     return msgspec.convert(tomllib.loads(text)["program"], tuple[Start, ...])
 
 
-@dataclass(frozen=True, slots=True)
-class Launchable:
+class Launchable(Struct, frozen=True):
     """An estimate, and what the launcher calls its machine."""
 
     estimate: Estimate

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from math import ceil, floor
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.fields import LAST_SECOND
@@ -151,8 +151,7 @@ def what(reason: str, answer: Answer) -> str:
     return WORDS.get(reason, reason.replace("_", " ")).format(query=query, hours=in_words(query.max_hours or 0))
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """New values of some parameters, and the reason with which a sentence about them ends."""
 
     values: Mapping[str, Any]
@@ -170,8 +169,7 @@ def _text(value: object) -> str:
     return f"{value:%Y-%m-%d}" if isinstance(value, datetime) else text_of(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(Struct, frozen=True):
     """Looks for the changes of a question that bring most back. `ask` answers a question; `last_seen` says when an offer that
     passes the filters of one was last observed: by its `as_of`, else ever; None where there never was one."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -17,8 +16,7 @@ BETWEEN = 2  # columns between two cells
 NARROWEST = 8  # columns of text that is cut in words where nothing else can give way
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """How a table is shown: so many columns wide, and whether with all that its rows rest on."""
 
     width: int
