@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+
+from msgspec import to_builtins
 
 from science.validation.backtest import Round
 from science.validation.backtest import markdown as by_round
@@ -41,7 +43,7 @@ class Report:
 
     def to_json(self) -> str:
         """All figures: errors as fractions, half-widths in ln(time)."""
-        return json.dumps(asdict(self), indent=2)
+        return json.dumps(to_builtins(self), indent=2)
 
     def text(self) -> str:
         """For a terminal: columns padded with spaces."""
