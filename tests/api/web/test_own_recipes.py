@@ -150,8 +150,8 @@ def test_the_same_log_sent_again_is_answered_as_the_first_time(client):
         ("&target=40", "my-run reached 29.1526 bleu; ask for at most that"),
         ("&target=", "missing: add target=29.1526, which my-run reached"),
         ("&target=x", "must be a number"),
-        ("&target=28&metric=top1", "my-run has bleu alone: leave metric out"),
-        ("&target=28&dataset=imagenet", "my-run has wmt14 alone: leave dataset out"),
+        ("&target=28&metric=top1", "my-run has only bleu: leave metric out"),
+        ("&target=28&dataset=imagenet", "my-run has only wmt14: leave dataset out"),
     ],
 )
 def test_only_what_it_reached_can_be_asked(client, asked, told):
