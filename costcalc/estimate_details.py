@@ -177,12 +177,14 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             at: (*of_recipe(recipes[at], time), *of_hours(self.query, recipes[at], overhead))
             for at, (time, overhead) in runs.items()
         }
-        others = [tuple(map(in_words, each.usual)) for each in exactly]
+        others = {
+            of: (OTHERS_TAKE.format(*map(in_words, of)),) if of else () for of in {each.usual for each in exactly}
+        }
         moves = [(spot_rate_moves(each.rented, each.moved),) if each.moved else () for each in exactly]
         said = [
             (
                 *known.assumptions,
-                *((OTHERS_TAKE.format(*usual),) if usual else ()),
+                *others[usual],
                 rented.power.said,
                 *of_recipes[candidate.time.recipe],
                 *rented.price,
@@ -193,7 +195,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
                 *self._of_run(candidate, recipes[candidate.time.recipe]),
                 *rented.exchange,
             )
-            for (candidate, rented, known, *_), usual, moved in zip(exactly, others, moves, strict=True)
+            for (candidate, rented, known, _, usual, *_), moved in zip(exactly, moves, strict=True)
         ]
         return [tuple(dict.fromkeys(each)) for each in said]
 
