@@ -1,5 +1,6 @@
 """What people do to the workbook: they sort and filter it, change its yellow cells, and print it; every figure stays right."""
 
+import dataclasses
 import io
 import re
 from datetime import datetime
@@ -306,8 +307,10 @@ def commitments_with(document, bills, machines):
         if place in hours:
             need = Demand(Decimal(repr(hours[place])))
             rate = machine.on_demand and machine.on_demand.hourly_rate
-            changed.append(replace(machine, hours_per_run=hours[place], ways=purchase_choices(behind.ways, need, rate)))
-    columns, rows = columns_and_rows(replace(document, machines=tuple(changed)))
+            changed.append(
+                dataclasses.replace(machine, hours_per_run=hours[place], ways=purchase_choices(behind.ways, need, rate))
+            )
+    columns, rows = columns_and_rows(dataclasses.replace(document, machines=tuple(changed)))
     found = ({name: read(row) for name, read in columns} for row in rows)
     return {choice_of(row): row for row in found}
 
