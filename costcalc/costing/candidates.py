@@ -80,7 +80,7 @@ class Candidates(NamedTuple):
 
     def followed_by(self, others: Candidates) -> Candidates:
         """These and others behind them."""
-        return Candidates._make(map(np.concatenate, zip(self, others, strict=True)))
+        return Candidates._make(np.concatenate(both) for both in zip(self, others, strict=True))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
