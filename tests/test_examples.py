@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shlex
+from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,6 @@ from urllib.parse import urlencode
 
 import pytest
 from click.testing import CliRunner
-from msgspec.structs import replace
 from support.sampled import sampled
 from support.services import packaged_service
 

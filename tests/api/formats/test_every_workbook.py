@@ -2,13 +2,13 @@
 
 import csv
 import io
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from urllib.parse import parse_qs, urlencode
 
 import pytest
 from msgspec import structs
-from msgspec.structs import replace
 from openpyxl import load_workbook
 from support.office import name_of, needs_office, recalculated_all, rows_of
 from support.services import packaged_service
