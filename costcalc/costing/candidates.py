@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,8 @@ class Candidates(NamedTuple):
 
     def followed_by(self, others: Candidates) -> Candidates:
         """These and others behind them."""
-        return Candidates._make(np.concatenate(both) for both in zip(self, others, strict=True))
+        behind: tuple[NDArray[Any], ...] = others
+        return Candidates._make(np.append(column, behind[at]) for at, column in enumerate(self))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
         first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
