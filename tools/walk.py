@@ -50,9 +50,7 @@ def files_naming(question: Question) -> tuple[list[str], list[str]]:
         rf"{re.escape(report)}\b|from {re.escape(folder)} import .*\b{module}\b"
         rf"|forms\.{name}\b|forms import .*\b{name}\b|\b{name}_report\b|\b({types})\b"
     )
-    leads = re.compile(
-        rf"[\"'`]/{path}(?![\w/-])|questions\.{name}\b|question_of\(\"{name}\"\)|\"{name}\", \{{|\"{name}\"\),"
-    )
+    leads = re.compile(rf"[\"'`]/{path}(?![\w/-])|questions\.{name}\b|\"{name}\", \{{|\"{name}\"\),")
     files = sorted(file for file in (ROOT / "api").rglob("*") if file.suffix in (".py", ".html"))
     texts = {str(file.relative_to(ROOT)): file.read_text("utf-8") for file in files}
     made = [file for file, text in texts.items() if makes.search(text) or file == REGISTER]

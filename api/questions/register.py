@@ -305,8 +305,3 @@ QUESTIONS = (
     ),
 )
 """Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""
-
-
-def question_of(name: str) -> Question:
-    """The question of this name."""
-    return next(question for question in QUESTIONS if question.name == name)

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from api.questions.register import QUESTIONS, question_of
+from api.questions.register import QUESTIONS
 from costcalc.money import cents
 from tools import walk
 
@@ -19,11 +19,11 @@ def test_a_question_is_made_where_its_report_its_forms_or_its_schema_are_named(m
         "from api.reports.fit import Fits",
         "from api.reports import fit",
     ]
-    leading = ['a = "/fit"', "`/fit.csv`", 'question_of("fit")', 'return "fit", {"model": "resnet50"}']
+    leading = ['a = "/fit"', "`/fit.csv`", "url_for('questions.fit')", 'return "fit", {"model": "resnet50"}']
     silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2", 'many(2, "fit")']
     for number, text in enumerate([*making, *leading, *silent]):
         (tmp_path / "api" / f"{number:02}.py").write_text(text)
-    made, led = walk.files_naming(question_of("fit"))
+    made, led = walk.files_naming(next(each for each in QUESTIONS if each.name == "fit"))
     assert [*made, *led] == [f"api/{number:02}.py" for number in range(len(making) + len(leading))]
     assert len(made) == len(making)
 

@@ -1,1 +1,1 @@
-"""Pictures of answers: Vega-Lite specifications, which the page shows and PNG and SVG are drawn from, and the page's own plot."""
+"""Pictures of answers as SVG, of which PNG is made, and the plot of the first page."""
