@@ -4,6 +4,7 @@ import csv
 import io
 
 import pytest
+from playwright.sync_api import expect
 
 ASKED = "model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
@@ -83,7 +84,7 @@ def test_a_dropped_file_fills_the_sheet(look):
         }""",
         SHEET,
     )
-    page.wait_for_function("sheet => document.querySelector('textarea').value === sheet", arg=SHEET)
+    expect(page.locator("textarea").first).to_have_value(SHEET)
 
 
 def test_every_pair_of_an_address_is_a_row_and_what_is_wrong_is_told(look):

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from playwright.sync_api import expect
+
 ASKED = "/?model=resnet50&target=0.757"
 MOST_CLICKS, MOST_KEYS = 2, 12
 TO_THE_ANSWER, TO_THE_BOX = ["Tab", "Tab", "Enter"], ["/"]
@@ -49,7 +51,7 @@ def dark(page):
 
 
 def is_dark(page):
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
 TASKS = {

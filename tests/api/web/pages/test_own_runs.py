@@ -5,6 +5,7 @@ import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 from support.browser import serving
 from support.own_runs import add, app_of
 
@@ -69,7 +70,7 @@ def test_a_dropped_log_stands_in_the_box(look):
         page = look("/recipes", root=root)
         box = page.locator("textarea[name=log]")
         box.evaluate(DROP)
-        page.wait_for_function("document.querySelector('textarea[name=log]').value.startsWith('Epoch 1: val_acc')")
+        expect(box).to_have_value(re.compile("^Epoch 1: val_acc"))
 
 
 def test_a_log_that_is_only_tried_is_answered_as_json_too():
