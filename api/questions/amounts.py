@@ -46,7 +46,8 @@ CURRENCIES = {
 """What people call the currencies that they write beside amounts, or in their place; other codes are read in capitals."""
 CODE_OF = {word: code for code, words in CURRENCIES.items() for word in words.split()}
 _SIGN = "|".join(sorted((re.escape(word) for word in CODE_OF), key=len, reverse=True))
-MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<thousand>k|grand\b)?\s*(?P<after>{_SIGN})?"
+_SCALES = {"k": 1000, "thousand": 1000, "grand": 1000, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9, "": 1}
+MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<scale>{'|'.join(_SCALES)})?\s*(?P<after>{_SIGN})?"
 SPAN = (
     rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})(?=[\s-])|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
 )
@@ -99,7 +100,7 @@ def money(text: str) -> Money | None:
     amount = Decimal(found["amount"].replace(".", "")) if grouped else number(found["amount"])
     if amount is None or len(codes) > 1:
         return None
-    return Money(amount * 1000 if found["thousand"] else amount, next(iter(codes), None))
+    return Money(amount * _SCALES[(found["scale"] or "").casefold()], next(iter(codes), None))
 
 
 def hours(text: str) -> Decimal | None:

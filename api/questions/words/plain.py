@@ -24,7 +24,7 @@ _COLON = re.compile(r"(?<![\w.=:-])([a-z][\w-]*):(?=\d\d(?:[.,]\d+)?\s?%?(?:[\s,
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
 _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
 _IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
-_HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+)?(hundred|thousand|grand)\b", re.IGNORECASE)
+_HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+|(?<!\d\s))(hundred|thousand|grand)\b", re.IGNORECASE)
 _CENTS = re.compile(r"\b(\d{1,2})\s?cents?\b", re.IGNORECASE)
 _POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
 _AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w.,])))")

@@ -140,7 +140,8 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
     nor is how often, `40 runs of resnet50 a month`."""
     values, kinds = reading.values, reading.values.get("purchase", [])
     if values.get("provider") == ["gcp"] and "reserved" in kinds:
-        kinds[kinds.index("reserved")] = PurchaseOption.COMMITTED_USE.value
+        committed = PurchaseOption.COMMITTED_USE.value
+        kinds[:] = dict.fromkeys(committed if kind == "reserved" else kind for kind in kinds)
     weighed, without = values.pop("weighed", None), reading.excluded.get("purchase", [])
     if weighed and without and {*kinds} - {*without}:  # `how much do I save with spot instead of on demand`
         kinds[:] = dict.fromkeys([*kinds, *without])

@@ -120,7 +120,7 @@ def _money(scan: Scan, found: Found) -> bool:
     """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
     is what a user's own machine cost."""
     money, budget = amounts.money(found["money"]), "budget" in found.groupdict()
-    if money is None or (money.code is None and not budget and not found["thousand"]):
+    if money is None or (money.code is None and not budget and not found["scale"]):
         return False
     is_price = (scan.reading.owned or "own" in scan.reading.values) and money.amount >= LEAST_PRICE
     if is_price and found.start("money") == found.start():
