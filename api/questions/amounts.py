@@ -46,7 +46,7 @@ CURRENCIES = {
 """What people call the currencies that they write beside amounts, or in their place; other codes are read in capitals."""
 CODE_OF = {word: code for code, words in CURRENCIES.items() for word in words.split()}
 _SIGN = "|".join(sorted((re.escape(word) for word in CODE_OF), key=len, reverse=True))
-_SCALES = {"k": 1000, "thousand": 1000, "grand": 1000, "million": 10**6, "mn": 10**6, "billion": 10**9, "bn": 10**9, "": 1}
+_SCALES = {"k": 1000, "thousand": 1000, "grand": 1000, "million": 10**6, "billion": 10**9, "bn": 10**9, "": 1}
 MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<scale>{'|'.join(_SCALES)})?\s*(?P<after>{_SIGN})?"
 SPAN = (
     rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})(?=[\s-])|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
