@@ -110,10 +110,7 @@ class Renting(Struct, frozen=True):
             price=tuple(price),
             moves_known=spot_moves_known(offer) if is_spot else "",
             number=tuple(why_so_many(query, offer, nodes)),
-            exchange=(
-                *converted(query.currency, offer, market.exchange),
-                *market.rates.notes(query, offer.provider),
-            ),
+            exchange=(*converted(query.currency, offer, market.exchange), *market.rates.notes(query, offer.provider)),
         )
 
     def bill(self, offer: Offer, nodes: int) -> Bill:

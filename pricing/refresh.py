@@ -13,16 +13,7 @@ from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
-from pricing.checks import (
-    ListingRefused,
-    SourceListing,
-    Violation,
-    ended_names,
-    shortened,
-    sound,
-    told,
-    violations,
-)
+from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, shortened, sound, told, violations
 from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording

@@ -22,12 +22,7 @@ MOST_TEXT_BYTES = 64 * 2**20
 MOST_EVENT_BYTES = 2**30
 HEAD_BYTES = 4096
 MOST_CUT = 4
-PACKED = {
-    b"PK\x03\x04": "a zip archive",
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"(\xb5/\xfd": "Zstandard",
-}
+PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """Codes of a terminal: colours, moves of the cursor, titles."""
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version

@@ -57,10 +57,7 @@ metadata = MetaData()
 BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows itself only in an INTEGER column
 
 identity = Table(
-    "identity",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("key", LargeBinary, nullable=False),
+    "identity", metadata, Column("id", String(32), primary_key=True), Column("key", LargeBinary, nullable=False)
 )
 """One row: which store this is, and a random key that nobody outside it knows."""
 

@@ -19,14 +19,7 @@ from pricing.scope import Scope
 from pricing.sources.aws.calls import Calls, LimitReached, Unreachable
 from pricing.sources.aws.listing import settled
 from pricing.sources.aws.machines import described_machines, region_of
-from pricing.sources.aws.price_list import (
-    ACCELERATED_FAMILIES,
-    Machines,
-    Product,
-    price_list_offers,
-    product,
-    reading,
-)
+from pricing.sources.aws.price_list import ACCELERATED_FAMILIES, Machines, Product, price_list_offers, product, reading
 from pricing.sources.aws.services import LINUX_SPOT, savings_plan_offers, spot_offers
 from pricing.sources.common.listing import Listing
 from pricing.sources.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError

@@ -34,10 +34,7 @@ class Use:
 
 ON_DEMAND = Use(PurchaseOption.ON_DEMAND)
 SPOT = Use(PurchaseOption.SPOT)
-USES = (
-    *(ON_DEMAND, SPOT),
-    *(Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y")),
-)
+USES = (*(ON_DEMAND, SPOT), *(Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +84,7 @@ _CORE_OR_RAM = re.compile(r"^(?:(?P<family>\w+) )?(?:predefined )?(?P<instance>i
 _TPU = re.compile(r"^tpu[- ]?v?(?P<generation>\d(?:e|p|x|lite)?)(?P<rest>.*)$")
 _TPU_BOARD = re.compile(r"^(?P<pod> pod)?( accelerator\b.*)?$")
 
-_FAMILIES = {
-    **{name.lower(): name for name in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4", "N1")},
-    "a3mega": "A3Plus",
-}
+_FAMILIES = {**{name.lower(): name for name in ("A2", "A3", "A3Plus", "A3Ultra", "G2", "G4", "N1")}, "a3mega": "A3Plus"}
 _ACCELERATORS = {
     "a100": "nvidia-tesla-a100",
     "a100 80gb": "nvidia-a100-80gb",

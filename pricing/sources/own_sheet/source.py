@@ -25,18 +25,10 @@ from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
 from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, numbered_rows
-from pricing.sources.source import (
-    Bounds,
-    Collected,
-    CredentialsMissing,
-    SourceError,
-    SourceSetting,
-    SourceSpec,
-)
+from pricing.sources.source import Bounds, Collected, CredentialsMissing, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
-    "COSTCALC_SHEET",
-    "path or web address of a CSV file; a link that opens without signing in is a secret",
+    "COSTCALC_SHEET", "path or web address of a CSV file; a link that opens without signing in is a secret"
 )
 NO_SHEET = f"set {SHEET.variable} to the path or the web address of a CSV file"
 OWN = "own"
