@@ -47,11 +47,11 @@ class RunRefused(Exception):
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         self.errors = in_lines(dict(errors))
-        super().__init__("; ".join(f"{name}: {told}" for name, told in self.errors.items()))
+        super().__init__("; ".join(f"{name}: {message}" for name, message in self.errors.items()))
 
 
 class Facts(Struct, frozen=True):
-    """What the owner of a run says of it, as in `Run`; None where the log may tell. `hours` are those of the whole log."""
+    """What the owner of a run says of it, as in `Run`; None leaves it to the log. `hours` are those of the whole log."""
 
     name: str
     model: str | None = None
@@ -75,17 +75,17 @@ class Facts(Struct, frozen=True):
 
 
 def read_run(path: Path, facts: Facts, now: datetime) -> Run:
-    """The run whose log is in a file. Raises LogRefused where the file cannot be read, and RunRefused where a fact is missing."""
+    """The run whose log is in a file. Raises LogRefused for a file that cannot be read, RunRefused where a fact is missing."""
     log = read_log(path)
     if facts.steps_are == "epochs" and all(point.epochs is None for point in log.points):
         log = replace(log, points=tuple(point._replace(epochs=point.steps, steps=None) for point in log.points))
-    known = _with_stated(facts, log)
-    metric, column, errors = _metric(log, known)
+    facts = _with_stated(facts, log)
+    metric, column, errors = _metric(log, facts)
     points = [point for point in log.points if column in point.values]
-    errors |= _missing(known, log, points)
+    errors |= _missing(facts, log, points)
     if errors:
         raise RunRefused(errors)
-    return in_lines(_run(_Read(path, log, points, metric, column), known, now))
+    return in_lines(_run(_Read(path, log, points, metric, column), facts, now))
 
 
 class _Read(Struct, frozen=True):
@@ -126,7 +126,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
 
 
 def as_read(path: Path) -> tuple[str, ...]:
-    """How a log is understood before anybody said more of it, in sentences. Raises LogRefused."""
+    """Sentences that say how a log is understood on its own. Raises LogRefused."""
     log = read_log(path)
     first, last = log.points[0], log.points[-1]
     unit = "steps" if last.epochs is None else "epochs"
@@ -183,7 +183,7 @@ def _likeliest(columns: list[str]) -> list[str]:
 
 
 def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:
-    """What nobody said and the log does not tell."""
+    """A message for each fact that neither the owner nor the log gives."""
     errors = {}
     if facts.accelerator is None:
         errors["accelerator"] = "missing: what it ran on, such as 1xA100-80GB, or instance_type"
@@ -201,15 +201,14 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
     if points and all(point.epochs is None and point.steps is None for point in points):
         errors["metric"] = "the log says neither at which epoch nor at which step it was measured"
     steps = points[-1].steps if points and all(point.epochs is None for point in points) else None
-    if steps and not facts.steps_are:
-        seconds = (points[-1].seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR) / steps
-        if seconds > LONGEST_STEP:
-            errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
+    seconds = (points[-1].seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR) / steps if steps else 0.0
+    if seconds > LONGEST_STEP and not facts.steps_are:
+        errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
     return errors
 
 
 def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
-    """How many samples an epoch has, where the log counts epochs and steps: by the last step of each, as some log within."""
+    """Samples per epoch, from the last step of each epoch; None unless the log counts both epochs and steps."""
     both = list({point.epochs: point.steps for point in points if point.epochs and point.steps}.items())
     if not both:
         return None
@@ -218,7 +217,7 @@ def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
 
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
-    """The points after the start in order of their epochs; of several at one epoch the last."""
+    """The points after the start, ordered by epoch; the last of several at one epoch. Raises RunRefused."""
     by_epoch: dict[float, CurvePoint] = {}
     for point in read.points:
         epochs = point.epochs if point.epochs is not None else (point.steps or 0.0) * epochs_per_step
@@ -257,15 +256,14 @@ def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
 
 
 def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> bool:
-    """As said, or by the name of the metric. Raises RunRefused where neither tells and the values fall."""
+    """What the owner says, else what the metric's name says. Raises RunRefused if neither does and the values fall."""
     if facts.lower_is_better is not None:
         return facts.lower_is_better
     if is_lower_better(read.metric) or is_lower_better(read.column):
         return True
     if curve[-1].value < curve[0].value:
-        fell = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
-        missing = f"missing: {fell}; lower for a loss, higher for an accuracy"
-        raise RunRefused({"better": missing})
+        fall = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
+        raise RunRefused({"better": f"missing: {fall}; lower for a loss, higher for an accuracy"})
     return False
 
 
@@ -279,7 +277,7 @@ def _thinned(curve: list[CurvePoint]) -> tuple[CurvePoint, ...]:
 
 
 def implausible(run: Run, evidence: Evidence) -> str | None:
-    """What to ask where a known network ran far slower or faster than on any accelerator measured; None where it may be."""
+    """The question to ask if a known network ran far slower or faster than anybody measured it; None if it did not."""
     if run.model not in evidence.models or run.accelerator not in evidence.accelerators:
         return None
     rates = [
@@ -297,6 +295,6 @@ def implausible(run: Run, evidence: Evidence) -> str | None:
 
 
 def name_of(source: str) -> str:
-    """What a run is called after its file."""
+    """The name of a run, made from that of its file."""
     stem = source.rpartition("/")[2].partition(".")[0] or source
     return PARTS_OF_NAME.sub("-", stem.lower()).strip("-.")[:48]

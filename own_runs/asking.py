@@ -1,4 +1,4 @@
-"""Runs of the user's own as models that one can ask about: how they are found, and what may be asked of them."""
+"""The user's own runs as models to ask about: their names, and the targets that they reach."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OwnModel(Struct, frozen=True, eq=False, dict=True):
         return self.evidence.models[self.run.name]
 
     def values(self, crossing: Crossing) -> tuple[float, ...]:
-        """The values that its curve passes by this rule, the worst first."""
+        """The values that its curve passes by this rule, worst first."""
         sign = -1 if self.run.lower_is_better else 1
         values = np.array([sign * point.value for point in self.run.curve])
         return tuple(dict.fromkeys((sign * monotone(values, crossing)).tolist()))
@@ -51,7 +51,6 @@ class OwnModel(Struct, frozen=True, eq=False, dict=True):
 
 
 def own_models(rows: Iterable[OwnRun], beside: Evidence) -> Mapping[str, OwnModel]:
-    """The runs among stored rows by their names as they are compared. Of two of one name the user's own goes before one that
-    everybody sees."""
+    """The runs among stored rows by their `normalised` names. The user's own takes the place of a shared one of that name."""
     runs = sorted((row for row in rows if row.kind == RUN), key=lambda row: row.owner is not None)
     return {normalised(run.name): OwnModel(run, beside) for run in map(stored_run, runs)}

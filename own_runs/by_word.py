@@ -54,7 +54,7 @@ class Described(Struct, frozen=True):
         )
 
     def _network(self) -> Model:
-        known = self.parameters is not None and self.gmacs is not None
+        has_size = self.parameters is not None and self.gmacs is not None
         return Model(
             name=ANY,
             aliases=(),
@@ -63,7 +63,7 @@ class Described(Struct, frozen=True):
             gmacs=self.gmacs,
             image_size=REFERENCE_SIZE,
             source="your question",
-            speed_width=SIZE_WIDTH if known else 0.0,
+            speed_width=SIZE_WIDTH if has_size else 0.0,
         )
 
     def _recipe(self, network: Model) -> OwnRecipe:
@@ -94,7 +94,7 @@ class Described(Struct, frozen=True):
 
 
 def _of_size(network: Model, fitted: FittedParameters) -> FittedParameters:
-    """What is learned of networks of that size; of one whose size nobody says, that its range is wide by rule."""
+    """The parameters fitted to networks of that size; without a size, the range is wide by rule."""
     effects, widths = {**fitted.transfer.effects}, {**fitted.widths}
     if network.gmacs is None:
         widths["network"] = HalfWidth(fitted.widths["code"].ln, by_rule=True)

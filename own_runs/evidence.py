@@ -27,25 +27,26 @@ from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
 from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
 
-IMAGENET = "imagenet"
+IMAGENET = "imagenet"  # whose images are taken to be prepared by PyTorch's usual code
 
 
 def evidence_of(run: Run, evidence: Evidence) -> Evidence:
     """The evidence for questions whose model is this run, which is its only recipe.
 
-    A network that we know lends its arithmetic, its memory and what was learned of how it is carried from chip to chip. One that
-    we do not know is carried by the ratios of chips, and its range is wide by rule.
+    A network that we know lends its arithmetic, its memory and its fitted effects. The speed of any other is carried from chip to
+    chip by the ratios of chips, with a range that is wide by rule.
     """
     network = evidence.find_model(run.model)
-    known = network and replace(network, name=run.name, aliases=(), series=None)
-    model = known or _unknown_network(run, evidence)
+    renamed = network and replace(network, name=run.name, aliases=(), series=None)
+    model = renamed or _unknown_network(run, evidence)
     recipe = recipe_of(run, model)
+    speed = filled(Throughput, recipe, run, image_size=recipe.phases[0].image_size, data="real", note="")
     return replace(
         evidence,
         models={**evidence.models, run.name: model},
         recipes=(recipe,),
         schedules=(),
-        own_speeds=() if run.instance_type else (_speed(run, recipe),),
+        own_speeds=() if run.instance_type else (speed,),
         fitted=_fitted(run, model, network, evidence.fitted),
         version=f"{evidence.version}+{run.digest}",
         later=(),
@@ -54,7 +55,7 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
 
 
 def recipe_of(run: Run, model: Model) -> OwnRecipe:
-    """The run's curve and speed; its clock is that of the log, evaluations included."""
+    """The run as a recipe, with its curve and its speed; the log's clock counts evaluations too."""
     evaluations = []
     for point in run.curve:
         hours = None if point.seconds is None else point.seconds / SECONDS_PER_HOUR
@@ -67,7 +68,7 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
         family=model.family,
         framework=run.written_by,
         framework_family=FRAMEWORK,
-        stack=_stack(run),
+        stack=OWN_CODE if run.dataset == IMAGENET else OWN_DATA,
         precision=run.precision,
         global_batch_size=run.batch_size,
         scheduled_epochs=run.scheduled_epochs or run.epochs,
@@ -90,18 +91,8 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
     )
 
 
-def _speed(run: Run, recipe: OwnRecipe) -> Throughput:
-    """What it made on its own machine, on whichever of these it is asked about."""
-    return filled(Throughput, recipe, run, image_size=recipe.phases[0].image_size, data="real", note="")
-
-
-def _stack(run: Run) -> str:
-    """Images of ImageNet are taken to be prepared as PyTorch's usual code does; how other data are is not known."""
-    return OWN_CODE if run.dataset == IMAGENET else OWN_DATA
-
-
 def _unknown_network(run: Run, evidence: Evidence) -> Model:
-    """A network of which only this run is known: its batch is taken to fill the memory that it had."""
+    """A network known by this run alone, whose batch is taken to fill the accelerators' memory."""
     room = float(room_gib(np.array(part(evidence.accelerators, run.accelerator).memory_gib or math.inf), None))
     held = HELD * BYTES_PER_ACTIVATION[run.precision in SIXTEEN_BIT] / BYTES_PER_GIB
     activations = room / (run.batch_size / run.accelerators) / held / 1e6
@@ -118,8 +109,8 @@ def _unknown_network(run: Run, evidence: Evidence) -> Model:
 
 
 def _fitted(run: Run, model: Model, network: Model | None, fitted: FittedParameters) -> FittedParameters:
-    """What was learned of the network, under the run's name; of an unknown one how wide its range is by rule: as wide as that of
-    code that nobody published a speed of."""
+    """The network's fitted parameters under the run's name. The range of an unknown network is as wide, by rule, as that of code
+    without a published speed."""
     models, effects, widths = (
         {**fitted.transfer.models, run.name: model},
         {**fitted.transfer.effects},

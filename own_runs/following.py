@@ -26,8 +26,8 @@ class FollowedLog:
     _last: TrainingLog | None = field(default=None)
 
     def look(self) -> TrainingLog:
-        """The log so far. While its file is away, or rewritten, what was read before. Raises LogRefused before anything was,
-        which is NothingYet where the file has no value so far."""
+        """The log so far, or what was read last while its file is away or rewritten. Raises LogRefused before the first reading
+        succeeds: NothingYet for a file without a value."""
         try:
             self._last = self._read()
         except LogRefused:
@@ -41,7 +41,9 @@ class FollowedLog:
     def _read(self) -> TrainingLog:
         with self.path.open("rb") as file:
             head = file.read(HEAD_BYTES)
-        if is_event_file(head) or is_document(head) or self.path.stat().st_size > MOST_TEXT_BYTES:
+        first = head.lstrip().partition(LINE)[0].rstrip()
+        is_document = first.startswith(b"{") and not first.endswith(b"}")  # one of JSON, which is written as a whole
+        if is_event_file(head) or is_document or self.path.stat().st_size > MOST_TEXT_BYTES:
             return read_log(self.path)
         content = self.path.read_bytes()
         self._take(content[: content.rfind(LINE) + 1])  # without a last line that is still being written
@@ -62,19 +64,13 @@ class FollowedLog:
         self._current = content
 
 
-def is_document(head: bytes) -> bool:
-    """Whether a file is one JSON document, which is written as a whole."""
-    first = head.lstrip().partition(LINE)[0].rstrip()
-    return first.startswith(b"{") and not first.endswith(b"}")
-
-
 def is_header(line: bytes) -> bool:
-    """Whether a line has the names of a table's columns."""
+    """Whether a line may be the header of a table."""
     return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MARK.encode() not in line
 
 
 def continued(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points of a run that was stopped and went on: its clock goes on too, and epochs that were done again count once."""
+    """The points of a run that was resumed: its clock goes on, and epochs that were repeated count once."""
     kept: list[Point] = []
     before = last = 0.0
     for point in points:

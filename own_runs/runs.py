@@ -83,9 +83,8 @@ class Run(Struct, frozen=True):
 
     def stored(self, owner: str | None = None) -> OwnRun:
         """As a row of the store, which `owner` alone sees, or everybody."""
-        return OwnRun(
-            run_id(self.name, owner), RUN, owner, self.added_at.astimezone(UTC), msgspec.json.encode(self).decode()
-        )
+        document = msgspec.json.encode(self).decode()
+        return OwnRun(run_id(self.name, owner), RUN, owner, self.added_at.astimezone(UTC), document)
 
 
 def run_id(name: str, owner: str | None) -> str:

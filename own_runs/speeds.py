@@ -60,13 +60,8 @@ class MeasuredSpeed(Struct, frozen=True):
 
     def stored(self, owner: str | None = None) -> OwnRun:
         """As a row of the store, which takes the place of an earlier measurement of the same."""
-        parts = (
-            self.model,
-            f"{self.accelerators}x{self.accelerator}",
-            self.precision,
-            self.image_size,
-            (owner or "")[:OWNER_SIGNS],
-        )
+        machine = f"{self.accelerators}x{self.accelerator}"
+        parts = self.model, machine, self.precision, self.image_size, (owner or "")[:OWNER_SIGNS]
         name = SIGNS.sub("-", "-".join(map(str, filter(None, parts))).lower())
         document = msgspec.json.encode(self).decode()
         return OwnRun(f"own-{name}"[:64], SPEED, owner, self.measured_at.astimezone(UTC), document)

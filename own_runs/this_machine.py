@@ -34,7 +34,7 @@ def brand() -> str:
     if platform.system() == "Darwin":
         command = ["sysctl", "-n", "machdep.cpu.brand_string"]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return _told().get("model name") or platform.processor() or platform.machine()
+    return _facts().get("model name") or platform.processor() or platform.machine()
 
 
 def cpus() -> int:
@@ -55,13 +55,13 @@ def memory_gib() -> float | None:
     return int(total) / KIB_PER_GIB
 
 
-def processor(known: Processors) -> Processor | None:
-    """This machine's processor with the cores that this process may use: one of the `known` where its name tells, else by clock
-    and vector width. None where those cannot be read."""
-    like = known.named.get(_known_name(known) or "") or _by_its_flags()
+def processor(processors: Processors) -> Processor | None:
+    """This machine's processor with the cores that this process may use: the one of `processors` that its name says, else by
+    clock and vector width. None if those cannot be read."""
+    like = processors.named.get(_known_name(processors) or "") or _by_its_flags()
     if like is None:
         return None
-    facts = _told()
+    facts = _facts()
     threads = max(1, round(float(facts.get("siblings", 1)) / float(facts.get("cpu cores", 1))))
     cores = max(1, cpus() // threads)
     return replace(like, name=name(), like=like.name, cores=cores, threads_per_core=threads, memory_gib=memory_gib())
@@ -69,7 +69,7 @@ def processor(known: Processors) -> Processor | None:
 
 @lru_cache(maxsize=8)
 def with_this_machine(evidence: Evidence) -> Evidence:
-    """The evidence that knows this machine's processor too, as far as it can be read."""
+    """The evidence with this machine's processor, if it can be read."""
     own = processor(evidence.processors)
     if own is None:
         return evidence
@@ -78,19 +78,18 @@ def with_this_machine(evidence: Evidence) -> Evidence:
     return replace(evidence, processors=processors, version=f"{evidence.version}+{digest}")
 
 
-def _known_name(known: Processors) -> str | None:
+def _known_name(processors: Processors) -> str | None:
     """The known processor all of whose words this one's name has, or the one of its generation."""
     words = set(NO_DETAIL.sub(" ", brand()).split())
-    named = (
-        each.name for each in known.named.values() if set(each.name.split()) <= words and each.vendor not in GRAPHICS
-    )
-    return next(named, None) or GENERATIONS.get((brand(), _told().get("cpu family", "")))
+    known = (each.name for each in processors.named.values() if each.vendor not in GRAPHICS)
+    match = next((name for name in known if set(name.split()) <= words), None)
+    return match or GENERATIONS.get((brand(), _facts().get("cpu family", "")))
 
 
 def _by_its_flags() -> Processor | None:
     """By its clock and two vector units, as wide as its flags say, for multiplications and additions in 32 bits; AMD's before
     family 26 take 512 bits in two halves."""
-    facts, ghz = _told(), _ghz()
+    facts, ghz = _facts(), _ghz()
     flags = {*facts.get("flags", "").split(), *facts.get("Features", "").split()}
     halves = facts.get("vendor_id") == "AuthenticAMD" and int(facts.get("cpu family", "0")) < 26
     widths = {"asimd": 16.0, "avx": 16.0, "avx2": 32.0, "sve": 32.0, "avx512f": 32.0 if halves else 64.0}
@@ -113,16 +112,16 @@ def _by_its_flags() -> Processor | None:
 
 
 def _ghz() -> float | None:
-    """The base clock, or the fastest where only that is told."""
-    facts = _told()
+    """The base clock in GHz, or the fastest one if the system gives only that."""
+    facts = _facts()
     if "bogomips" in facts and "flags" in facts:  # only x86 has flags
         return float(facts["bogomips"]) / BOGOMIPS_PER_GHZ
     return float(FASTEST_KHZ.read_text()) / KHZ_PER_GHZ if FASTEST_KHZ.exists() else None
 
 
 @cache
-def _told() -> dict[str, str]:
-    """What Linux tells of the first logical processor; nothing on other systems."""
+def _facts() -> dict[str, str]:
+    """What Linux says of the first logical processor; nothing on other systems."""
     first, _, _ = CPU_INFO.read_text().partition("\n\n") if CPU_INFO.exists() else ("", "", "")
     lines = (line.partition(":") for line in first.splitlines())
     return {key.strip(): value.strip() for key, _, value in lines}

@@ -144,9 +144,8 @@ def _as_logged(plan: Plan, run: _Run) -> tuple[Plan, float]:
     plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
     target = plan.target or 0.0
     if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
-        raise CannotWatch(
-            f"{run.metric} is read in fractions, {run.values[-1]:.4g} now: write --target {target / PERCENT:g}"
-        )
+        value = f"{run.metric} is read in fractions, {run.values[-1]:.4g} now"
+        raise CannotWatch(f"{value}: write --target {target / PERCENT:g}")
     if plan.planned_epochs is None:
         raise CannotWatch(
             "the length of the run is unknown: add --planned-epochs, the length of its schedule, such as 90"
@@ -181,29 +180,24 @@ def _longer(run: _Run, plan: Plan, seen: Course, predicted: Forecast, family: Se
     error = _error(plan, run)
     if predicted.chance(error) >= LEVEL:
         return None
-    if (found := sure_length(predicted, seen, family, error)) is None:
+    if (length := sure_length(predicted, seen, family, error)) is None:
         return None
-    epochs, chance = found
+    epochs, chance = length
     return Longer(epochs, _cost(plan, epochs * run.hours_an_epoch()[1]), chance)
 
 
 def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
     metric = _metric(log, plan)
     points = [point for point in log.points if metric in point.values]
-    epochs = [_epochs(point, plan) for point in points]
-    known = [(done, point) for done, point in zip(epochs, points, strict=True) if done > 0]
-    if not known:
+    rows = [(done, point.seconds, point.values[metric]) for point in points if (done := _epochs(point, plan)) > 0]
+    if not rows:
         raise NothingYet(f"no epoch with {metric} is done")
-    if known[-1][1].seconds is None and plan.started is None:
+    epochs, seconds, values = zip(*rows, strict=True)
+    if seconds[-1] is None and plan.started is None:
         raise CannotWatch("the log has no times: add --started, when the run began, such as 2026-11-22T09:30")
-    done = known[-1][0]
-    running = (now - plan.started).total_seconds() / SECONDS_PER_HOUR if plan.started else 0.0
-    hours = [
-        running * each / done if point.seconds is None else point.seconds / SECONDS_PER_HOUR for each, point in known
-    ]
-    return _Run(
-        metric, tuple(each for each, _ in known), tuple(point.values[metric] for _, point in known), tuple(hours)
-    )
+    running = (now - plan.started).total_seconds() if plan.started else 0.0
+    clock = (running * done / epochs[-1] if at is None else at for done, at, _ in rows)
+    return _Run(metric, epochs, values, tuple(at / SECONDS_PER_HOUR for at in clock))
 
 
 def _metric(log: TrainingLog, plan: Plan) -> str:

@@ -68,7 +68,7 @@ def read_free_text(text: str) -> TrainingLog | None:
 
 
 def _rows(text: str) -> Iterator[tuple[str, Row]]:
-    """The lines that tell a place, after the first that tells a time; what a line lacks it takes from those before."""
+    """The lines that name an epoch or a step, after the first with a time; a line takes what it lacks from those before."""
     epoch: float | None = None
     moment: Row = {}
     for number, written in enumerate(text.splitlines(), 1):
@@ -76,33 +76,33 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
             continue
         line = LONG_GAP.sub(GAP, written)
         during = WITHIN.search(line) is not None
-        found, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
-        epoch = float(found[1]) if found else epoch
-        row: Row = {} if during or (found and step) else dict(_values(line))
-        place: Row = {"step": float(step[1])} if step and not found else {"epoch": epoch} if epoch is not None else {}
+        begun, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
+        epoch = float(begun[1]) if begun else epoch
+        row: Row = {} if during or (begun and step) else dict(_values(line))
+        place: Row = {"step": float(step[1])} if step and not begun else {"epoch": epoch} if epoch is not None else {}
         is_first, times = not moment, _times(line)
         moment = times if "timestamp" in times else moment
-        if (place and (row or found or step)) or (is_first and moment):
+        if (place and (row or begun or step)) or (is_first and moment):
             yield f"line {number}", (row | place if place else {}) | moment | times
 
 
 def _values(line: str) -> Iterator[tuple[str, float]]:
     """The values of a line by their names, in fractions where they are in percent."""
     kind, before = "", 0
-    for found in PAIR.finditer(line):
-        name, number, percent = found.groups()[:3] if found[1] else found.groups()[3:]
-        if said := OF_LINE.findall(line[before : found.start(2) if found[1] else found.start(5)]):
-            kind = f"{said[-1].lower()} "
-        before = found.end()
+    for match in PAIR.finditer(line):
+        name, number, percent = match.groups()[:3] if match[1] else match.groups()[3:]
+        if kinds := OF_LINE.findall(line[before : match.start(2) if match[1] else match.start(5)]):
+            kind = f"{kinds[-1].lower()} "
+        before = match.end()
         if not BESIDE.search(name):
             of = "" if OF_NAME.search(name) else kind
             number = number.rstrip(",")
             point = "." if DECIMAL_COMMA.fullmatch(number) else ""
             yield of + name, float(number.replace(",", point)) / (100 if percent else 1)
-    for found in SHARE.finditer(line):
-        yield kind + found[1], int(found[2]) / max(int(found[3]), 1)
-    for found in TOP.finditer(line):
-        yield f"top{found[1]}", float(found[2]) / 100
+    for match in SHARE.finditer(line):
+        yield kind + match[1], int(match[2]) / max(int(match[3]), 1)
+    for match in TOP.finditer(line):
+        yield f"top{match[1]}", float(match[2]) / 100
 
 
 def _times(line: str) -> Row:

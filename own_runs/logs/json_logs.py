@@ -28,8 +28,8 @@ def read_trainer_state(text: str) -> TrainingLog:
     state = _object(text)
     history = state.get("log_history")
     if not isinstance(history, list):
-        known = ", ".join(list(state)[:8])
-        raise LogRefused(f"the JSON has no log_history, as trainer_state.json of transformers has; it has {known}")
+        names = ", ".join(list(state)[:8])
+        raise LogRefused(f"the JSON has no log_history, as trainer_state.json of transformers has; it has {names}")
     batch = state.get("train_batch_size")
     stated = {"batch_size": str(batch)} if isinstance(batch, int) else {}
     ended = [entry["train_runtime"] for entry in history if isinstance(entry, dict) and "train_runtime" in entry]
@@ -111,7 +111,5 @@ def _object(text: str, where: str = "the file") -> Mapping[str, object]:
 
 def numbers_of(entry: Mapping[str, object]) -> dict[str, float]:
     """The entries that are numbers a float can hold."""
-    numbers = {
-        name: value for name, value in entry.items() if isinstance(value, (int, float)) and not isinstance(value, bool)
-    }
-    return {name: float(value) for name, value in numbers.items() if not abs(value) >= MOST}
+    numbers = ((name, value) for name, value in entry.items() if isinstance(value, (int, float)))
+    return {name: float(value) for name, value in numbers if not (isinstance(value, bool) or abs(value) >= MOST)}

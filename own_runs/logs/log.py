@@ -70,18 +70,18 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
 
     Raises NothingYet where there is none, and LogRefused for too many and for figures that no training has.
     """
-    found = []
+    kept = []
     for point in points:
         _check(point)
-        known = {metric_name(name): value for name, value in point.values.items() if not math.isnan(value)}
-        known.pop("", None)
-        if known:
-            found.append(point._replace(values=known))
-        if len(found) > MOST_POINTS:
+        values = {metric_name(name): value for name, value in point.values.items() if not math.isnan(value)}
+        values.pop("", None)
+        if values:
+            kept.append(point._replace(values=values))
+        if len(kept) > MOST_POINTS:
             raise LogRefused(f"{point.where}: more than {MOST_POINTS:,} points; keep one for each evaluation")
-    if not found:
+    if not kept:
         raise NothingYet("the file has no value of any metric: it needs a column such as accuracy or val_loss")
-    return tuple(found)
+    return tuple(kept)
 
 
 @lru_cache(maxsize=4096)
@@ -96,12 +96,12 @@ def counted_from_1(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def _check(point: Point) -> None:
-    limits = {
-        "epochs": (point.epochs, MOST_EPOCHS),
-        "seconds": (point.seconds, MOST_SECONDS),
-        "steps": (point.steps, 1e12),
-    }
-    for name, (value, most) in limits.items():
+    limits = (
+        ("epochs", point.epochs, MOST_EPOCHS),
+        ("seconds", point.seconds, MOST_SECONDS),
+        ("steps", point.steps, 1e12),
+    )
+    for name, value, most in limits:
         if value is not None and not 0 <= value <= most:
             raise LogRefused(f"{point.where}: {name} must be from 0 to {most:,.0f}; got {value:g}")
     for name, value in point.values.items():

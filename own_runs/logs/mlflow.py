@@ -26,15 +26,13 @@ def _points(text: str, metric: str) -> Iterator[Point]:
         parts = LINE.fullmatch(line.strip())
         if not parts:
             raise LogRefused(f"line {number}: must be a time in milliseconds, a value and a step; got {line[:40]}")
-        of = parts["run"], parts["data"]
-        first = first or of
-        if of != first:
+        subject = parts["run"], parts["data"]
+        first = first or subject
+        if subject != first:
             raise LogRefused(
                 f"line {number}: is of another run or data set than the first: give a file with those of one"
             )
         milliseconds = float(parts["time"])
         start = milliseconds if start is None else start
-        step = float(parts["step"]) if parts["step"] else None
-        yield Point(
-            f"line {number}", None, step, (milliseconds - start) / MILLISECONDS, {metric: float(parts["value"])}
-        )
+        step, seconds = float(parts["step"]) if parts["step"] else None, (milliseconds - start) / MILLISECONDS
+        yield Point(f"line {number}", None, step, seconds, {metric: float(parts["value"])})

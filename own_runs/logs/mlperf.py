@@ -63,7 +63,7 @@ def read_mlperf(text: str) -> TrainingLog:
     if not 0 <= start < LATEST_MS:
         raise LogRefused(f"the log of MLPerf starts at {start:g}, which is no date in milliseconds")
     stated, notes = _with_benchmark(
-        _said(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
+        _facts(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
     )
     stop = next((entry.time_ms for _, entry in entries if entry.key == "run_stop" and entry.time_ms > start), None)
     points = [_point(where, entry, start, stop) for where, entry in entries]
@@ -77,40 +77,40 @@ def read_mlperf(text: str) -> TrainingLog:
             raise LogRefused("the log of MLPerf counts samples, but has no train_samples to tell the epochs")
         points = [point._replace(epochs=None if point.epochs is None else point.epochs / size) for point in points]
         return TrainingLog("MLPerf", checked(points), stated, (*notes, SAMPLES_SEEN))
-    found = checked(points)
-    epochs, end = found[0].epochs, found[-1].seconds
-    if len(found) > 1 and {point.epochs for point in found} == {epochs} and epochs and end:
-        found = tuple(point._replace(epochs=epochs * (point.seconds or 0.0) / end) for point in found)
+    kept = checked(points)
+    epochs, end = kept[0].epochs, kept[-1].seconds
+    if len(kept) > 1 and {point.epochs for point in kept} == {epochs} and epochs and end:
+        kept = tuple(point._replace(epochs=epochs * (point.seconds or 0.0) / end) for point in kept)
         notes = (*notes, BY_TIME)
-    return TrainingLog("MLPerf", found, stated, notes)
+    return TrainingLog("MLPerf", kept, stated, notes)
 
 
-def _said(entries: Iterable[Entry]) -> dict[str, str]:
-    """The facts of a run; a list of one, as some write it, is its value, and what is no number is no size."""
-    said: dict[str, str] = {}
+def _facts(entries: Iterable[Entry]) -> dict[str, str]:
+    """The facts of a run. A list of one, as some write it, is its value; a size that is no number is left out."""
+    facts: dict[str, str] = {}
     for entry in entries:
         if fact := FACTS.get(entry.key):
             [value] = entry.value if isinstance(entry.value, list) and len(entry.value) == 1 else [entry.value]
-            said |= {fact: str(value)} if fact == "model" or value_of(value) is not None else {}
-    return said
+            facts |= {fact: str(value)} if fact == "model" or value_of(value) is not None else {}
+    return facts
 
 
 def _entries(text: str) -> Iterator[tuple[str, Entry]]:
     for number, line in enumerate(text.splitlines(), 1):
-        if found := LINE.search(line):
+        if match := LINE.search(line):
             try:
-                yield f"line {number}", _entry(found)
+                yield f"line {number}", _entry(match)
             except (msgspec.DecodeError, ValueError) as error:
                 raise LogRefused(f"line {number}: not a line of MLPerf's log: {error}") from None
 
 
-def _entry(found: re.Match[str]) -> Entry:
-    document = found["document"].strip()
-    if not found["key"]:
+def _entry(match: re.Match[str]) -> Entry:
+    document = match["document"].strip()
+    if not match["key"]:
         return msgspec.json.decode(document, type=Entry)
-    said = msgspec.json.decode(document, type=dict[str, Any])
-    metadata = msgspec.convert(said.get("metadata") or {}, dict[str, Any])
-    return Entry(float(found["seconds"]) * MILLISECONDS, found["key"], said.get("value"), metadata)
+    statement = msgspec.json.decode(document, type=dict[str, Any])
+    metadata = msgspec.convert(statement.get("metadata") or {}, dict[str, Any])
+    return Entry(float(match["seconds"]) * MILLISECONDS, match["key"], statement.get("value"), metadata)
 
 
 def _point(where: str, entry: Entry, start: float, stop: float | None) -> Point:
@@ -124,13 +124,13 @@ def _point(where: str, entry: Entry, start: float, stop: float | None) -> Point:
 
 
 def _values(entry: Entry) -> dict[str, float]:
-    """What was evaluated: one value, in words too, or several by their names."""
-    found = entry.value
-    if isinstance(found, dict) and isinstance(inner := found.get("accuracy"), dict):
-        found = inner
-    if isinstance(found, dict):
-        return numbers_of(found)
-    value = value_of(found) if isinstance(found, str) else found
+    """The values of an evaluation by their names; one of a single value may be text."""
+    result = entry.value
+    if isinstance(result, dict) and isinstance(inner := result.get("accuracy"), dict):
+        result = inner
+    if isinstance(result, dict):
+        return numbers_of(result)
+    value = value_of(result) if isinstance(result, str) else result
     return numbers_of({str(entry.metadata.get("metric", "accuracy")): value})
 
 
@@ -145,14 +145,17 @@ def _benchmark(name: str, day: date) -> Benchmark | None:
 
 
 def _with_benchmark(stated: Mapping[str, str], day: date) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What a log states, and what its benchmark tells beside. A size that is not that of the data set gives way to it."""
-    known = _benchmark(stated.get("model", ""), day)
-    if known is None:
+    """What a log states, with the facts of its benchmark, whose data set decides where the log states another size."""
+    benchmark = _benchmark(stated.get("model", ""), day)
+    if benchmark is None:
         return dict(stated), ()
     size = float(stated.get("samples_per_epoch", "nan"))
-    fits = known.samples / TOLERANCE <= size <= known.samples * TOLERANCE or (size > 0 and not known.exact)
-    told = {"model": known.model, "dataset": known.dataset, "better": known.better}
+    fits = benchmark.samples / TOLERANCE <= size <= benchmark.samples * TOLERANCE or (size > 0 and not benchmark.exact)
+    facts = {"model": benchmark.model, "dataset": benchmark.dataset, "better": benchmark.better}
     if fits:
-        return {**stated, **told}, ()
-    note = f"The log's train_samples of {size:,.0f} is not the size of {known.dataset}: {known.samples:,} samples are taken."
-    return {**stated, **told, "samples_per_epoch": str(known.samples)}, (note,) if size > 0 else ()
+        return {**stated, **facts}, ()
+    samples = benchmark.samples
+    note = (
+        f"The log's train_samples of {size:,.0f} is not the size of {benchmark.dataset}: {samples:,} samples are taken."
+    )
+    return {**stated, **facts, "samples_per_epoch": str(samples)}, (note,) if size > 0 else ()

@@ -79,9 +79,11 @@ def plain_lines(text: str) -> str:
 
 def _of_one_process(text: str, whom: re.Pattern[str]) -> str:
     """The lines without who printed them; of several processes, those of the one that printed most."""
-    told = [(found[0], line[found.end() :]) if (found := whom.match(line)) else ("", line) for line in text.split("\n")]
-    ((most, _),) = Counter(who.strip() for who, _ in told if who).most_common(1) or [("", 0)]
-    return "\n".join(line for who, line in told if who.strip() in ("", most))
+    lines = [
+        (match[0], line[match.end() :]) if (match := whom.match(line)) else ("", line) for line in text.split("\n")
+    ]
+    ((most, _),) = Counter(who.strip() for who, _ in lines if who).most_common(1) or [("", 0)]
+    return "\n".join(line for who, line in lines if who.strip() in ("", most))
 
 
 def _number(text: str) -> float:
@@ -97,14 +99,14 @@ def _imagenet(text: str) -> TrainingLog:
     points, epoch, steps, seconds = [], 0, 0, 0.0
     last: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        if found := IMAGENET_STEP.match(line):
-            kind, named, _, many, _, mean = found.groups()
+        if match := IMAGENET_STEP.match(line):
+            kind, named, _, many, _, mean = match.groups()
             epoch, steps = (int(named), int(many)) if kind == "Epoch" and named else (epoch, steps)
             last[kind] = int(many) * _number(mean)
-        elif found := IMAGENET_END.match(line):
+        elif match := IMAGENET_END.match(line):
             seconds += sum(last.values())
             last = {}
-            top1, top5 = (_number(each) / 100 for each in found.groups())
+            top1, top5 = (_number(each) / 100 for each in match.groups())
             done = epoch + 1
             points.append(Point(f"line {number}", done, done * steps, seconds, {"top1": top1, "top5": top5}))
     return TrainingLog("pytorch/examples", checked(points), {"dataset": "imagenet"})
@@ -119,14 +121,14 @@ def _vision(text: str) -> TrainingLog:
     """Accuracies in percent after each epoch, those of averaged weights apart; the time is that of all epochs and evaluations."""
     points, epoch, steps, seconds = [], 0, 0, 0.0
     for number, line in enumerate(text.splitlines(), 1):
-        if found := VISION_STEP.match(line):
-            epoch, steps = int(found[1]), int(found[2])
-        elif found := VISION_TIME.match(line):
-            days, hours, minutes, rest = (int(each or 0) for each in found.groups())
+        if match := VISION_STEP.match(line):
+            epoch, steps = int(match[1]), int(match[2])
+        elif match := VISION_TIME.match(line):
+            days, hours, minutes, rest = (int(each or 0) for each in match.groups())
             seconds += ((days * 24 + hours) * 60 + minutes) * 60 + rest
-        elif found := VISION_END.match(line):
-            of = "_ema" if found[1] else ""
-            values = {f"top1{of}": _number(found[2]) / 100, f"top5{of}": _number(found[3]) / 100}
+        elif match := VISION_END.match(line):
+            of = "_ema" if match[1] else ""
+            values = {f"top1{of}": _number(match[2]) / 100, f"top5{of}": _number(match[3]) / 100}
             points.append(Point(f"line {number}", epoch + 1, (epoch + 1) * steps, seconds, values))
     return TrainingLog("torchvision", checked(points), {"dataset": "imagenet"})
 
@@ -142,13 +144,13 @@ def _timm(text: str) -> TrainingLog:
     """The last line of an evaluation has the mean of all its batches; the time is the mean step of each epoch and evaluation."""
     points, epoch, steps, trained, seconds, batch = [], 0, 0, 0.0, 0.0, 0.0
     for number, line in enumerate(text.splitlines(), 1):
-        if found := TIMM_STEP.search(line):
-            epoch, steps, mean = int(found[1]), int(found[2]), _number(found[3])
-            trained, batch = steps * mean, mean * _number(found[4])
-        elif (found := TIMM_TEST.search(line)) and found[2] == found[3]:
-            seconds += trained + (int(found[3]) + 1) * _number(found[5])
-            trained, of = 0.0, "_ema" if found[1] else ""
-            values = {f"top1{of}": _number(found[7]) / 100, f"top5{of}": _number(found[9]) / 100}
+        if match := TIMM_STEP.search(line):
+            epoch, steps, mean = int(match[1]), int(match[2]), _number(match[3])
+            trained, batch = steps * mean, mean * _number(match[4])
+        elif (match := TIMM_TEST.search(line)) and match[2] == match[3]:
+            seconds += trained + (int(match[3]) + 1) * _number(match[5])
+            trained, of = 0.0, "_ema" if match[1] else ""
+            values = {f"top1{of}": _number(match[7]) / 100, f"top5{of}": _number(match[9]) / 100}
             points.append(Point(f"line {number}", epoch + 1, (epoch + 1) * steps, seconds, values))
     return TrainingLog("timm", checked(points), {"batch_size": f"{batch:.0f}"} if batch else {})
 
@@ -178,12 +180,12 @@ NANO_TOKENS = re.compile(rf"^tokens per iteration will be: {NUMBER}", re.M)
 
 def _nanogpt(text: str) -> TrainingLog:
     lines = list(enumerate(text.splitlines(), 1))
-    timed = [_number(found[3]) for _, line in lines if (found := NANO_STEP.match(line))]
+    timed = [_number(match[3]) for _, line in lines if (match := NANO_STEP.match(line))]
     each = median(timed) / MILLISECONDS if timed else None
     points = [
-        Point(f"line {number}", None, float(found[1]), each and float(found[1]) * each,
-              {"train_loss": _number(found[2]), "val_loss": _number(found[3])})
-        for number, line in lines if (found := NANO_LOSS.match(line))
+        Point(f"line {number}", None, float(match[1]), each and float(match[1]) * each,
+              {"train_loss": _number(match[2]), "val_loss": _number(match[3])})
+        for number, line in lines if (match := NANO_LOSS.match(line))
     ]  # fmt: skip
     tokens = NANO_TOKENS.search(text)
     stated = {"batch_size": str(int(_number(tokens[1])))} if tokens else {}
@@ -196,9 +198,9 @@ MODDED = re.compile(rf"^step:(\d+)/(\d+) (?:val_loss|loss):{NUMBER}.*?train_time
 def _modded(text: str) -> TrainingLog:
     points = []
     for number, line in enumerate(text.splitlines(), 1):
-        if (found := MODDED.match(line)) and "val_loss" in line:
-            seconds = _number(found[4]) / (MILLISECONDS if found[5] == "ms" else 1)
-            points.append(Point(f"line {number}", None, float(found[1]), seconds, {"val_loss": _number(found[3])}))
+        if (match := MODDED.match(line)) and "val_loss" in line:
+            seconds = _number(match[4]) / (MILLISECONDS if match[5] == "ms" else 1)
+            points.append(Point(f"line {number}", None, float(match[1]), seconds, {"val_loss": _number(match[3])}))
     return TrainingLog("modded-nanogpt", checked(points))
 
 
@@ -213,13 +215,13 @@ def _llmc(text: str) -> TrainingLog:
     """Validation losses stand on lines of their own behind the step; the first one is of the network before training."""
     points, step, seconds, tokens = [], 0.0, 0.0, 0.0
     for number, line in enumerate(text.splitlines(), 1):
-        if found := LLMC_STEP.match(line):
-            step, taken = float(found[1]), _number(found[4]) / MILLISECONDS
+        if match := LLMC_STEP.match(line):
+            step, taken = float(match[1]), _number(match[4]) / MILLISECONDS
             seconds += taken
-            tokens = tokens or taken * _number(found[5])
-            points.append(Point(f"line {number}", None, step, seconds, {"train_loss": _number(found[3])}))
-        elif found := LLMC_VALUE.match(line):
-            points.append(Point(f"line {number}", None, step, seconds, {"val_loss": _number(found[1])}))
+            tokens = tokens or taken * _number(match[5])
+            points.append(Point(f"line {number}", None, step, seconds, {"train_loss": _number(match[3])}))
+        elif match := LLMC_VALUE.match(line):
+            points.append(Point(f"line {number}", None, step, seconds, {"val_loss": _number(match[1])}))
     batch = LLMC_BATCH.search(text)
     stated = {"batch_size": batch[1] if batch else f"{tokens:.0f}"} if batch or tokens else {}
     return TrainingLog("llm.c", checked(points), stated)
@@ -228,9 +230,9 @@ def _llmc(text: str) -> TrainingLog:
 def _llmc_file(text: str) -> TrainingLog:
     """The file `main.log` that it writes beside: steps and losses without times."""
     points = [
-        Point(f"line {number}", None, float(found[1]), None, {LLMC_NAMES[found[2]]: _number(found[3])})
+        Point(f"line {number}", None, float(match[1]), None, {LLMC_NAMES[match[2]]: _number(match[3])})
         for number, line in enumerate(text.splitlines(), 1)
-        if (found := LLMC_FILE.match(line))
+        if (match := LLMC_FILE.match(line))
     ]
     return TrainingLog("llm.c", checked(points))
 
@@ -242,12 +244,12 @@ def _pycls(text: str) -> TrainingLog:
     """Shares that are wrong, in percent, after each epoch; the time is that of all epochs and evaluations."""
     points, seconds = [], 0.0
     for number, line in enumerate(text.splitlines(), 1):
-        if found := PYCLS.search(line):
-            told = json.loads(found[1])
-            seconds += float(told["time_epoch"])
-            if found[2] == "test":
-                epoch = float(str(told["epoch"]).partition("/")[0])
-                values = {"top1": 1 - float(told["top1_err"]) / 100, "top5": 1 - float(told["top5_err"]) / 100}
+        if match := PYCLS.search(line):
+            stats = json.loads(match[1])
+            seconds += float(stats["time_epoch"])
+            if match[2] == "test":
+                epoch = float(str(stats["epoch"]).partition("/")[0])
+                values = {"top1": 1 - float(stats["top1_err"]) / 100, "top5": 1 - float(stats["top5_err"]) / 100}
                 points.append(Point(f"line {number}", epoch, None, seconds, values))
     return TrainingLog("pycls", checked(points))
 
@@ -265,10 +267,10 @@ def _dated(text: str, end: re.Pattern[str], name: str, counted_from: int) -> Tra
             month, day = filter(None, dated.groups()[:4])
             moment = datetime.fromisoformat(f"{LEAP_YEAR}-{month}-{day} {dated[5]}")
             begun = begun or moment
-        if (found := end.search(line)) and begun:
+        if (match := end.search(line)) and begun:
             seconds = (moment - begun).total_seconds() % SECONDS_PER_YEAR
-            values = {"top1": _number(found[2]) / 100, "top5": _number(found[3]) / 100}
-            points.append(Point(f"line {number}", int(found[1]) + counted_from, None, seconds, values))
+            values = {"top1": _number(match[2]) / 100, "top5": _number(match[3]) / 100}
+            points.append(Point(f"line {number}", int(match[1]) + counted_from, None, seconds, values))
     return TrainingLog(name, checked(points), {"dataset": "imagenet"})
 
 
@@ -279,9 +281,9 @@ PAIR = re.compile(rf"(\w+):{NUMBER}(?= |$)")
 def _torchtune(text: str) -> TrainingLog:
     points = []
     for number, line in enumerate(text.splitlines(), 1):
-        if found := TUNE.match(line):
-            values = {name: _number(value) for name, value in PAIR.findall(found[2]) if "loss" in name}
-            points.append(Point(f"line {number}", None, float(found[1]), None, values))
+        if match := TUNE.match(line):
+            values = {name: _number(value) for name, value in PAIR.findall(match[2]) if "loss" in name}
+            points.append(Point(f"line {number}", None, float(match[1]), None, values))
     return TrainingLog("torchtune", checked(points))
 
 
@@ -296,10 +298,10 @@ def _torchtitan(text: str) -> TrainingLog:
         dated = DATED.search(line)
         moment = datetime.fromisoformat(dated[1].replace(",", ".")) if dated else None
         begun = begun or moment
-        if found := TITAN.search(line):
+        if match := TITAN.search(line):
             seconds = (moment - begun).total_seconds() if moment and begun else None
-            name = "val_loss" if found[1] else "loss"
-            points.append(Point(f"line {number}", None, float(found[2]), seconds, {name: _number(found[3])}))
+            name = "val_loss" if match[1] else "loss"
+            points.append(Point(f"line {number}", None, float(match[2]), seconds, {name: _number(match[3])}))
     return TrainingLog("torchtitan", checked(points))
 
 
@@ -320,9 +322,9 @@ def _trainer(text: str) -> TrainingLog:
 
 def _dicts(line: str) -> Iterator[dict[str, float]]:
     """The dictionaries of numbers in a line; newer versions print numbers as words."""
-    for found in TRAINER.findall(line):
+    for text in TRAINER.findall(line):
         try:
-            entry = ast.literal_eval(found)
+            entry = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         numbers = {}

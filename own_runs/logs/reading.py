@@ -131,8 +131,8 @@ def _read_lines(text: str) -> TrainingLog:
     try:
         return read_table(text)
     except LogRefused:
-        if found := read_free_text(text):
-            return found
+        if log := read_free_text(text):
+            return log
         if any(sign in text.partition("\n")[0] for sign in "\t,;"):
             raise
         raise NothingYet(f"no line names an epoch or a step, and a value beside it; {KNOWN}") from None

@@ -20,7 +20,7 @@ from own_runs.logs.columns import (
     rows_of_table,
     value_of,
 )
-from own_runs.logs.log import LogRefused, Point, TrainingLog
+from own_runs.logs.log import LogRefused, TrainingLog
 
 UNITS = "seconds, minutes or hours"
 BESIDE = re.compile(r"__(MIN|MAX)$")  # Weights & Biases exports the ends of a smoothed line beside it
@@ -76,7 +76,11 @@ def read_table(text: str) -> TrainingLog:
         points, notes = points_of(rows, Meaning(writer.name, writer.from_0, writer.seconds))
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
-    return TrainingLog(writer.name, tuple(_in_fractions(point, writer) for point in points), notes=notes)
+    fractions = []
+    for point in points:
+        values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
+        fractions.append(point._replace(values=values))
+    return TrainingLog(writer.name, tuple(fractions), notes=notes)
 
 
 def _check_header(header: Sequence[str]) -> None:
@@ -96,8 +100,3 @@ def _with_clear_times(where: str, row: dict[str, str], writer: Writer) -> dict[s
         if name.casefold() in UNCLEAR and name != writer.seconds and is_number:
             raise LogRefused(f"{where}: {name} has no unit: rename the column to {UNITS}")
     return row
-
-
-def _in_fractions(point: Point, writer: Writer) -> Point:
-    values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
-    return point._replace(values=values)

@@ -83,7 +83,7 @@ def _scalars(path: Path) -> Scalars:
         from tensorboard.compat.proto.event_pb2 import Event
     except ModuleNotFoundError:
         raise LogRefused("event files need TensorBoard: pip install tensorboard") from None
-    found, start = Scalars(), None
+    scalars, start = Scalars(), None
     for place, record in _records(path):
         try:
             event = Event.FromString(record)
@@ -91,8 +91,8 @@ def _scalars(path: Path) -> Scalars:
             raise LogRefused(f"byte {place}: this record is no event of TensorBoard") from None
         start = event.wall_time if start is None else start
         for tag, value in _values(event):
-            found.add(tag, Scalar(event.step, max(event.wall_time - start, 0.0), value))
-    return found
+            scalars.add(tag, Scalar(event.step, max(event.wall_time - start, 0.0), value))
+    return scalars
 
 
 def _records(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -131,12 +131,12 @@ def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) ->
     for tag, scalars in series.items():
         for scalar in scalars:
             steps[scalar.step][tag] = scalar
-    at, logged = [one.step for one in epochs], [one.value for one in epochs]
+    at, logged = [scalar.step for scalar in epochs], [scalar.value for scalar in epochs]
     for step in sorted(steps):
         values = steps[step]
         epoch = float(np.interp(step, at, logged)) if at else None
-        seconds = max(one.seconds for one in values.values())
-        yield Point(f"step {step}", epoch, float(step), seconds, {tag: one.value for tag, one in values.items()})
+        seconds = max(scalar.seconds for scalar in values.values())
+        yield Point(f"step {step}", epoch, float(step), seconds, {tag: scalar.value for tag, scalar in values.items()})
 
 
 def _counts_from_0(epochs: Sequence[Scalar]) -> bool:

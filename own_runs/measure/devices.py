@@ -42,16 +42,13 @@ class Device(Struct, frozen=True):
 
 
 def find_device(kind: str | None = None, name: str | None = None) -> Device:
-    """The device of this kind, else the fastest kind there is; `name` is what to call it if the machine does not know.
-
-    Raises CannotMeasure.
-    """
+    """The device of this kind, else of the fastest kind present, under `name` if that is given. Raises CannotMeasure."""
     if kind is not None and kind not in KINDS:
         raise CannotMeasure(f"there is no device {kind}: write {', '.join(KINDS)}")
     present = [each for each in KINDS if _is_present(each)]
     if kind is not None and kind not in present:
         raise CannotMeasure(f"PyTorch {torch.__version__} finds no {kind} here: it finds {', '.join(present)}")
-    return FOUND[kind or present[0]](name)
+    return DEVICES[kind or present[0]](name)
 
 
 def _is_present(kind: str) -> bool:
@@ -101,7 +98,7 @@ def _tpu(name: str | None) -> Device:
     return Device("xla", name, memory, ("bf16", "fp32"), synchronize)
 
 
-FOUND: dict[str, Callable[[str | None], Device]] = {
+DEVICES: dict[str, Callable[[str | None], Device]] = {
     "cuda": _gpu,
     "mps": _apple_gpu,
     "xla": _tpu,

@@ -39,8 +39,8 @@ def small_device(device: Device, source: str) -> SmallDevice:
 
 def tried(device: Device, constants: SmallDevice) -> tuple[float, float]:
     """Seconds of a step of that network: as the constants say, and as measured."""
-    said = step_time(Training(TRIED, TRIED_BATCH, TRIED_BATCH, 1), constants).seconds
-    return said, _step_seconds(TRIED, TRIED_BATCH, device)
+    predicted = step_time(Training(TRIED, TRIED_BATCH, TRIED_BATCH, 1), constants).seconds
+    return predicted, _step_seconds(TRIED, TRIED_BATCH, device)
 
 
 def dense(network: SmallNetwork) -> nn.Module:
@@ -69,8 +69,8 @@ def _step_seconds(network: SmallNetwork, batch_size: int, device: Device) -> flo
 def operations_per_second(device: Device) -> float:
     """Multiplications and additions of large matrix products in 32 bits."""
     side = SIDES.get(device.kind, USUAL_SIDE)
-    one, other = (torch.randn(side, side, device=device.torch_device) for _ in range(2))
-    return 2 * side**3 / _seconds(lambda: one @ other, device)
+    left, right = (torch.randn(side, side, device=device.torch_device) for _ in range(2))
+    return 2 * side**3 / _seconds(lambda: left @ right, device)
 
 
 def _seconds(work: Callable[[], object], device: Device) -> float:

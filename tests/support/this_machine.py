@@ -39,5 +39,5 @@ def forgotten() -> Iterator[None]:
 
 
 def _forget() -> None:
-    for known in (this_machine.brand, this_machine.with_this_machine, this_machine._told):
+    for known in (this_machine.brand, this_machine.with_this_machine, this_machine._facts):
         known.cache_clear()
