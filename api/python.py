@@ -18,8 +18,8 @@ from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
 from api.questions.schemas.training import COST_LAYOUT, LayoutSchema, TrainingSchema
-from api.reports.cost import CostReport, cost_report
-from api.service import Service
+from api.reports.advice import Advice
+from api.service import Service, query_of
 from api.settings import read_settings
 from costcalc.answers import Answer, Estimate
 
@@ -42,7 +42,7 @@ class Session:
         arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
         catalogue = self.service.catalogue()
         values, _ = self.service.parse(QUESTION, arguments, catalogue)
-        return CostAnswer(cost_report(self.service, catalogue, values))
+        return CostAnswer(Advice(self.service, catalogue, query_of(values)))
 
 
 def session() -> Session:
@@ -75,7 +75,7 @@ class Picture:
 class CostAnswer:
     """The answer to a question: as text its verdict, in a notebook a table."""
 
-    report: CostReport
+    report: Advice
 
     @cached_property
     def answer(self) -> Answer:
@@ -111,7 +111,7 @@ class CostAnswer:
         """Cost against time, of everything that one can rent now."""
         from api.formats.charts.cost_and_time import figure
 
-        return Picture(figure(self.report).svg())
+        return Picture(figure(self.answer, self.report.glance.points).svg())
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)

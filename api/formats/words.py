@@ -15,6 +15,7 @@ from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
 from costcalc.picks import PickName
 from costcalc.query import Basis
 from costcalc.reasons import within_percent
+from costcalc.rented import FREE_TIER
 from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, value_in_words
 from costcalc.training import Metric
 from costcalc.units import in_words
@@ -216,6 +217,11 @@ def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
 def on_calendar(each: Estimate) -> str:
     """The time on the calendar, where there is waiting between sessions: `78 days with waiting`."""
     return f"{in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
+
+
+def waiting(free: Estimate) -> str:
+    """What a free tier takes, in words: hours of work, calendar time, sessions and quota."""
+    return next(line.removeprefix(FREE_TIER) for line in free.assumptions if line.startswith(FREE_TIER))
 
 
 def span(low: float, high: float) -> str:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from api.formats import csv_export
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.formats.terminal.estimates import best_lines, estimate_lines, gaps
 from api.formats.terminal.grid import View, paragraph
-from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned
+from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned, waiting
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
 from api.questions.themes import as_options
-from api.reports.cost import CostReport, waiting
+from api.reports.cost import CostReport
 from api.reports.left_out import left_out
 from costcalc.answers import Answer
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.tasks.goals import goal_in_words
+
+if TYPE_CHECKING:
+    from api.formats.charts.figure import Figure
 
 LINES = 24
 """Lines of a terminal that the first answer fits."""
@@ -109,3 +113,10 @@ def xlsx(report: CostReport, layout: Layout) -> bytes:
     from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
     return workbooks.cost(report.with_frontier(), *report.commitments(), layout)
+
+
+def figure(report: CostReport) -> Figure:
+    """The picture of the estimates by cost and time."""
+    from api.formats.charts import cost_and_time  # a table does not wait for it
+
+    return cost_and_time.figure(report.answer, report.glance.points)

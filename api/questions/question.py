@@ -53,7 +53,7 @@ class Question(Struct, frozen=True, dict=True):
     """One question that people ask.
 
     `parameters` is a marshmallow schema, `report` a function of (service, catalogue, values), and `document` the type of the
-    JSON answer: `cost_report` answers with the `CostDocument` beside it, where nothing else is said. `forms` has what writes
+    JSON answer: that beside the report, called after it, where nothing else is said. `forms` has what writes
     a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its `table`, of which those that
     `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses beside those of every
     path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters on the page and in

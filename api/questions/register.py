@@ -20,7 +20,7 @@ QUESTIONS = (
         "api.questions.schemas.training:TrainingSchema",
         "api.reports.cost:cost_report",
         _forms("cost", "terminal", "csv", "xlsx"),
-        Chart("Cost against time", "api.formats.charts.cost_and_time:figure"),
+        Chart("Cost against time", "api.forms.cost:figure"),
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
             "what to rent first, then lists every machine that reaches it. Without TARGET, --epochs says how long to train.",

@@ -7,7 +7,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from api.questions.values import Values
-from api.reports.cost import CostReport
+from api.reports.advice import Advice
 from api.reports.paging import OfQuery
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, PriceBasis
@@ -37,7 +37,7 @@ class EstimateReport(OfQuery):
     @cached_property
     def answer(self) -> Answer:
         """The answer of which it is the only estimate shown."""
-        return CostReport(self.service, self.catalogue, self.query).answer
+        return Advice(self.service, self.catalogue, self.query).answer
 
     @property
     def estimate(self) -> Estimate | None:

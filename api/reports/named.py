@@ -13,7 +13,7 @@ from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_M
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.accuracy import last_that
-from api.reports.cost import CostReport
+from api.reports.advice import Advice
 from api.reports.unnamed import FITS, of_own_machine
 from api.reports.verdict import in_short
 from api.service import Service
@@ -62,7 +62,7 @@ def _goal(metric: str, target: float) -> str:
     return f"{target * 100:g} % {metric_name(metric)}" if metric in ("top1", "top5") else value_in_words(metric, target)
 
 
-def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
+def with_a_target(meant: Understanding, report: Advice) -> Understanding:
     """A sentence about a network of ImageNet that names no accuracy with the highest that its conditions allow, where it asks for
     that, or where they do not allow the usual one; as it is otherwise."""
     most = next((each for each in meant.asked if each.startswith(MOST_ACCURACY)), None)
@@ -90,7 +90,7 @@ def with_a_target(meant: Understanding, report: CostReport) -> Understanding:
     )
 
 
-def _highest(report: CostReport, accelerators: int | None) -> float | None:
+def _highest(report: Advice, accelerators: int | None) -> float | None:
     """The highest accuracy that the conditions of a question allow with so many accelerators."""
     asked = replace(of_own_machine(report.query), accelerators=accelerators)
 
@@ -100,7 +100,7 @@ def _highest(report: CostReport, accelerators: int | None) -> float | None:
     return next(filter(None, (last_that(lambda one, f=fits: allows(one, f), TARGETS) for fits in FITS)), None)  # type: ignore[misc]
 
 
-def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
+def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
     """A sentence that asks for energy or emissions with those of the first pick of which they are known; as it is where they are
     of none."""
     about = [each for each in meant.asked if ENERGY in each]
@@ -122,7 +122,7 @@ def with_its_energy(meant: Understanding, report: CostReport) -> Understanding:
     return replace(meant, choice=(*meant.choice, told), asked=others)
 
 
-def with_its_month(meant: Understanding, report: CostReport) -> Understanding:
+def with_its_month(meant: Understanding, report: Advice) -> Understanding:
     """A sentence that says how often somebody trains, or what a month may cost, with the month's cost or its runs."""
     answer, query = report.answer, report.query
     if not meant.monthly or not answer.picks:

@@ -18,8 +18,8 @@ from api.questions.resolving import MACHINE
 from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
 from api.questions.values import RunValues
-from api.reports.cost import cost_report
-from api.service import Service
+from api.reports.advice import Advice
+from api.service import Service, query_of
 from api.stored import StoredRuns
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
@@ -131,7 +131,7 @@ def tried_run(service: Service, run: Run, target: float | None, owner: str | Non
     reached = run.reached if target is None else target
     asked = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
     values, _ = beside.parse(QUESTION, asked, catalogue)
-    verdict = cost_report(beside, catalogue, values).answer.verdict
+    verdict = Advice(beside, catalogue, query_of(values)).answer.verdict
     kept = tuple(line for line in verdict if not line.startswith("Next:"))  # its commands need a run that is kept
     return TriedRun(own_recipe(row), run.curve, reached, kept)
 

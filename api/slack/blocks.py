@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from api.formats import words
-from api.formats.words import bought, hours, how_fresh, in_one_line, marks_explained, seen, time
-from api.reports.cost import waiting
+from api.formats.words import bought, hours, how_fresh, in_one_line, marks_explained, seen, time, waiting
 from api.reports.left_out import left_out
 from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
 from costcalc.answers import Answer, Estimate

@@ -14,9 +14,9 @@ from api.formats.launch_files import file_name, launch_file
 from api.questions.fields import Cost
 from api.questions.links import to_url
 from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, TrainingSchema
-from api.reports.cost import cost_report
+from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
-from api.service import with_moment
+from api.service import query_of, with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
 from costcalc.query import EstimateQuery
@@ -96,7 +96,7 @@ def feed() -> Response:
     values, _ = service.parse(FEED, arguments(), catalogue)
     parts = (catalogue.snapshot, sorted(values.items()), values.get("as_of") or service.clock().date())
     below = values.pop("below", None)
-    report = cost_report(service, catalogue, values)
+    report = Advice(service, catalogue, query_of(values))
 
     def body() -> bytes:
         answer, root = report.answer, request.host_url.rstrip("/")

@@ -11,14 +11,14 @@ from api.formats import words
 from api.formats.charts.figure import Band, Entry, Figure, Place, grid, nothing
 from api.formats.charts.frame import MOST_COLOURS
 from api.formats.charts.plot import Chosen, Label, Mark, Plot, plot
-from api.reports.cost import CostReport
+from api.reports.glance import Points
+from costcalc.answers import Answer
 
 Link = Callable[[Mark], str]
 
 
-def figure(report: CostReport) -> Figure:
-    """The picture of a question's estimates; words in its place where there are none."""
-    answer, points = report.answer, report.glance.points
+def figure(answer: Answer, points: Points) -> Figure:
+    """The picture of an answer whose estimates are these points; words in its place where there are none."""
     query = answer.query
     if not len(points.rows):
         return nothing()

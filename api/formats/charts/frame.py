@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 import numpy as np
 
 from api.formats.charts.figure import Scale, Tick
-from api.reports.cost import Point, Points
+from api.reports.glance import Point, Points
 from costcalc.answers import Answer
 from costcalc.money import SIGNS
 from costcalc.units import Flags, Floats

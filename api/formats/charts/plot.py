@@ -12,7 +12,7 @@ import numpy as np
 from api.formats import words
 from api.formats.charts.figure import Place, Tick, across, stepped, up
 from api.formats.charts.frame import SHAPES, Axis, Frame, most_shown, short
-from api.reports.cost import Point, Points
+from api.reports.glance import Point, Points
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
 from costcalc.money import money

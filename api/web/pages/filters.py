@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from api.questions.fields import Choice
 from api.questions.links import text_of
 from api.questions.spellings import ALONE
-from api.reports.cost import Glance
+from api.reports.glance import Glance
 from api.service import COST
 from api.web.pages.address import Address
 from costcalc.offers import PurchaseOption

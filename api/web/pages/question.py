@@ -19,9 +19,9 @@ from api.questions.links import text_of, to_url
 from api.questions.question import Question
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
+from api.reports.advice import Advice
 from api.reports.ask import AskReport
 from api.reports.compare import CompareSchema
-from api.reports.cost import CostReport, waiting
 from api.reports.left_out import left_out
 from api.service import COST, Service, with_moment
 from api.web.files import feed_of
@@ -120,7 +120,7 @@ def _trained(at: Address) -> dict[str, Any]:
 def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     service, given = current_service(), at.given
     query, _ = service.question(given, catalogue)
-    report = CostReport(service, catalogue, query)
+    report = Advice(service, catalogue, query)
     answer = report.answer
     is_list = any(given.get(name) for name in LISTING)
     rows = (
@@ -135,7 +135,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "is_list": is_list,
         "rows": rows,
         "many": many,
-        "waiting": waiting,
+        "waiting": words.waiting,
         "taking": partial(taking, query, answer=answer),
         "headline": _headline(answer, query),
         "picks": list(_named(answer)),
@@ -198,7 +198,7 @@ def _beside_cheapest(mine: Estimate, cheapest: Pick) -> str:
     return f"{apart[0].upper()}{apart[1:]}."
 
 
-def _today(report: CostReport) -> Estimate | None:
+def _today(report: Advice) -> Estimate | None:
     """The lead of today, where another date is asked for; None too where nothing is found today."""
     if report.query.as_of is None:
         return None

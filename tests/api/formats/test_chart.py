@@ -9,7 +9,7 @@ import pytest
 
 from api.formats.charts.figure import Place, stepped
 from api.formats.charts.plot import MOST_NAMED, plot
-from api.reports.cost import CostReport
+from api.reports.advice import Advice
 
 SVG = "{http://www.w3.org/2000/svg}"
 ASKED = "model=resnet50&target=0.757&provider=gcp&purchase=spot"
@@ -31,7 +31,7 @@ def most_shown(found):
 
 def plot_of(service, given):
     catalogue = service.catalogue()
-    report = CostReport(service, catalogue, service.question(given, catalogue)[0])
+    report = Advice(service, catalogue, service.question(given, catalogue)[0])
     return plot(report.answer, report.glance.points)
 
 

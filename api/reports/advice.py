@@ -1,0 +1,65 @@
+"""The answer to a question about cost, with what to make of it: the verdict, and the changes of the question that find more."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+
+from msgspec.structs import replace
+
+from api.questions.regions import located
+from api.questions.subjects import whose_target
+from api.reports.glance import Glance
+from api.reports.left_out import Hints, nothing
+from api.reports.next_step import next_step
+from api.reports.paging import OfQuery
+from api.reports.verdict import verdict
+from costcalc.answers import Answer
+from costcalc.catalogue.catalogue import OfferFilter
+from costcalc.estimate import Asked
+from costcalc.query import EstimateQuery
+
+
+class Advice(OfQuery):
+    """A question's answer in words, and all its estimates at a glance."""
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The estimates and the verdict; where there are none or a few, with the changes of the question that bring more."""
+        hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
+        found = hints.added(self.service.answered(self._asked))
+        missing = "" if found.count else nothing(found)
+        return replace(
+            found, verdict=verdict(found, self.notes, missing, next_step(found, self.service.evidence.accelerators))
+        )
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before the figures: whose target it is where the question names none, and that regions asked about have no
+        rates, and which ones stand in."""
+        as_of = self.query.as_of or self.service.clock()
+        catalogue = self.service.at(self.catalogue, self.query.as_of)
+        return (*whose_target(self.query), *located(self.query, catalogue, as_of, self.service.sources).notes)
+
+    @cached_property
+    def _asked(self) -> Asked:
+        return self.service.asked(self.query, self.catalogue)
+
+    def _answer_instead(self, query: EstimateQuery) -> Answer:
+        """The answer to a changed question, for which another region than for this one may stand in."""
+        asked = replace(query, region=self.query.region) if query.region else query
+        return self.service.answer(asked, self.catalogue)
+
+    def _last_seen(self, query: EstimateQuery) -> datetime | None:
+        now, wanted = self.service.clock(), OfferFilter.of(query)
+        return self.catalogue.last_seen(query.as_of or now, wanted) or self.catalogue.last_seen(now, wanted)
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no estimate, and which changes of the question find some; empty where there is one."""
+        found = self.answer
+        return "" if found.count else " ".join([f"{nothing(found)}.", *(hint.sentence for hint in found.hints)])
+
+    @cached_property
+    def glance(self) -> Glance:
+        return Glance(self.service, self.catalogue, self._asked)

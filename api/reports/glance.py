@@ -1,0 +1,122 @@
+"""All estimates of a question at a glance: as points of a picture, and counted by what a filter may name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from api.service import Service
+from costcalc.answers import Overview
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.estimate import Asked
+from costcalc.query import EstimateQuery
+from costcalc.units import Indices
+
+Counted = Literal["provider", "accelerator", "purchase"]
+
+
+class Point(NamedTuple):
+    """One estimate: what is rented, its hours on the calendar and its cost by the question's basis, each with its 80 %
+    range."""
+
+    rank: int
+    provider: str
+    instance_type: str
+    nodes: int
+    accelerator: str
+    accelerators: int
+    region: str
+    purchase_option: str
+    term: str | None
+    hours: float
+    cost: float
+    frontier: bool
+    hours_low: float
+    hours_high: float
+    cost_low: float
+    cost_high: float
+
+
+class Points(Struct, frozen=True):
+    """The estimates that picks may come from, as figures in the question's order; the rows of all estimates, and the catalogue
+    that has their offers."""
+
+    figures: Overview
+    rows: Indices
+    catalogue: Catalogue
+
+    def counted(self, name: Counted) -> Counter[str]:
+        """How many estimates have each provider, accelerator or way to buy."""
+        columns, instances = self.catalogue.columns, self.catalogue.vocabulary.instances
+        codes = columns.option if name == "purchase" else columns.instance
+        counted: Counter[str] = Counter()
+        for code, number in enumerate(np.bincount(codes[self.rows]).tolist()):
+            if not number:
+                continue
+            if name == "purchase":
+                counted[OPTIONS[code].value] += number
+            else:
+                counted[instances[code][0] if name == "provider" else instances[code][2].accelerator] += number
+        return counted
+
+    def drawn(self) -> Counter[str]:
+        """The ways to buy of the estimates that pictures show: those that picks may come from."""
+        return replace(self, rows=self.figures.row).counted("purchase")
+
+    def sold(self, positions: Indices) -> Iterator[tuple[int, str, str]]:
+        """The rank, the provider and the way to buy of each of these estimates."""
+        columns, machines = self.catalogue.columns, self.catalogue.vocabulary.instances
+        row = self.figures.row[positions]
+        codes = (each.tolist() for each in (self.figures.rank[positions], columns.instance[row], columns.option[row]))
+        return (
+            (rank, machines[instance][0], OPTIONS[option].value) for rank, instance, option in zip(*codes, strict=True)
+        )
+
+    def at(self, positions: Indices) -> Iterator[Point]:
+        """The estimates at these positions of the columns."""
+        columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
+        row = found.row[positions]
+        codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
+        figures = (each[positions] for each in (found.nodes, found.hours, found.cost, found.on_frontier))
+        every = (found.rank[positions], *codes, *figures, *found.ranges(positions))
+        for rank, instance, region, option, term, nodes, *told in zip(*(each.tolist() for each in every), strict=True):
+            provider, name, machine = words.instances[instance]
+            offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
+            yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *told)
+
+
+class Glance(Struct, frozen=True, dict=True):
+    """Overviews of one question, and of the questions beside it that leave one filter out."""
+
+    service: Service
+    catalogue: Catalogue
+    asked: Asked
+
+    @property
+    def query(self) -> EstimateQuery:
+        return self.asked.query
+
+    @cached_property
+    def points(self) -> Points:
+        """The estimates in the question's order."""
+        return Points(self.asked.overview(pickable=True), self.asked.rows, self.asked.catalogue)
+
+    def counts(self) -> dict[str, list[tuple[str, int]]]:
+        """By filter, every name that it may have with the number of estimates that it would leave, most first."""
+        return {name: self._counted(name) for name in get_args(Counted)}
+
+    def _counted(self, name: Counted) -> list[tuple[str, int]]:
+        chosen = getattr(self.query, name)
+        points = self._without(name).points if chosen else self.points
+        counted = {**dict.fromkeys(map(str, chosen), 0), **points.counted(name)}
+        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    def _without(self, name: str) -> Glance:
+        dropped: dict[str, Any] = {name: ()}
+        return replace(self, asked=self.service.asked(replace(self.query, **dropped), self.catalogue))
