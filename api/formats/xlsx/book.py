@@ -62,6 +62,7 @@ DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_first_hand": lambda known: known is False,
 }
 ROW = "#"  # in the text of a formula: the number of its own row
+OF_ROW = re.compile(r"\[(\w+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Formula:
 
 
 class OwnRow:
-    """Formulas over cells of their own row: `{hours}` stands for the row's cell in the column `hours`.
+    """Formulas over cells of their own row: `[hours]` stands for the row's cell in the column `hours`.
 
     They say the same wherever a row is sorted to.
     """
@@ -86,7 +87,7 @@ class OwnRow:
         """The template in the row with this index, and the value it has there."""
         text = self._known.get(template)
         if text is None:
-            text = self._known[template] = f"={template.format_map(self._cells)}"
+            text = self._known[template] = "=" + OF_ROW.sub(lambda name: self._cells[name[1]], template)
         return Formula(text.replace(ROW, str(row + 1)), value)
 
 

@@ -51,55 +51,66 @@ WIDTHS = {"instance_type": 22, "on_demand_instance_type": 22, "provider": 10, "r
           "purchase_option": 13, "nodes": 6, "term": 5, "months": 7}  # fmt: skip
 TERMS = ("machine", "offer", "committed_cost", "upfront_cost", "committed_hours", "fees")
 
-OF_MACHINE = "INDEX(machines_{0},MATCH({{machine}},machines_machine,0))"
-PAID_BY = "ROUND({upfront_cost}+({committed_cost}-{upfront_cost})*@month/{months},2)"
-PER_MONTH = "{committed_cost}*{machine_sets}/{months}"
-ON_DEMAND = "{on_demand_hourly_rate}*{hours_per_month}"
-SPLIT_OUT = '{nodes}*SUMPRODUCT((rates_offer={offer})*(rates_unit="units")*rates_own_rate*rates_per_period)'
-EVEN = "{committed_cost}/{on_demand_hourly_rate}"
-GAIN = "ROUND(" + ON_DEMAND + "-({committed_cost}-{upfront_cost})*{machine_sets}/{months},9)"
-BACK = "ROUNDUP(ROUND({upfront_cost}*{machine_sets}/" + GAIN + ",9),0)"
+PER_MONTH = "[committed_cost]*[machine_sets]/[months]"
+ON_DEMAND = "[on_demand_hourly_rate]*[hours_per_month]"
+SPLIT_OUT = '[nodes]*SUMPRODUCT((rates_offer=[offer])*(rates_unit="units")*rates_own_rate*rates_per_period)'
+EVEN = "[committed_cost]/[on_demand_hourly_rate]"
+
+
+def _of_machine(name: str) -> str:
+    """A figure of the row's machine, from the sheet of machines."""
+    return f"INDEX(machines_{name},MATCH([machine],machines_machine,0))"
+
+
+def _paid_by(month: str) -> str:
+    """What one set of machines has cost by the end of a month."""
+    return f"ROUND([upfront_cost]+([committed_cost]-[upfront_cost])*{month}/[months],2)"
+
+
+def _pays_back() -> str:
+    """The month in which the upfront payment is saved."""
+    gain = f"ROUND({ON_DEMAND}-([committed_cost]-[upfront_cost])*[machine_sets]/[months],9)"
+    back = f"ROUNDUP(ROUND([upfront_cost]*[machine_sets]/{gain},9),0)"
+    in_term = f'IF({back}<=[months],{back},"")'
+    return f'IF({gain}<0,"",IF([upfront_cost]=0,1,IF({gain}=0,"",{in_term})))'
+
+
+def _break_even(share: str) -> str:
+    return f'IF([break_even_hours_per_term]="","",ROUND({EVEN}/[months]{share},6))'
+
 
 ALWAYS = {
-    "hours_per_run": OF_MACHINE.format("hours_per_run"),
-    "committed_cost": "{fees}*" + PER_PERIOD,
-    "hourly_rate": "{committed_cost}/{committed_hours}",
-    "total": "ROUND({committed_cost},2)",
-    "machine_sets": "MAX(1,ROUNDUP({hours_per_month}/730,0))",
-    "utilization": "ROUND({hours_per_month}/730,6)",
-    "runs_per_month": "ROUND({hours_per_month}/{hours_per_run},6)",
-    "cost_per_month": "ROUND(" + PER_MONTH + ",2)",
+    "hours_per_run": _of_machine("hours_per_run"),
+    "committed_cost": f"[fees]*{PER_PERIOD}",
+    "hourly_rate": "[committed_cost]/[committed_hours]",
+    "total": "ROUND([committed_cost],2)",
+    "machine_sets": "MAX(1,ROUNDUP([hours_per_month]/730,0))",
+    "utilization": "ROUND([hours_per_month]/730,6)",
+    "runs_per_month": "ROUND([hours_per_month]/[hours_per_run],6)",
+    "cost_per_month": f"ROUND({PER_MONTH},2)",
 }
 ASKED = {
-    "runs_per_month": OF_MACHINE.format("runs_per_month"),
-    "hours_per_month": "ROUND(" + OF_MACHINE.format("runs_per_month") + "*{hours_per_run},6)",
+    "runs_per_month": _of_machine("runs_per_month"),
+    "hours_per_month": f"ROUND({_of_machine('runs_per_month')}*[hours_per_run],6)",
 }
 WHERE_SPLIT = {
-    "upfront": "ROUND({upfront_cost},2)",
-    "monthly": "ROUND(({committed_cost}-{upfront_cost})/{months},2)",
-    "paid_so_far": "{machine_sets}*" + PAID_BY.replace("@month", "{month}"),
-    "due": "{machine_sets}*(" + PAID_BY.replace("@month", "{month}")
-    + "-IF({month}=1,0," + PAID_BY.replace("@month", "({month}-1)") + "))",
-}  # fmt: skip
-BESIDE_ON_DEMAND = {
-    "on_demand_hourly_rate": OF_MACHINE.format("on_demand_hourly_rate"),
-    "break_even_hours_per_term": "IF(" + EVEN + "<={committed_hours},ROUND(" + EVEN + ',6),"")',
-    **{
-        name: 'IF({break_even_hours_per_term}="","",ROUND(' + EVEN + "/{months}" + share + ",6))"
-        for name, share in (
-            ("break_even_hours_per_month", ""),
-            ("break_even_utilization", "/730"),
-            ("break_even_runs_per_month", "/{hours_per_run}"),
-        )
-    },
-    "on_demand_per_month": "ROUND(" + ON_DEMAND + ",2)",
-    "saving_per_month": "ROUND(" + ON_DEMAND + "-" + PER_MONTH + ",2)",
-    "saving_per_term": "ROUND({months}*(" + ON_DEMAND + "-" + PER_MONTH + "),2)",
-    "on_demand_so_far": "ROUND(" + ON_DEMAND + "*{month},2)",
+    "upfront": "ROUND([upfront_cost],2)",
+    "monthly": "ROUND(([committed_cost]-[upfront_cost])/[months],2)",
+    "paid_so_far": f"[machine_sets]*{_paid_by('[month]')}",
+    "due": f"[machine_sets]*({_paid_by('[month]')}-IF([month]=1,0,{_paid_by('([month]-1)')}))",
 }
-PAYS_BACK = (
-    "IF(" + GAIN + '<0,"",IF({upfront_cost}=0,1,IF(' + GAIN + '=0,"",IF(' + BACK + "<={months}," + BACK + ',""))))'
-)
+BESIDE_ON_DEMAND = {
+    "on_demand_hourly_rate": _of_machine("on_demand_hourly_rate"),
+    "break_even_hours_per_term": f'IF({EVEN}<=[committed_hours],ROUND({EVEN},6),"")',
+    "break_even_hours_per_month": _break_even(""),
+    "break_even_utilization": _break_even("/730"),
+    "break_even_runs_per_month": _break_even("/[hours_per_run]"),
+    "on_demand_per_month": f"ROUND({ON_DEMAND},2)",
+    "saving_per_month": f"ROUND({ON_DEMAND}-{PER_MONTH},2)",
+    "saving_per_term": f"ROUND([months]*({ON_DEMAND}-{PER_MONTH}),2)",
+    "on_demand_so_far": f"ROUND({ON_DEMAND}*[month],2)",
+}
+PAYS_BACK = _pays_back()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,4 +247,4 @@ def _upfront(bill: Bill) -> str | None:
         return SPLIT_OUT
     if offer.payment is Payment.PARTIAL_UPFRONT:
         return None
-    return "{committed_cost}" if offer.payment is Payment.ALL_UPFRONT else "0"
+    return "[committed_cost]" if offer.payment is Payment.ALL_UPFRONT else "0"

@@ -1,7 +1,4 @@
-"""The sheet of estimates: ranges, costs and break-even are formulas over each row's hours and its offer's own rates.
-
-As in `costcalc.costing.bills`: a bill is a fee for every started period and a rate for every metered hour.
-"""
+"""The sheet of estimates: ranges, costs and break-even are formulas over each row's hours and its offer's own rates."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from api.formats import csv_export
 from api.formats.csv_export import chosen
 from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
+from api.formats.xlsx.formulas import RATE_FACTORS, SCALED, WHERE_KNOWN, by_basis
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from api.questions.schemas.layout import Layout
 from costcalc import spot_rates
 from costcalc.answers import Answer, Estimate
-from costcalc.costing.bills import SOLD_TOGETHER, Bill
-from costcalc.duration.overheads import SPOT_RESTART_HOURS
+from costcalc.costing.bills import Bill
 from costcalc.offers import Offer, PurchaseOption
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -31,19 +28,15 @@ SHOWN = frozenset((
 ))  # fmt: skip
 WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 15, "purchase_option": 13,
           "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11, "available": 9}  # fmt: skip
-WHERE_KNOWN = ("usual_hours_low", "usual_hours_high", "energy_kwh", "carbon_kg")
 FORMS = {
-    **dict.fromkeys(("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours"), "hours"),
     **dict.fromkeys(
-        (*WHERE_KNOWN, "calendar_hours", "break_even_hours", "epochs", "images_per_second"),
-        "hours",
+        (*SCALED, *WHERE_KNOWN, "calendar_hours", "break_even_hours", "epochs", "images_per_second"), "hours"
     ),
     "hours": "input_hours",
     "hourly_rate": "rate",
     "success_probability": "share",
     **dict.fromkeys(("price_observed_at", "available_at"), "day"),
 }
-SCALED = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
          "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *WHERE_KNOWN)), "rate_fall",
@@ -52,64 +45,7 @@ NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
          "effective_cost", "billed_cost")  # fmt: skip
 
-ON_DEMAND = METERED.replace("{offer}", "{on_demand_offer}")
-STARTED = "ROUNDUP(ROUND(@h/{period_hours},6),0)"
-TOGETHER = (
-    "IF(AND({sold_singly}>0," + STARTED + ">{sold_singly}),CEILING(" + STARTED + f",{SOLD_TOGETHER})," + STARTED + ")"
-)
-PERIODS = "MAX(" + TOGETHER + ",{minimum_periods})"
-METERED_HOURS = "MAX(CEILING(ROUND(@h*3600,6),{increment_seconds}),{minimum_seconds})/3600"
-BESIDE = "{beside_once}+{beside_hourly}*@h"
-BILLED = "ROUND({fee_per_period}*" + PERIODS + "+@metered*" + METERED_HOURS + "+" + BESIDE + ",2)"
-SHARED = "{fee_per_period}*" + PERIODS + "*@h/(@h+{utilization}*(" + PERIODS + "*{period_hours}-@h))"
-RUN_SHARE = "IF(OR({fee_per_period}=0,@h=0),0," + SHARED + ")+@metered*@h"
-EFFECTIVE = "ROUND(" + RUN_SHARE + "+" + BESIDE + ",2)"
-FULL_RATE = "{fee_per_period}/{period_hours}+{metered_hourly}"
-SAVED = "({on_demand_hourly}-{metered_hourly})"
-COMMITTED = "{fee_per_period}*MAX({minimum_periods},1)"
-BEYOND = "IF({hours}=0,1,EXP(@sign(SQRT(@own^2+{@moved}^2)-@own)))"
-RATE_FACTORS = tuple(
-    BEYOND.replace("@sign", sign).replace("@moved", moved).replace("@own", f"ABS(LN({{hours{end}}}/{{hours}}))")
-    for end, sign, moved in (("_low", "-", "rate_fall"), ("_high", "", "rate_rise"))
-)
-"""`costcalc.spot_rates.factors`."""
-RESTARTED = (
-    "({hours}+IF(AND({session_hours}>0,{hours}>{session_hours}),"
-    f"{SPOT_RESTART_HOURS}*ROUNDUP({{hours}}/({{session_hours}}-{SPOT_RESTART_HOURS}),0),0))"
-)
-
-
-def _at(end: str, template: str) -> str:
-    """The template at one end of the range, or in its middle."""
-    metered = "{metered_hourly}" + (f"*{{rate{end}_factor}}" if end else "")
-    return template.replace("@h", f"{{hours{end}}}").replace("@metered", metered)
-
-
-def _usual(end: str, template: str) -> str:
-    """The template for the hours of other people's code, empty where nobody knows them."""
-    hours = f"{{usual_hours{end}}}"
-    return f'IF({hours}="","",' + template.replace("@h", hours).replace("@metered", "{metered_hourly}") + ")"
-
-
-ENDS = ("", "_low", "_high")
-FORMULAS = {
-    **{name: f"{{hours}}*{{{name}_factor}}" for name in SCALED},
-    **{name: f'IF({{{name}_factor}}="","",{{hours}}*{{{name}_factor}})' for name in WHERE_KNOWN},
-    "images_per_second": "{images}/({train_hours}*3600)",
-    # `costcalc.duration.overheads.calendar_hours`: seven sessions a week are one a day, another quota is waited for
-    "calendar_hours": "IF(AND(" + RESTARTED + ">{hours},{hours_per_week}=7*{session_hours})," + RESTARTED
-    + "*24/{session_hours}," + RESTARTED + "+IF({hours_per_week}>0,(ROUNDUP(" + RESTARTED
-    + "/{hours_per_week},0)-1)*(168-{hours_per_week}),0))",
-    "hourly_rate": _at("", "IF(OR({utilization}=1,@h=0)," + FULL_RATE + ",(" + RUN_SHARE + ")/@h)"),
-    "break_even_hours": "IF(OR({fee_per_period}=0,{on_demand_hourly}<={metered_hourly}),\"\","
-    f"IF({COMMITTED}/{SAVED}<=MAX({{minimum_periods}},1)*{{period_hours}},{COMMITTED}/{SAVED},\"\"))",
-    **{f"billed_cost{end}": _at(end, BILLED) for end in ENDS},
-    **{f"effective_cost{end}": _at(end, EFFECTIVE) for end in ENDS},
-}  # fmt: skip
-USUAL_COSTS = {
-    basis: {f"usual_cost{end}": _usual(end, template) for end in ("_low", "_high")}
-    for basis, template in (("billed", BILLED), ("effective", EFFECTIVE))
-}
+ON_DEMAND = METERED.replace("[offer]", "[on_demand_offer]")
 
 
 def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) -> None:
@@ -120,7 +56,7 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) 
     shown = chosen([name for name, _ in estimate_columns()], layout) if layout.columns else SHOWN
     columns = [_column(name, answer.query.currency, name not in shown) for name in NAMES]
     rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
-    own, formulas = OwnRow(NAMES), FORMULAS | USUAL_COSTS[answer.query.basis]
+    own, formulas = OwnRow(NAMES), by_basis(answer.query.basis)
     last = sheet.table(
         columns, (_Row(own, row, rates, formulas, *each).cells() for row, each in enumerate(rows, 1)), frozen=5
     )

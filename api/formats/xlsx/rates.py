@@ -43,7 +43,7 @@ class Line:
 class Rates:
     """Collects the list rates of bills; other sheets refer to an offer's rates by its number here.
 
-    On a sheet, {nodes} and {offer} being cells of its own, `PER_PERIOD` is what the offer's machines cost for every period
+    On a sheet, [nodes] and [offer] being cells of its own, `PER_PERIOD` is what the offer's machines cost for every period
     started, and so on: `costcalc.costing.bills` has the same tariff.
     """
 
@@ -102,12 +102,12 @@ class Rates:
             yield (line.number, offer.provider, *place, *paid, *origin)
 
 
-PER_PERIOD = "{nodes}*SUMPRODUCT((rates_offer={offer})*rates_own_rate*rates_per_period)"
-METERED = "{nodes}*SUMPRODUCT((rates_offer={offer})*rates_own_rate*rates_per_metered_hour)"
-ONCE = "SUMPRODUCT((rates_offer={beside})*rates_own_rate*rates_once)"
-PER_HOUR = "SUMPRODUCT((rates_offer={beside})*rates_own_rate*rates_per_hour)"
-OWN_DISCOUNT = "INDEX(discounts_own_discount,MATCH({provider},discounts_provider,0))"
-OWN_RATE = "{list_rate}*(1-{own_discount})"
+PER_PERIOD = "[nodes]*SUMPRODUCT((rates_offer=[offer])*rates_own_rate*rates_per_period)"
+METERED = "[nodes]*SUMPRODUCT((rates_offer=[offer])*rates_own_rate*rates_per_metered_hour)"
+ONCE = "SUMPRODUCT((rates_offer=[beside])*rates_own_rate*rates_once)"
+PER_HOUR = "SUMPRODUCT((rates_offer=[beside])*rates_own_rate*rates_per_hour)"
+OWN_DISCOUNT = "INDEX(discounts_own_discount,MATCH([provider],discounts_provider,0))"
+OWN_RATE = "[list_rate]*(1-[own_discount])"
 DISCOUNTS = (Column("provider"), Column("own_discount", "input_share", 14))
 
 
