@@ -24,10 +24,11 @@ from api.formats.terminal.grid import Column, echo_table, paragraph, terminal_wi
 from api.questions.schemas.layout import Layout
 from api.questions.schemas.training import OfferFilters
 from api.questions.suggestions import many
-from api.reports.prices.offers import RateRow, offer_filter, rate_row
+from api.reports.prices.rates import RateRow, offer_filter
 from api.settings import Setting
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_stock
+from costcalc.fields import filled
 from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
@@ -157,7 +158,8 @@ def try_source(source: str, save: Path | None) -> None:
         _save(recording, save, source)
     if result.error:
         stop(f"{result.name}: {result.error} ({result.seconds:.1f} s)", FAILED)
-    click.echo(document(columns_of(RateRow), map(rate_row, result.offers), Layout()), nl=False)
+    rows = (filled(RateRow, offer.machine, offer) for offer in result.offers)
+    click.echo(document(columns_of(RateRow), rows, Layout()), nl=False)
     seen = [offer.observed_at for offer in result.offers]
     click.echo(
         f"{result.name}: {many(len(result.offers), 'offer')} in {result.seconds:.1f} s, "

@@ -23,7 +23,7 @@ from api.formats.words import chance
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
 from api.questions.resolving import Side
-from api.reports.prices.offers import selected
+from api.reports.prices.rates import selected
 from api.service import Service
 from api.slack.delivery import NotSent, is_slack, post
 from api.slack.message import Message, escape

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from api.formats.csv_export import cell_writer, chosen, written
 from api.questions.schemas.layout import Layout
-from api.reports.prices.offers import OffersReport
-from costcalc.catalogue.catalogue import OPTIONS, SCARCITY
+from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
+from costcalc.catalogue.confirmation import Confirmation
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import COMMITMENTS, PurchaseOption, is_available
 from costcalc.units import Indices
@@ -26,30 +26,22 @@ MONTHLY = OPTIONS.index(PurchaseOption.MONTHLY)
 Texts = Sequence[str | None]
 
 
-def chunks(report: OffersReport, names: Sequence[str], layout: Layout) -> Iterator[bytes]:
-    """The page in these columns of `OfferRow`, with the user's own words in columns behind, as CSV in pieces."""
-    sheet = _PriceSheet(report, layout)
-    wanted = chosen([*names, *report.words], layout)
-    return written(wanted, sheet.lines(report.page, wanted, report.words), layout)
+class PriceSheet:
+    """Writes rows of one catalogue: words are made safe once, however many rows carry them."""
 
-
-class _PriceSheet:
-    """Writes the columns of one catalogue: words are made safe once, however many rows carry them."""
-
-    def __init__(self, report: OffersReport, layout: Layout) -> None:
-        self._catalogue, self._confirmed = report.catalogue, report.confirmed
-        self._decimal = layout.decimal
+    def __init__(self, catalogue: Catalogue, confirmed: Confirmation, layout: Layout) -> None:
+        self._catalogue, self._confirmed, self._layout = catalogue, confirmed, layout
         self._cells = cell_writer(layout)
         self._amounts = lru_cache(AMOUNTS_KEPT)(self._amount)
         self._moments = lru_cache(AMOUNTS_KEPT)(self._moment)
         self._by_name = {**self._of_machines(), **self._of_words(), **self._of_rates()}
 
-    def lines(self, rows: Indices, names: Sequence[str], words: Mapping[str, str]) -> Iterator[tuple[str | None, ...]]:
-        """The cells of each row in these columns; the user's words are the same in all."""
-        columns = [self._repeated(words[name]) if name in words else self._by_name[name] for name in names]
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            part = rows[start : start + ROWS_AT_ONCE]
-            yield from zip(*(column(part) for column in columns), strict=True)
+    def chunks(self, rows: Indices, names: Sequence[str], words: Mapping[str, str]) -> Iterator[bytes]:
+        """These rows as CSV in pieces: the chosen columns of those with these names, and the user's own words behind, the same
+        in every row."""
+        wanted = chosen([*names, *words], self._layout)
+        columns = [self._repeated(words[name]) if name in words else self._by_name[name] for name in wanted]
+        return written(wanted, _lines(rows, columns), self._layout)
 
     def _of_machines(self) -> dict[str, Callable[[Indices], Texts]]:
         codes, instances = self._catalogue.columns.instance, self._catalogue.vocabulary.instances
@@ -127,7 +119,13 @@ class _PriceSheet:
         if nanos < 0:
             return None
         whole, rest = divmod(nanos, NANOS_PER_UNIT)
-        return f"{whole}{self._decimal}{f'{rest:09d}'.rstrip('0') or '0'}"
+        return f"{whole}{self._layout.decimal}{f'{rest:09d}'.rstrip('0') or '0'}"
 
     def _moment(self, seconds: int) -> str | None:
         return None if seconds < 0 else self._cells(datetime.fromtimestamp(seconds, UTC))
+
+
+def _lines(rows: Indices, columns: Sequence[Callable[[Indices], Texts]]) -> Iterator[tuple[str | None, ...]]:
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        yield from zip(*(column(part) for column in columns), strict=True)

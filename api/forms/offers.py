@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
-from api.formats import csv_export, price_sheet
+from api.formats import csv_export
 from api.formats.lists import MOST_WORKBOOK_ROWS, list_workbook
+from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import (
     BOUGHT,
@@ -26,6 +27,7 @@ from api.formats.tables import (
 )
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
+from costcalc.fields import names_of
 
 
 def _per_accelerator(row: Any) -> str:
@@ -69,7 +71,9 @@ TABLE = Table(
 def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; in another currency also the quoted currency and the exchange rate."""
     if report.converter.currency is None:
-        pieces = price_sheet.chunks(report, tuple(OfferRow.__dataclass_fields__), layout)
+        pieces = PriceSheet(report.catalogue, report.confirmed, layout).chunks(
+            report.page, names_of(OfferRow), report.words
+        )
     else:
         pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
@@ -92,8 +96,7 @@ def _offer_columns_and_rows(report: OffersReport) -> tuple[list[csv_export.Colum
 
 def _converted(into: Converter) -> Iterator[csv_export.Column]:
     """The columns of (quoted offer, row in the currency asked for): the row's, what the offer was quoted in, and the rate."""
-    for name in OfferRow.__dataclass_fields__:
-        yield within(itemgetter(1), (name, attrgetter(name)))
+    yield from (within(itemgetter(1), column) for column in csv_export.columns_of(OfferRow))
     yield "quoted_currency", lambda pair: pair[0].currency
     yield "exchange_rate", lambda pair: into.factor(pair[0])
     yield "exchange_rate_date", lambda pair: (rate := into.rate(pair[0])) and rate.date

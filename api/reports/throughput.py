@@ -15,7 +15,7 @@ from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
-from api.reports.prices.offers import selected
+from api.reports.prices.rates import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation

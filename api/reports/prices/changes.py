@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from api.questions.errors import BadParameters
-from api.questions.fields import Moment
+from api.questions.fields import Moment, Number
 from api.questions.schemas.layout import own_words
+from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
-from api.reports.prices.offers import OffersSchema, selected
+from api.reports.prices.rates import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
@@ -28,17 +29,13 @@ COMPARED = ("hourly_rate", "upfront", "currency", "observed_at", "source")
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
 
 
-class ChangesSchema(OffersSchema):
+class ChangesSchema(OfferFilters):
     """The parameters of `/offers/changes`."""
 
     since = Moment(
         "the earlier of the two dates; as_of is the later; default 30 days before it", begins=True, example="2025-06-01"
     )
-
-    class Meta:
-        """Rates are compared as they are quoted."""
-
-        exclude = ("currency", "fx", "rates", "sort")
+    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ from datetime import datetime
 from typing import ClassVar
 
 import numpy as np
-from msgspec.structs import replace
 
 from api.questions.fields import Moment, Names, Number
 from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
-from api.reports.prices.offers import RateRow, cells, offer_filter
+from api.reports.prices.rates import RateRow, offer_filter
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.units import Indices
 
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
@@ -100,7 +100,7 @@ def seen_between(catalogue: Catalogue, filters: Values, until: datetime) -> Held
 def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
     """The offer as last seen, with both moments."""
     offer, began = catalogue.offer(last), catalogue.offer(first).observed_at
-    return HistoryRow(**cells(replace(offer, observed_at=began)), last_seen_at=offer.observed_at)
+    return filled(HistoryRow, offer.machine, offer, observed_at=began, last_seen_at=offer.observed_at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from msgspec.structs import replace
@@ -16,16 +16,16 @@ from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
+from api.reports.prices.rates import RateRow, selected
 from api.service import Service, exchange_rates
-from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation
-from costcalc.hardware import Accelerator, Machine
+from costcalc.fields import filled
+from costcalc.hardware import Accelerator
 from costcalc.money import US_DOLLAR, ExchangeRate
-from costcalc.offers import Gap, Offer, Payment, PurchaseOption
+from costcalc.offers import Gap, Offer
 from costcalc.units import Indices
 
-FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")
-OF_MACHINE = frozenset(Machine.__struct_fields__)
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 
@@ -47,39 +47,6 @@ class OffersSchema(OfferFilters):
         example="accelerator",
     )
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
-
-
-@dataclass(frozen=True, slots=True)
-class RateRow:
-    """One rate for one whole instance; `hourly_rate` spreads any upfront payment over the term.
-
-    `available` says whether the provider had one free when the rate was read, None where it does not say, `available_at` from
-    when.
-    """
-
-    provider: str
-    region: str
-    instance_type: str
-    accelerator: str
-    accelerators: int
-    accelerator_memory_gib: float | None
-    vcpus: int | None
-    memory_gib: float | None
-    purchase_option: PurchaseOption
-    term: str | None
-    payment: Payment | None
-    hourly_rate: Decimal
-    upfront: Decimal | None
-    recurring_hourly: Decimal | None
-    monthly: Decimal | None
-    currency: str
-    effective_from: datetime | None
-    observed_at: datetime
-    source: str
-    flags: tuple[str, ...]
-    offering_class: str | None
-    available: bool | None
-    available_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +121,7 @@ class OffersReport:
         """Each offer of the page as it is quoted, and its row in the currency asked for."""
         for row, confirmed in zip(self.page.tolist(), self.confirmed.of(self.page).tolist(), strict=True):
             offer = self.catalogue.offer(row)
-            yield offer, OfferRow(**cells(self.converter.converted(offer)), confirmed=confirmed)
+            yield offer, filled(OfferRow, offer.machine, self.converter.converted(offer), confirmed=confirmed)
 
     def rows(self) -> Iterator[OfferRow]:
         return (row for _, row in self.quoted())
@@ -206,33 +173,6 @@ def ordered(service: Service, catalogue: Catalogue, rows: Indices, by: str, as_o
 def _released(chip: Accelerator | None) -> int:
     """The day from which it was on sale, as a number."""
     return chip.on_sale_from.toordinal() if chip else 0
-
-
-def selected(
-    catalogue: Catalogue, as_of: datetime, filters: Mapping[str, object], regions: Literal["all", "cheapest"] = "all"
-) -> Indices:
-    """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
-    rows = catalogue.passing_rows(catalogue.current_offers(as_of, EVER).listed, offer_filter(filters))
-    if filters.get("rates") == CONFIRMED:
-        rows = rows[catalogue.confirmed(as_of).of(rows)]
-    return rows if regions == "all" else catalogue.cheapest_regions(rows)
-
-
-def offer_filter(filters: Mapping[str, Any]) -> OfferFilter:
-    """The filters on offers, in all regions."""
-    return OfferFilter(**{name: filters[name] for name in FILTERS if name in filters}, regions="all")
-
-
-def rate_row(offer: Offer) -> RateRow:
-    """The offer with its machine's figures beside it."""
-    return RateRow(**cells(offer))
-
-
-def cells(offer: Offer) -> dict[str, Any]:
-    """The cells of a `RateRow`."""
-    return {
-        name: getattr(offer.machine if name in OF_MACHINE else offer, name) for name in RateRow.__dataclass_fields__
-    }
 
 
 def converter(filters: Values, quoted: Iterable[str], day: date) -> Converter:

@@ -11,14 +11,17 @@ import pytest
 from support.prices import many
 from support.services import NOW, packaged_catalogue, service_of
 
-from api.formats import csv_export, price_sheet
+from api.formats import csv_export
+from api.formats.price_sheet import PriceSheet
 from api.questions.schemas.layout import Layout
-from api.reports.prices.offers import OfferRow, RateRow, offers_report, rate_row, selected
+from api.reports.prices.offers import OfferRow, offers_report
+from api.reports.prices.rates import RateRow, selected
 from api.stored import FixedPrices
 from api.web.app import create_app
 from api.web.replay import LARGEST
 from api.web.responses import whole_or_streamed
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 
 NAMES = tuple(OfferRow.__dataclass_fields__)
 MANY = 60_000
@@ -29,8 +32,12 @@ def report_of(catalogue, rows):
     return replace(report, page=rows)
 
 
+def chunks_of(report, **layout):
+    return PriceSheet(report.catalogue, report.confirmed, Layout(**layout)).chunks(report.page, NAMES, report.words)
+
+
 def price_sheet_of(report, **layout):
-    return b"".join(price_sheet.chunks(report, NAMES, Layout(**layout)))
+    return b"".join(chunks_of(report, **layout))
 
 
 @pytest.mark.parametrize("layout", [{}, {"sep": ";", "decimal": ",", "excel": True}])
@@ -54,8 +61,8 @@ def test_many_rows_take_no_more_memory_than_a_tenth_of_them():
     rows = np.resize(selected(catalogue, NOW, {}), MANY)
     price_sheet_of(report_of(catalogue, rows[:10]))  # what is worked out once
     tenth, whole = report_of(catalogue, rows[: MANY // 10]), report_of(catalogue, rows)
-    small, few = peak_bytes(price_sheet.chunks(tenth, NAMES, Layout()))
-    large, many_ = peak_bytes(price_sheet.chunks(whole, NAMES, Layout()))
+    small, few = peak_bytes(chunks_of(tenth))
+    large, many_ = peak_bytes(chunks_of(whole))
     assert large > 9 * small > 9 * 2**20
     assert many_ < 1.5 * few < large / 2
 
@@ -68,7 +75,8 @@ def test_any_rows_are_written_piece_by_piece():
     def rows():
         for row in range(2000):
             taken.append(row)
-            yield rate_row(catalogue.offer(row))
+            offer = catalogue.offer(row)
+            yield filled(RateRow, offer.machine, offer)
 
     chunks = csv_export.chunks(columns, rows(), Layout())
     assert next(chunks).startswith(b"provider,")

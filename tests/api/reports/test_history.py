@@ -9,7 +9,7 @@ import pytest
 from support.prices import NOW, listed, offer
 from support.services import service_of
 
-from api.reports.prices.offers import RateRow
+from api.reports.prices.rates import RateRow
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
