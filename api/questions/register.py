@@ -114,7 +114,9 @@ QUESTIONS = (
         "api.reports.trend:TrendSchema",
         "api.reports.trend:trend_report",
         _forms("trend", "terminal", "html"),
-        Chart("The least cost and the hours of a training over time", "api.formats.charts.trend:figure", (720, 514)),
+        Chart(
+            "The least cost and the hours of a training over time", "api.formats.charts.over_time:figure", (720, 514)
+        ),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
             "could rent then, and says what made training cheaper and whether waiting ever paid.",
@@ -132,7 +134,9 @@ QUESTIONS = (
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
         "api.reports.mlperf:RoundsSchema",
         "api.reports.mlperf:rounds_report",
-        chart=Chart("The least cost of a task at each round of MLPerf", "api.formats.charts.trend:figure", (720, 514)),
+        chart=Chart(
+            "The least cost of a task at each round of MLPerf", "api.formats.charts.over_time:figure", (720, 514)
+        ),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round shows "
             "the least dollars and the least minutes on machines for rent then, and the record.",

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from api.questions.errors import NotFound
 from api.questions.fields import Text
+from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values
-from api.reports.trend import (
-    PASSING_BYTES,
+from api.reports.over_time import (
+    ONE_ESTIMATE,
     POINT_BYTES,
     Drivers,
     Point,
-    TrendSchema,
+    at_past_dates,
     drivers_of,
     still_rented,
     verdict,
@@ -29,7 +30,6 @@ from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from costcalc.memory import Memory
 from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.known import find_task, quality_on
@@ -39,15 +39,15 @@ END_OF_DAY = time(23, 59, 59)
 MINUTES_PER_HOUR = 60
 
 
-class RoundsSchema(TrendSchema):
+class RoundsSchema(TrainingSchema):
     """The parameters of `/mlperf`."""
 
     model = Text("task of MLPerf, as costcalc tasks lists them", example="llama2-70b-lora", required=True)
 
-    class Meta(TrendSchema.Meta):
+    class Meta:
         """Each round is a date of its own, and has its own target."""
 
-        exclude = (*TrendSchema.Meta.exclude, "every")
+        exclude = ONE_ESTIMATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +148,8 @@ class RoundsReport:
         return self._whole.points
 
     @cached_property
-    def _passing(self) -> Service:
-        """The service beside which answers at past dates push nothing out of memory."""
-        return self.service.changed(memory=Memory(PASSING_BYTES))
+    def _past(self) -> Service:
+        return at_past_dates(self.service)
 
     def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
         for held in sorted({one.round for one in results()[self.task.name]}, key=lambda name: rounds()[name].published):
@@ -160,7 +159,7 @@ class RoundsReport:
         day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
         target = quality_on(self.task, day.date())
         asked = replace(self.query, as_of=day, target=target)
-        picked = {pick.name: pick.estimate for pick in self._passing.answer(asked, self.catalogue).picks}
+        picked = {pick.name: pick.estimate for pick in self._past.answer(asked, self.catalogue).picks}
         cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
         best = min((one for one in results()[self.task.name] if one.round == held), key=lambda one: one.minutes)
         row: dict[str, Any] = {

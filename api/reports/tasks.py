@@ -11,12 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.values import Values
-from api.reports.trend import PASSING_BYTES
+from api.reports.over_time import at_past_dates
 from api.service import Service
 from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from costcalc.memory import Memory
 from costcalc.tasks.tables import Task, results, tasks
 from costcalc.training import Metric, Recipe
 
@@ -83,7 +82,7 @@ class TasksReport:
         return self.service.memory.shelf(False).recall(name, self._worked_out).tasks
 
     def _worked_out(self) -> TasksDocument:
-        passing = self.service.changed(memory=Memory(PASSING_BYTES))
+        passing = at_past_dates(self.service)
         others = sorted((self._priced(task, passing) for task in tasks().values()), key=lambda row: -row.results)
         return TasksDocument((self._imagenet(), *others))
 

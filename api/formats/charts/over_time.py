@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 from api.formats import words
 from api.formats.charts.figure import Band, Entry, Figure, Place, Scale, across, line, nothing, sign, stepped, text, up
 from api.formats.charts.frame import Axis, days, months
-from api.reports.trend import Point
+from api.reports.over_time import Point
 from costcalc.money import money
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
