@@ -33,6 +33,13 @@ def chromium(with_windows: bool = False) -> str:
     return next(found, None) or installed("chromium", "chromium")
 
 
+def follow(what, key=None):
+    """Clicks what leads to another page, or presses this key there, and waits until that page is loaded: who reads at once may
+    read half of it."""
+    with what.page.expect_navigation():
+        what.press(key) if key else what.click()
+
+
 def reach(page, wanted, most=400):
     """Goes to an element by the Tab key alone."""
     for _ in range(most):

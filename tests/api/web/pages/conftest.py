@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 from support.browser import Watched, chromium, serving
 
-expect.set_options(timeout=30_000)  # of a busy machine; Playwright's own is 5 s
+PATIENCE = 120_000  # ms, of a busy machine; Playwright's own are 5 and 30 s
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,8 @@ def look(browser, root):
 
     def open_page(path="/", width=1280, root=root, **options):
         contexts.append(browser.new_context(viewport={"width": width, "height": 800}, **options))
-        contexts[-1].grant_permissions(["clipboard-write"])  # as every page in a window has
+        contexts[-1].set_default_timeout(PATIENCE)
+        contexts[-1].grant_permissions(["clipboard-read", "clipboard-write"])
         pages.append(Watched(contexts[-1], root))
         pages[-1].go(path)
         return pages[-1].page

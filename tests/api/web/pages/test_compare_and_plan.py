@@ -5,6 +5,7 @@ import io
 
 import pytest
 from playwright.sync_api import expect
+from support.browser import follow
 
 ASKED = "model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
@@ -15,7 +16,7 @@ def test_two_machines_stand_beside_each_other_with_the_verdict_of_the_api(look, 
     page = look("/compare", **NO_SCRIPTS)
     page.get_by_label("Machine a").fill("aws:p3.2xlarge")
     page.get_by_label("Machine b").fill("aws:p3.8xlarge:2")
-    page.get_by_role("button", name="Compare").click()
+    follow(page.get_by_role("button", name="Compare"))
     found = client.get(f"/compare?{ASKED}&a=aws:p3.2xlarge&b=aws:p3.8xlarge:2").json
     cards = page.locator(".picks li")
     for card, side in zip(cards.all(), "ab", strict=True):
@@ -47,7 +48,7 @@ def test_a_machine_that_nobody_rents_is_told_above_the_form_as_it_was_filled(loo
 def test_a_pasted_sheet_comes_back_with_answers_and_errors_beside_its_rows(look, client, scripts):
     page = look("/plan", java_script_enabled=scripts)
     page.get_by_label("Rows").fill(SHEET)
-    page.get_by_role("button", name="Answer").click()
+    follow(page.get_by_role("button", name="Answer"))
     page.get_by_role("heading", name="2 of 3 rows answered").wait_for()
     every = client.post("/plan", data=SHEET, content_type="text/csv", headers={"Accept": "application/json"}).json[
         "rows"
@@ -56,7 +57,7 @@ def test_a_pasted_sheet_comes_back_with_answers_and_errors_beside_its_rows(look,
         told = row.inner_text()
         assert (found["error"] or f"${found['estimate']['billed_cost']:,.2f}") in told
     assert page.get_by_label("Rows").input_value().split() == SHEET.split()
-    page.locator("tbody tr a").first.click()
+    follow(page.locator("tbody tr a").first)
     assert f"{every[0]['count']:,} estimates" in page.locator(".summary").inner_text()
 
 
@@ -92,7 +93,7 @@ def test_every_pair_of_an_address_is_a_row_and_what_is_wrong_is_told(look):
     assert page.locator("tbody tr").count() == 4
     assert "not UTF-8" not in page.content()
     page.get_by_label("Rows").fill("modell,target\nresnet50,0.757")
-    page.get_by_role("button", name="Answer").click()
+    follow(page.get_by_role("button", name="Answer"))
     assert "modell" in page.get_by_role("alert").inner_text()
     assert page.url.endswith("/plan?provider=lambda")
 
@@ -105,7 +106,7 @@ def test_two_machines_are_ticked_and_compared(look, scripts):
     machines = [row.inner_text() for row in page.locator(".strip .what small").all()[:2]]
     for tick in page.locator(".strip input[name=_with]").all()[:2]:
         tick.check()
-    tray.click()
+    follow(tray)
     told = page.locator("main").inner_text()
     assert all(machine.partition(",")[0] in told for machine in machines)
     assert page.get_by_label("Machine a").input_value()
@@ -115,10 +116,10 @@ def test_two_machines_are_ticked_and_compared(look, scripts):
 def test_the_currency_asked_for_last_is_asked_for_again(look):
     page = look("/?model=resnet18&target=0.69&currency=EUR")
     page.goto(page.url.partition("&currency")[0])
-    page.get_by_role("button", name="Answer").click()
+    follow(page.get_by_role("button", name="Answer"))
     assert "currency=EUR" in page.url
     assert "€" in page.get_by_role("heading", level=1).inner_text()
-    page.get_by_role("link", name="Commitments", exact=True).click()
+    follow(page.get_by_role("link", name="Commitments", exact=True))
     assert "€" in page.get_by_role("heading", level=1).inner_text()
 
 

@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from support.browser import reach
+from support.browser import follow, reach
+
+from tools.cluster.cluster import wait_for
 
 ASKED = "/?model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
@@ -22,7 +24,7 @@ def test_one_asks_and_sees_the_picks_of_the_api(look, client):
     page = look()
     page.get_by_label("Train", exact=True).fill("resnet18")
     page.get_by_label("accuracy", exact=True).fill("0.69")
-    page.get_by_role("button", name="Answer").click()
+    follow(page.get_by_role("button", name="Answer"))
     assert page.url.endswith("/?model=resnet18&target=0.69")
     for pick in answer(client, "/?model=resnet18&target=0.69")["picks"]:
         told = page.locator(
@@ -38,15 +40,15 @@ def test_one_asks_and_sees_the_picks_of_the_api(look, client):
 @pytest.mark.parametrize("scripts", [True, False])
 def test_two_clicks_and_one_field_narrow_the_question(look, client, scripts):
     page = look(ASKED, java_script_enabled=scripts)
-    page.get_by_role("link", name=re.compile(r"^aws [\d,]+$")).click()
-    page.get_by_role("link", name=re.compile("^on demand")).click()
+    follow(page.get_by_role("link", name=re.compile(r"^aws [\d,]+$")))
+    follow(page.get_by_role("link", name=re.compile("^on demand")))
     page.get_by_label("At most hours").fill("4")
-    page.get_by_label("At most hours").press("Enter")
+    follow(page.get_by_label("At most hours"), "Enter")
     found = answer(client, f"{ASKED}&provider=aws&purchase=on_demand&max_hours=4")
     assert f"{found['count']:,} estimates" in page.locator(".summary").inner_text()
     first = rows(page).first.inner_text()
     assert f"${found['picks'][0]['estimate']['billed_cost']:,.2f}" in first
-    page.get_by_role("link", name=re.compile("max hours: 4")).click()
+    follow(page.get_by_role("link", name=re.compile("max hours: 4")))
     assert f"{answer(client, f'{ASKED}&provider=aws&purchase=on_demand')['count']:,} estimates" in page.content()
 
 
@@ -61,26 +63,26 @@ def test_counts_beside_the_filters_are_what_a_click_brings(look, client):
 
 def test_presets_are_switched_on_and_off(look, client):
     page = look(ASKED)
-    page.get_by_role("link", name="Only what was measured").click()
+    follow(page.get_by_role("link", name="Only what was measured"))
     assert "evidence=measured" in page.url
     assert (
         f"{answer(client, f'{ASKED}&evidence=measured')['count']:,} estimates" in page.locator(".summary").inner_text()
     )
-    page.get_by_role("link", name="Only what was measured").click()
+    follow(page.get_by_role("link", name="Only what was measured"))
     assert "evidence" not in page.url
 
 
 def test_the_table_is_sorted_and_paged_through_to_the_last_estimate(look, client):
     page = look(f"{ASKED}&provider=lambda,verda")
     every = answer(client, f"{ASKED}&provider=lambda,verda&sort=time&limit=1000")["estimates"]
-    page.get_by_role("link", name="Hours", exact=True).click()
+    follow(page.get_by_role("link", name="Hours", exact=True))
     seen = []
     while True:
         seen += rows(page).locator("td.is-hours").evaluate_all("cells => cells.map(cell => cell.firstChild.data)")
         following = page.get_by_role("link", name="Next")
         if not following.count():
             break
-        following.click()
+        follow(following)
     assert seen == [f"{each['hours']:,.2f}" for each in every]
     assert len(seen) > 40
 
@@ -92,7 +94,7 @@ def test_columns_are_chosen_and_stay_in_the_address(look, client):
         page.get_by_label(name, exact=True).uncheck()
     for name in ("vCPUs", "Accelerator memory", "Price age"):
         page.get_by_label(name, exact=True).check()
-    page.get_by_role("button", name="Show").click()
+    follow(page.get_by_role("button", name="Show"))
     titles = page.locator("#estimates thead th").all_inner_texts()
     assert "vCPUs" in titles
     assert "Recipe" not in titles
@@ -100,7 +102,7 @@ def test_columns_are_chosen_and_stay_in_the_address(look, client):
     told = rows(page).first.inner_text()
     for words in (f"{first['accelerator_memory_gib']:g} GiB", f"{first['price_age_days']} days", str(first["vcpus"])):
         assert words in told
-    page.get_by_role("link", name="Hours", exact=True).click()
+    follow(page.get_by_role("link", name="Hours", exact=True))
     after = page.locator("#estimates thead th").all_inner_texts()
     assert [title.strip(" ↑") for title in after] == [title.strip(" ↑") for title in titles]
 
@@ -126,8 +128,8 @@ def test_columns_are_chosen_by_keyboard_alone(look, client, scripts):
 def test_an_address_shows_everybody_the_same_and_the_back_button_returns(look):
     page = look(ASKED)
     before = page.locator(".summary").inner_text()
-    page.get_by_role("link", name=re.compile("^spot")).click()
-    page.get_by_role("link", name="Hours", exact=True).click()
+    follow(page.get_by_role("link", name=re.compile("^spot")))
+    follow(page.get_by_role("link", name="Hours", exact=True))
     shared = look("/?" + page.url.partition("?")[2])
     assert rows(shared).all_inner_texts() == rows(page).all_inner_texts()
     page.go_back()
@@ -170,11 +172,11 @@ def test_without_scripts_nothing_is_missing(look, client):
 
 def test_what_is_copied_asks_for_this_estimate_alone(look, client):
     page = look(ASKED)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator(".strip").get_by_text("Export").nth(1).click()
     page.locator(".strip tbody tr").nth(1).get_by_role("button", name="Copy").nth(1).click()
-    copied = page.evaluate("navigator.clipboard.readText()")
-    path = re.fullmatch(r'=IMPORTDATA\("http://127\.0\.0\.1:\d+(/cost\.csv\?[^"]+)"\)', copied)[1]
+    sheet = re.compile(r'=IMPORTDATA\("http://127\.0\.0\.1:\d+(/cost\.csv\?[^"]+)"\)')
+    wait_for(lambda: sheet.fullmatch(page.evaluate("navigator.clipboard.readText()")))
+    path = sheet.fullmatch(page.evaluate("navigator.clipboard.readText()"))[1]
     [found] = client.get(path.replace(".csv", "")).json["estimates"]
     fastest = answer(client, ASKED)["picks"][1]["estimate"]
     assert (found["instance_type"], found["billed_cost"]) == (fastest["instance_type"], fastest["billed_cost"])
@@ -183,7 +185,7 @@ def test_what_is_copied_asks_for_this_estimate_alone(look, client):
 def test_what_is_wrong_is_told_beside_what_was_typed(look):
     page = look("/")
     page.get_by_label("accuracy", exact=True).fill("757")
-    page.get_by_label("accuracy", exact=True).press("Enter")
+    follow(page.get_by_label("accuracy", exact=True), "Enter")
     assert "such as 0.757 or 75.7%" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("accuracy", exact=True).input_value() == "757"
 
@@ -193,7 +195,7 @@ def test_on_a_phone_the_filters_are_a_sheet(look):
     link = page.get_by_role("link", name=re.compile(r"^aws [\d,]+$"))
     assert not link.is_visible()
     page.get_by_role("button", name="Filters").click()
-    link.click()
+    follow(link)
     assert "provider=aws" in page.url
 
 
@@ -203,7 +205,7 @@ def test_a_region_and_a_machine_are_typed(look, client, scripts):
     page.get_by_label("Region", exact=True).fill("us-east-1")
     assert page.get_by_label("Region", exact=True).evaluate("field => field.list.options.length") > 50
     page.locator("#filters").get_by_label("Machine", exact=True).fill("p5.48xlarge")
-    page.get_by_label("Region", exact=True).press("Enter")
+    follow(page.get_by_label("Region", exact=True), "Enter")
     found = answer(client, f"{ASKED}&region=us-east-1&instance_type=p5.48xlarge")
     assert found["count"] > 0
     assert f"{found['count']:,} estimates" in page.locator(".summary").inner_text()

@@ -6,7 +6,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from support.browser import serving
+from support.browser import follow, serving
 from support.own_runs import add, app_of
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -30,7 +30,7 @@ def test_a_pasted_log_is_drawn_asked_about_and_kept(look):
     app = app_of()
     with serving(app) as root:
         page = look("/recipes", root=root)
-        page.get_by_role("button", name="Read it").click()  # the example
+        follow(page.get_by_role("button", name="Read it"))  # the example
         assert "accelerator: missing" in page.locator("form.plan").inner_text()
         for name, value in (
             ("accelerator", "4xA100-80GB"),
@@ -39,7 +39,7 @@ def test_a_pasted_log_is_drawn_asked_about_and_kept(look):
             ("samples_per_epoch", "90000"),
         ):
             page.locator(f"[name={name}]").fill(value)
-        page.get_by_role("button", name="Read it").click()
+        follow(page.get_by_role("button", name="Read it"))
         tried = page.locator("#tried")
         assert len(tried.locator("polyline").get_attribute("points").split()) == 8
         assert "8 values of val_accuracy in 8 epochs and 1.6 h" in tried.inner_text()

@@ -1,7 +1,7 @@
 """The pages where tokens are set: one signs in once, with a real browser."""
 
 from playwright.sync_api import expect
-from support.browser import serving
+from support.browser import follow, serving
 
 from api.settings import Settings
 from api.web.app import create_app
@@ -13,12 +13,12 @@ def test_one_signs_in_once_and_goes_on_where_one_wanted_to(browser, service, loo
     with serving(create_app(service, Settings(api_tokens=(TOKEN,)))) as root:
         page = look("/?model=resnet18&target=0.69", root=root)
         page.get_by_label("API token").fill(TOKEN)
-        page.get_by_role("button", name="Sign in").click()
+        follow(page.get_by_role("button", name="Sign in"))
         assert page.url == f"{root}/?model=resnet18&target=0.69"
-        page.get_by_role("link", name="Offers").click()
-        expect(page.locator("tbody tr")).to_have_count(50, timeout=30_000)
-        page.get_by_role("link", name="Cost", exact=True).click()
+        follow(page.get_by_role("link", name="Offers"))
+        expect(page.locator("tbody tr")).to_have_count(50)
+        follow(page.get_by_role("link", name="Cost", exact=True))
         page.wait_for_selector(".plot .front")
-        page.get_by_role("button", name="Sign out").click()
+        follow(page.get_by_role("button", name="Sign out"))
         page.goto(f"{root}/offers")
         assert page.get_by_label("API token").is_visible()
