@@ -42,4 +42,4 @@ def clients(cluster):
 
 
 def get(port, path, **keywords):
-    return requests.get(f"http://127.0.0.1:{port}{path}", headers=BEARER, timeout=30, **keywords)
+    return requests.get(f"http://127.0.0.1:{port}{path}", headers=BEARER, timeout=60, **keywords)

@@ -205,9 +205,9 @@ def test_make_cluster_says_where_it_is_and_stops_cleanly(tmp_path):
 )
 def test_make_cluster_says_which_port_it_cannot_have(port, beside, told):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        first = port or free_ports()
+        taken.bind(("127.0.0.1", first + beside if not port else 0))
         taken.listen()
-        first = port or taken.getsockname()[1] - beside
         command = [sys.executable, "-m", "tools.cluster", "--port", str(first), "--servers", "1"]
         ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr.startswith(told.format(first + beside))) == (1, True), ended.stderr

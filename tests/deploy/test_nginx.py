@@ -4,13 +4,13 @@ import re
 import socket
 import subprocess
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import requests
 
+from tools.cluster.cluster import free_ports, is_open, wait_for
 from tools.cluster.program import installed
 
 CONFIGURATION = Path(__file__).parents[2] / "deploy" / "nginx.conf"
@@ -56,8 +56,7 @@ def server():
 @pytest.fixture
 def url(server, tmp_path):
     """nginx's address; it knows the server as two."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     peer = "server web:8000 max_fails=3 fail_timeout=1s;"
     text = CONFIGURATION.read_text()
     assert peer in text
@@ -71,20 +70,11 @@ def url(server, tmp_path):
     (tmp_path / "nginx.conf").write_text(text)
     running = subprocess.Popen([installed("nginx", "nginx-light"), "-c", tmp_path / "nginx.conf", "-g", "daemon off;"])
     try:
-        wait_until_open(port)
+        wait_for(lambda: is_open(port))
         yield f"http://127.0.0.1:{port}"
     finally:
         running.terminate()
         running.wait(60)
-
-
-def wait_until_open(port):
-    for _ in range(1200):
-        with socket.socket() as trial:
-            if trial.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("nginx does not listen")
 
 
 @pytest.mark.parametrize("path", ["/recipes", "/costcalc/recipes", "/signin", "/plans"])

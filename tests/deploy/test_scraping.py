@@ -1,9 +1,7 @@
 """Prometheus reads `/metrics` of a server that has tokens, with a token of its own that opens nothing else."""
 
-import socket
 import subprocess
 import time
-from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from support.services import packaged_service
 
 from api.settings import BadSetting, Settings, read_settings
 from api.web.app import create_app
+from tools.cluster.cluster import free_ports
 from tools.cluster.program import installed
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -78,8 +77,7 @@ def scraping(folder, target):
     (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
     (folder / "alerts.yaml").write_text((DEPLOY / "prometheus" / "alerts.yaml").read_text())
     (folder / "token.txt").write_text(TOKEN)
-    with closing(socket.create_server(("127.0.0.1", 0))) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"127.0.0.1:{free_ports(1)[0]}"
 
 
 def wait_for_sample(address, query, seconds=120):
@@ -87,10 +85,10 @@ def wait_for_sample(address, query, seconds=120):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         try:
-            answered = requests.get(f"http://{address}/api/v1/query", {"query": query}, timeout=5).json()
+            answered = requests.get(f"http://{address}/api/v1/query", {"query": query}, timeout=30).json()
             if answered["data"]["result"]:
                 return answered["data"]["result"]
-        except (requests.ConnectionError, KeyError, ValueError):
+        except (requests.RequestException, KeyError):
             pass
         time.sleep(0.2)
     return []

@@ -34,7 +34,7 @@ class Asking:
 
     def ask(self) -> None:
         """One client: a question that is never asked again, then a plan, then a slash command, and so on."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         while not self._stop.wait(PAUSE_SECONDS):
             method, path, body, headers = question(next(self._numbers))
             try:

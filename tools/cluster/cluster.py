@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -11,8 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import yaml
@@ -45,11 +47,7 @@ class Ports:
     @classmethod
     def free(cls, servers: int) -> Ports:
         """Ports that nobody listens on now."""
-        with ExitStack() as open_sockets:
-            taken = [open_sockets.enter_context(socket.socket()) for _ in range(servers + 2)]
-            for each in taken:
-                each.bind(("127.0.0.1", 0))
-            nginx, redis, *others = (each.getsockname()[1] for each in taken)
+        nginx, redis, *others = free_ports(servers + 2)
         return cls(nginx, redis, tuple(others))
 
     def check(self) -> None:
@@ -220,6 +218,12 @@ def is_open(port: int) -> bool:
     """Whether somebody listens there."""
     with socket.socket() as trial:
         return trial.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on, below those that Linux gives to connections: until they are used nobody is given them."""
+    tried = random.sample(range(10_000, 32_000), 1000)
+    return list(islice((port for port in tried if not is_open(port)), count))
 
 
 def wait_for(true: Callable[[], bool], seconds: float = 120) -> None:

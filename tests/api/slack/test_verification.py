@@ -1,6 +1,5 @@
 """A signed request is good for one answer, whichever worker it comes to, and whatever they remember it in."""
 
-import socket
 import subprocess
 import time
 
@@ -13,6 +12,7 @@ from support.live_server import start_server
 from api.settings import Settings
 from api.slack.verification import REST_SECONDS, Proof, RedisMemory, Replays, check, shared_memory, sign
 from pricing.store.replay import ReplayStore
+from tools.cluster.cluster import free_ports
 from tools.cluster.program import installed
 
 ALONE = "costcalc_slack_replay_memory_alone_total"
@@ -86,9 +86,7 @@ def test_redis_is_used_where_it_is_configured():
 @pytest.fixture
 def redis_url(tmp_path):
     program = installed("redis-server", "redis-server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    [port] = free_ports(1)
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     yield f"redis://127.0.0.1:{port}/0"
