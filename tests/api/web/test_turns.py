@@ -16,6 +16,7 @@ from api.web import turns as turning
 from api.web.app import create_app
 from api.web.serving.front import create_front
 from api.web.turns import Turns
+from tools.cluster.cluster import wait_for
 
 ROW_SECONDS = 0.01
 MANY, FEW = 100, 3
@@ -64,38 +65,45 @@ def test_a_short_plan_is_answered_while_long_ones_are_in_work(slow, visitor):
     assert done[0] == FEW
 
 
-def rows_in_turn(turns, worked, visitor, rows, name):
-    with turns.plan(visitor) as turn:
-        for _ in range(rows):
-            with turn():
-                worked.append(name)
-                time.sleep(ROW_SECONDS)
+def worked_in_turn(visitor, rows, after):
+    """The names of plans row by row: three of visitor a, and one of this visitor that comes after so many rows. While a row is
+    worked on, every other plan that is under way waits for its turn."""
+    turns, worked, under_way = Turns(), [], {"a1", "a2", "a3"}
+
+    def work(visitor, rows, name):
+        with turns.plan(visitor) as turn:
+            for row in range(rows):
+                with turn():
+                    worked.append(name)
+                    if len(worked) == after:
+                        under_way.add("late")
+                    if row == rows - 1:
+                        under_way.remove(name)
+                    while sum(map(len, turns._waiting.values())) < len(under_way - {name}):
+                        time.sleep(0.001)
+
+    with ThreadPoolExecutor(4) as pool:
+        plans = [pool.submit(work, "a", 40, name) for name in ("a1", "a2", "a3")]
+        wait_for(lambda: "late" in under_way)
+        for each in [*plans, pool.submit(work, visitor, rows, "late")]:
+            each.result()
+    return worked
 
 
 def test_a_visitors_short_plan_goes_before_their_long_ones():
-    turns, worked = Turns(), []
-    with ThreadPoolExecutor(4) as pool:
-        for name in ("a1", "a2", "a3"):
-            pool.submit(rows_in_turn, turns, worked, "a", 40, name)
-        time.sleep(30 * ROW_SECONDS)
-        pool.submit(rows_in_turn, turns, worked, "a", 3, "short")
-    first = worked.index("short")
-    assert worked[first : first + 5].count("short") == 3, (
+    worked = worked_in_turn("a", 3, after=30)
+    first = worked.index("late")
+    assert worked[first : first + 5].count("late") == 3, (
         "but for the row that each of the others was just about to work on"
     )
     assert len(worked) == 123
 
 
 def test_visitors_have_turns_one_after_another_however_many_plans_they_send():
-    turns, worked = Turns(), []
-    with ThreadPoolExecutor(4) as pool:
-        for name in ("a1", "a2", "a3"):
-            pool.submit(rows_in_turn, turns, worked, "a", 40, name)
-        time.sleep(5 * ROW_SECONDS)
-        pool.submit(rows_in_turn, turns, worked, "b", 20, "b")
-    first = worked.index("b")
-    while_b = worked[first : len(worked) - worked[::-1].index("b")]
-    assert while_b.count("b") >= len(while_b) // 3, "half of the turns, but for a start"
+    worked = worked_in_turn("b", 20, after=5)
+    first = worked.index("late")
+    while_b = worked[first : len(worked) - worked[::-1].index("late")]
+    assert while_b.count("late") >= len(while_b) // 3, "one of three: another plan of a waits when the turn of one ends"
     assert {"a1", "a2", "a3"} <= set(while_b)
     assert len(worked) == 140
 
@@ -118,13 +126,17 @@ def test_a_row_that_fails_passes_the_turn_on():
     for _ in range(2):
         with pytest.raises(ZeroDivisionError), turns.plan("a") as turn, turn():
             raise ZeroDivisionError
-    worked = []
+    entered = threading.Event()
+
+    def follow():
+        with turns.plan("a") as turn, turn():
+            entered.set()
+
     with turns.plan("a") as turn, turn():
-        waits = threading.Thread(target=rows_in_turn, args=(turns, worked, "a", 1, "next"))
-        waits.start()
-        assert worked == []
-    waits.join(10)
-    assert worked == ["next"]
+        threading.Thread(target=follow, daemon=True).start()
+        wait_for(lambda: turns._waiting)
+        assert not entered.is_set()
+    assert entered.wait(60)
 
 
 def test_too_many_plans_are_told_when_to_come_again(slow, monkeypatch):
