@@ -36,7 +36,7 @@ class LiveServer:
             try:
                 if self.get("/readyz").ok:
                     return
-            except requests.ConnectionError:
+            except requests.RequestException:
                 pass
             time.sleep(0.1)
         pytest.fail(f"not ready after {PATIENCE} s: {self.log.read_text()}")

@@ -5,8 +5,7 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from pricing.sources import SOURCES, running
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Bounds
 from pricing.store.store import Store
+from tools.cluster.cluster import wait_for
 
 TOO_MUCH_MEMORY = "its answers take more than 64 MiB of memory"
 
@@ -63,10 +63,9 @@ def test_a_hostile_source_costs_itself_alone(
         "vultr": "bomb",
         "skypilot": "bomb",
         "hetzner": "wide",
-        "runpod": "slow",
     }
     honest = ("lambda", "verda", "digitalocean", "scaleway")
-    environment = {LIMIT_VARIABLE: "10", **addressed(good, *honest)}
+    environment = {LIMIT_VARIABLE: "240", **addressed(good, *honest)}
     for name, kind in harm.items():
         environment |= addressed(f"{bad}/{kind}", name)
     store = Store(f"sqlite:///{tmp_path / 'prices.sqlite3'}")
@@ -76,12 +75,12 @@ def test_a_hostile_source_costs_itself_alone(
     assert {state.name for state in store.status() if state.offers} == set(honest)
     too_long = {"oci": 8, "vultr": 8, "skypilot": 16}
     assert {name for name, mib in too_long.items() if f"more than {mib} MiB" in errors[name]} == too_long.keys()
-    assert (errors["hetzner"], errors["runpod"][:17]) == (TOO_MUCH_MEMORY, "took longer than ")
+    assert errors["hetzner"] == TOO_MUCH_MEMORY
 
 
 def test_what_a_process_hands_over_is_what_the_source_said(good: str) -> None:
     environment = {**os.environ, **addressed(good, *RECORDED)}
-    outcomes = {outcome.name: outcome for outcome in asked(list(RECORDED), environment, 60)}
+    outcomes = {outcome.name: outcome for outcome in asked(list(RECORDED), environment, 240)}
     for name, spec in ((name, SOURCES[name]) for name in RECORDED):
         assert outcomes[name].collected == ask(spec, environment, NOW).collected, name
 
@@ -94,7 +93,7 @@ def test_the_clouds_own_libraries_work_in_a_process_of_their_own(no_account: Non
             **os.environ, "AWS_ENDPOINT_URL": aws.url, "COSTCALC_AWS_REGIONS": "us-east-1",
             **{f"COSTCALC_GCP_{api}_URL": gcp.url for api in ("BILLING", "COMPUTE", "TPU")},
         }  # fmt: skip
-        outcomes = asked(["aws", "gcp"], environment, 60)
+        outcomes = asked(["aws", "gcp"], environment, 240)
     assert sorted((each.name, each.error) for each in outcomes) == [("aws", None), ("gcp", None)]
 
 
@@ -108,7 +107,7 @@ def test_sources_are_asked_side_by_side() -> None:
 def test_who_takes_long_while_others_wait_gives_way(bad: str, good: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "MEMORY_MIB", 64)
     environment = {**addressed(f"{bad}/slow", "oci"), **addressed(good, "verda")}
-    late, answered = asked(["oci", "verda"], environment, 12)
+    late, answered = asked(["oci", "verda"], environment, 30)
     assert (late.name, late.late) == ("oci", True)
     assert late.error.startswith("took longer than ")
     assert (answered.name, answered.error) == ("verda", None)
@@ -125,13 +124,13 @@ def test_a_source_that_takes_more_memory_than_there_is_is_asked_alone(
     good: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "MEMORY_MIB", 63)
-    outcomes = asked(["oci", "verda"], addressed(good, "oci", "verda"), 30)
+    outcomes = asked(["oci", "verda"], addressed(good, "oci", "verda"), 240)
     assert [(each.name, each.error) for each in outcomes] == [("oci", None), ("verda", None)]
 
 
 def test_a_source_may_list_so_many_offers_and_no_more(good: str) -> None:
     spec = replace(SOURCES["oci"], bounds=Bounds(offers=2))
-    [outcome] = ask_all([spec], addressed(good, "oci"), NOW, 30)
+    [outcome] = ask_all([spec], addressed(good, "oci"), NOW, 240)
     assert (outcome.collected, outcome.error) == (None, "lists more than 2 offers")
 
 
@@ -168,10 +167,3 @@ def processes_with(setting: str) -> list[Path]:
             return False
 
     return [process for process in Path("/proc").glob("[0-9]*") if holds(process)]
-
-
-def wait_for(happens: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

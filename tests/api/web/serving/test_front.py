@@ -29,7 +29,7 @@ def echo(environ, start_response):
     return [json.dumps({**told, "body": environ["wsgi.input"].read().decode()}).encode()]
 
 
-def front(app=echo, threads=1, wait_seconds=0.2, limit=None, tokens=()):
+def front(app=echo, threads=1, wait_seconds=0.5, limit=None, tokens=()):
     access = Access(Tokens.of(tokens), KeptSignIns(), packaged_service().clock)
     return Front(app, Replay(app, lambda: "v", 10), threads, wait_seconds, RateLimit(limit, access))
 

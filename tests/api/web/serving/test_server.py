@@ -49,7 +49,7 @@ def test_a_stop_that_comes_as_a_worker_dies_is_a_stop():
     server.respawned_wrks = Respawned()
     serving = threading.Thread(target=server._serve_loop, args=(None, None), daemon=True)
     serving.start()
-    serving.join(10)
+    serving.join(60)
     assert not serving.is_alive()
 
 
@@ -69,9 +69,9 @@ def test_a_value_of_10000_characters_is_our_error_not_the_servers(live):
 
 
 def test_a_wrong_method_and_a_large_body(live):
-    response = requests.post(live.url + "/cost", timeout=30)
+    response = requests.post(live.url + "/cost", timeout=60)
     assert (response.status_code, "GET" in response.headers["Allow"]) == (405, True)
-    response = requests.post(live.url + "/cost", data=b"x" * 2_000_000, timeout=30)
+    response = requests.post(live.url + "/cost", data=b"x" * 2_000_000, timeout=60)
     assert response.status_code in (405, 413)
     assert response.headers["Content-Type"] == "application/problem+json"
 
@@ -170,7 +170,7 @@ GONE = (
 
 def detail_of(server, path):
     """What a refusal says; empty where nobody listens or the answer is none."""
-    with suppress(requests.ConnectionError):
+    with suppress(requests.RequestException):
         return server.get(path).json().get("detail", "")
     return ""
 
@@ -189,9 +189,7 @@ def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
         before = server.get(ASKED + "&_=1").json()
         for folder in (tmp_path / ".local").rglob("costcalc"):
             shutil.rmtree(folder)
-        deadline = time.monotonic() + 90
-        while server.get("/readyz").ok and time.monotonic() < deadline:
-            time.sleep(0.1)
+        wait_for(lambda: not server.get("/readyz").ok)
         unready = server.get("/readyz")
         assert unready.status_code == 503
         assert GONE in unready.json()["detail"]
@@ -200,7 +198,7 @@ def test_a_store_that_disappears_is_not_missed_but_told(tmp_path):
         wait_for(lambda: "table" in in_slack(server))  # a busy machine first says that the answer follows
         (worker,) = children(server.process.pid)
         os.kill(worker, signal.SIGKILL)
-        wait_for(lambda: children(server.process.pid) not in ([], [worker]))
+        wait_for(lambda: only_child(server.process.pid) not in (None, worker))
         for path in ("/readyz", ASKED):
             wait_for(lambda path=path: GONE in detail_of(server, path))
         assert not list(tmp_path.rglob("prices.sqlite3")), "no worker begins another"
@@ -214,9 +212,8 @@ def test_no_store_at_all_is_503_until_there_is_one(tmp_path):
     url = f"sqlite:///{place}/prices.sqlite3"
     server = start_server(tmp_path, COSTCALC_DATABASE_URL=url, COSTCALC_POLL_SECONDS="0.2", COSTCALC_WORKERS="1")
     try:
-        deadline = time.monotonic() + 90
-        while (response := server.get(ASKED)).status_code != 503 and time.monotonic() < deadline:
-            time.sleep(0.2)
+        wait_for(lambda: server.get(ASKED).status_code == 503)
+        response = server.get(ASKED)
         assert response.headers["Content-Type"] == "application/problem+json"
         place.unlink()
         server.wait_until_ready()
@@ -287,25 +284,31 @@ def children(pid):
     return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
+def only_child(pid):
+    """None while there are none or several."""
+    [only, *more] = children(pid) or [None]
+    return None if more else only
+
+
 def test_a_killed_worker_is_replaced_as_often_as_it_happens_and_none_outlives_its_master(tmp_path):
     server = start_server(tmp_path, COSTCALC_WORKERS="1")
     for _ in range(2):
         server.wait_until_ready()
         (worker,) = children(server.process.pid)
         os.kill(worker, signal.SIGKILL)
-        wait_for(lambda killed=worker: children(server.process.pid) not in ([], [killed]), 90)
+        wait_for(lambda killed=worker: only_child(server.process.pid) not in (None, killed))
     server.wait_until_ready()
     workers = children(server.process.pid)
     server.process.kill()
     server.process.wait()
-    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 90)
+    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
 
 
 def test_an_address_that_is_taken_is_said(live, tmp_path):
     bind = live.url.removeprefix("http://")
     command = [COSTCALC, "serve", "--bind", bind]
     ended = subprocess.run(
-        command, env=clean_environment(tmp_path), capture_output=True, text=True, timeout=120, check=False
+        command, env=clean_environment(tmp_path), capture_output=True, text=True, timeout=240, check=False
     )
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False)
     assert f"cannot listen on {bind}: Address already in use" in ended.stderr
@@ -314,7 +317,7 @@ def test_an_address_that_is_taken_is_said(live, tmp_path):
 def test_a_bad_setting_stops_it_at_once(tmp_path):
     environment = clean_environment(tmp_path, COSTCALC_WORKERS="many")
     ended = subprocess.run(
-        [COSTCALC, "serve"], env=environment, capture_output=True, text=True, timeout=120, check=False
+        [COSTCALC, "serve"], env=environment, capture_output=True, text=True, timeout=240, check=False
     )
     assert ended.returncode == 2
     assert "COSTCALC_WORKERS=many: write a whole number" in ended.stderr
@@ -348,7 +351,7 @@ def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, ta
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     assert ended.returncode != 0

@@ -12,6 +12,7 @@ from urllib3.util.retry import RequestHistory
 
 import pricing.sources.common.http as http_module
 from pricing.sources.common.http import MIB, Http, HttpError, post_once
+from tools.cluster.cluster import wait_for
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_a_server_that_stalls_is_asked_twice(server: FakeServer, http: Http, mon
     server.answer = lambda asked: time.sleep(0.6)
     with pytest.raises(HttpError, match="stopped answering"):
         http.get_json(server.url)
-    assert len(server.asked) == 2
+    wait_for(lambda: len(server.asked) == 2)
 
 
 def test_nobody_there_is_said_so(http: Http) -> None:
