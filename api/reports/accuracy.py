@@ -60,6 +60,13 @@ class AccuracySchema(TrainingSchema):
         exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "pick", "frontier", "recipes", "offset")
 
 
+class AccuracyValues(Values, total=False):
+    """Values of `/accuracy`."""
+
+    budget: Decimal | None
+    crossing: Crossing
+
+
 class AccuracyQuery(EstimateQuery, frozen=True):
     """A question without a target of its own: it is the accuracy that was found, and null where nothing fits."""
 
@@ -231,7 +238,7 @@ class AccuracyReport(OfQuery):
         return f"{money(cost, estimate.currency)} in {in_words(estimate.hours)}{waiting}"
 
 
-def accuracy_report(service: Service, catalogue: Catalogue, values: Values) -> AccuracyReport:
+def accuracy_report(service: Service, catalogue: Catalogue, values: AccuracyValues) -> AccuracyReport:
     """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
     own = service.own.get(normalised(values["model"].name)) if service.own else None
     passed = own.values(values.get("crossing", Crossing.ISOTONIC)) if own else ()

@@ -38,6 +38,12 @@ class AskSchema(LayoutSchema):
         exclude = ("excel", "sep", "decimal", "columns")
 
 
+class AskValues(Values, total=False):
+    """Values of `/ask`."""
+
+    q: str
+
+
 @dataclass(frozen=True, slots=True)
 class AskDocument:
     """The JSON answer. `understood` are the parameters of `/cost`, several values with commas between them; `ignored` are words
@@ -154,6 +160,6 @@ class AskReport:
         )
 
 
-def ask_report(service: Service, catalogue: Catalogue, values: Values) -> AskReport:
+def ask_report(service: Service, catalogue: Catalogue, values: AskValues) -> AskReport:
     """The report that parsed parameters of `/ask` ask for."""
     return AskReport(service, catalogue, values["q"])

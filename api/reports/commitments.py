@@ -78,6 +78,13 @@ class CommitmentsSchema(TrainingSchema):
         return True
 
 
+class CommitmentsValues(Values, total=False):
+    """Values of `/commitments`."""
+
+    runs_per_month: Decimal | None
+    table: Literal["break_even", "cash"]
+
+
 @dataclass(frozen=True, slots=True)
 class CommitmentsDocument:
     """The JSON answer; machines in the order of the question, by effective cost unless it says otherwise."""
@@ -268,7 +275,7 @@ def _about(on_demand: OnDemand | None) -> tuple[str, ...]:
     return () if on_demand.same_machine else (OTHER_MACHINE,)
 
 
-def commitments_report(service: Service, catalogue: Catalogue, values: Values) -> CommitmentsReport:
+def commitments_report(service: Service, catalogue: Catalogue, values: CommitmentsValues) -> CommitmentsReport:
     """The report that parsed parameters of `/commitments` ask for."""
     runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
     query = query_of(values, basis="effective", limit=MACHINES)

@@ -58,6 +58,13 @@ class CompareSchema(TrainingSchema):
         )  # fmt: skip
 
 
+class CompareValues(Values, total=False):
+    """Values of `/compare`."""
+
+    a: Side
+    b: Side
+
+
 @dataclass(frozen=True, slots=True)
 class CompareDocument:
     """The JSON answer: a `Comparison`, and what it says in sentences. `owned` has each machine that you own, with the hours
@@ -120,7 +127,7 @@ class CompareReport(OfQuery):
         )
 
 
-def compare_report(service: Service, catalogue: Catalogue, values: Values) -> CompareReport:
+def compare_report(service: Service, catalogue: Catalogue, values: CompareValues) -> CompareReport:
     """The report that parsed parameters of `/compare` ask for."""
     sides = values.pop("a"), values.pop("b")
     return CompareReport(service, catalogue, query_of({"basis": "effective", **values}), sides)

@@ -68,6 +68,15 @@ class LaunchSchema(TrainingSchema):
         )  # fmt: skip
 
 
+class LaunchValues(Values, total=False):
+    """Values of `/launch`."""
+
+    to: Literal["skypilot", "dstack"]
+    run: str
+    data: str
+    checkpoints: str
+
+
 class CommandLine(Struct, frozen=True):
     """What trains the recipes whose names match.
 
@@ -265,7 +274,7 @@ def launchers(estimate: Estimate) -> list[Launcher]:
     return [launcher for launcher in TITLES if name_of(launcher, estimate.rented)]
 
 
-def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
+def launch_report(service: Service, catalogue: Catalogue, values: LaunchValues) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
     asked = {name: value for name, value in values.items() if name not in ("to", "run", "data", "checkpoints")}
     places: dict[str, str] = {name: str(values.get(name, "")) for name in ("data", "checkpoints")}

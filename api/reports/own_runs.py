@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypedDict
 from urllib.parse import urlencode
 
 from msgspec.structs import replace
@@ -17,7 +17,6 @@ from api.questions.names import Known
 from api.questions.resolving import MACHINE
 from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
-from api.questions.values import RunValues
 from api.reports.advice import Advice
 from api.service import Service, query_of
 from api.stored import StoredRuns
@@ -34,6 +33,20 @@ MOST_RUNS = 500
 """Of one owner."""
 MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
 QUESTION = TrainingSchema()
+
+
+class RunValues(TypedDict, total=False):
+    """What is said of a run beside its log."""
+
+    file: str
+    name: str
+    model: str
+    date: datetime
+    better: Literal["lower", "higher"]
+    nodes: int
+    instance_type: str
+    accelerator: str
+    steps_are: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,16 @@ class ThroughputSchema(OfferFilters):
     limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
 
 
+class ThroughputValues(Values, total=False):
+    """Values of `/throughput`."""
+
+    recipe: tuple[str, ...]
+    image_size: int
+    year: int
+    nodes: int
+    speeds: str
+
+
 @dataclass(frozen=True, slots=True)
 class ThroughputRow:
     """A measured speed on a machine of the same accelerators, at its cheapest region's rate for all nodes together.
@@ -137,7 +147,7 @@ class ThroughputReport:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
 
 
-def throughput_report(service: Service, catalogue: Catalogue, values: Values) -> ThroughputReport:
+def throughput_report(service: Service, catalogue: Catalogue, values: ThroughputValues) -> ThroughputReport:
     """The report that parsed parameters of `/throughput` ask for."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
@@ -151,7 +161,7 @@ def throughput_report(service: Service, catalogue: Catalogue, values: Values) ->
     return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], confirmed, words)
 
 
-def measured(evidence: Evidence, values: Values) -> Iterator[Throughput]:
+def measured(evidence: Evidence, values: ThroughputValues) -> Iterator[Throughput]:
     """The measured speeds that pass the filters."""
     wanted: dict[str, object] = {
         name: value for name, value in values.items() if name in ("image_size", "year", "nodes")

@@ -49,6 +49,12 @@ class TrendSchema(TrainingSchema):
         exclude = ONE_ESTIMATE
 
 
+class TrendValues(Values, total=False):
+    """Values of `/trend`."""
+
+    every: str
+
+
 @dataclass(frozen=True, slots=True)
 class TrendRow:
     """A point as a row of a sheet."""
@@ -145,7 +151,7 @@ def _months_before(moment: datetime, months: int) -> datetime:
     return datetime.combine(moment.replace(year=year, month=month + 1, day=day).date(), LAST_SECOND)
 
 
-def trend_report(service: Service, catalogue: Catalogue, values: Values) -> TrendReport:
+def trend_report(service: Service, catalogue: Catalogue, values: TrendValues) -> TrendReport:
     """The report that parsed parameters of `/trend` ask for: of machines on demand unless the question says otherwise."""
     every = values.get("every", "year")
     asked = {name: value for name, value in values.items() if name != "every"}

@@ -12,10 +12,10 @@ from flask import Blueprint, Response, current_app, request, url_for
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
-from api.questions.values import RunValues
 from api.reports.own_runs import (
     OwnRecipe,
     OwnRecipesReport,
+    RunValues,
     TriedRun,
     kept_run,
     new_run,

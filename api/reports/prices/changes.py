@@ -38,6 +38,12 @@ class ChangesSchema(OfferFilters):
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
+class ChangesValues(Values, total=False):
+    """Values of `/offers/changes`."""
+
+    since: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
     """One rate that is `new` or `changed`; `change` is a fraction of the previous hourly rate, null where there was none."""
@@ -100,7 +106,7 @@ class ChangesReport:
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
 
 
-def changes_report(service: Service, catalogue: Catalogue, values: Values) -> ChangesReport:
+def changes_report(service: Service, catalogue: Catalogue, values: ChangesValues) -> ChangesReport:
     """The report that parsed parameters of `/offers/changes` ask for. Raises BadParameters where `since` is after `as_of`."""
     as_of = values.get("as_of") or service.clock()
     since = values.get("since") or as_of - USUAL

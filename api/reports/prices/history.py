@@ -41,6 +41,14 @@ class HistorySchema(OfferFilters):
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
+class HistoryValues(Values, total=False):
+    """Values of `/offers/history`."""
+
+    since: datetime
+    until: datetime
+    instance_type: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class HistoryRow(RateRow):
     """One rate from one source: `observed_at` is when it was first seen, `last_seen_at` when it was last seen unchanged."""
@@ -86,7 +94,7 @@ def held_rates(catalogue: Catalogue, rows: Indices) -> HeldRates:
     return HeldRates(rows[first[order]], rows[last[order]])
 
 
-def seen_between(catalogue: Catalogue, filters: Values, until: datetime) -> HeldRates:
+def seen_between(catalogue: Catalogue, filters: HistoryValues, until: datetime) -> HeldRates:
     """The rates that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
     known = np.flatnonzero(observed <= int(until.timestamp()))
@@ -124,7 +132,7 @@ class HistoryReport:
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))
 
 
-def history_report(service: Service, catalogue: Catalogue, values: Values) -> HistoryReport:
+def history_report(service: Service, catalogue: Catalogue, values: HistoryValues) -> HistoryReport:
     """The report that parsed parameters of `/offers/history` ask for."""
     until = values.get("until") or service.clock()
     if "since" not in values or not catalogue.knows(values["since"]):
