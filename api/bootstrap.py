@@ -115,7 +115,7 @@ def _opener(settings: Settings, note: Path | None = None) -> Callable[[], Store]
     def open_store() -> Store:
         from pricing.store.store import Store
 
-        store = Store(settings.database_url, known=note.read_text() if note and note.exists() else None)
+        store = Store(settings.database_url, expected=note.read_text() if note and note.exists() else None)
         store.fill(utc_now())
         key = store.key()
         store.give_own_runs(

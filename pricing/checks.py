@@ -57,12 +57,12 @@ class ListingRefused(ValueError):
     """So many offers break rules that the rest cannot be trusted; the message names the first."""
 
     def __init__(self, broken: Sequence[Violation]) -> None:
-        super().__init__(f"its prices were not taken over: {told(broken)}")
+        super().__init__(f"its prices were not taken over: {in_words(broken)}")
         self.broken = broken
 
 
 def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], Sequence[Violation]]:
-    """The offers that keep every rule, and what the others break. Raises ListingRefused."""
+    """The offers that keep every rule, and the violations by the others. Raises ListingRefused."""
     broken = violations(listing)
     odd = {id(offer) for violation in broken for offer in violation.offers}
     kept = tuple(offer for offer in listing.offers if id(offer) not in odd)
@@ -72,12 +72,12 @@ def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], Sequence[Violation
 
 
 def violations(listing: SourceListing) -> list[Violation]:
-    """Every rule that is broken, and not by offers that are all accepted; none if the listing may be published as it is."""
+    """What breaks the rules, unless every odd offer is accepted; empty if the listing may be published as it is."""
     broken = (violation for rule in RULES for violation in rule(listing))
     return [each for each in broken if not (each.is_only_odd and all(map(listing.accepts, each.offers)))]
 
 
-def told(broken: Sequence[Violation]) -> str:
+def in_words(broken: Sequence[Violation]) -> str:
     """The first few sentences about broken rules."""
     return shortened([violation.sentence for violation in broken])
 
@@ -99,29 +99,26 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
 def _readable(listing: SourceListing) -> Iterator[Violation]:
     """Names that show as they are written: lines of bounded length, without half a character, which JSON can hold."""
     for offer in listing.offers:
-        names = (
-            *offer.key,
-            *offer.flags,
-            *(part.name for part in offer.parts),
-            offer.currency,
-            offer.machine.accelerator,
-        )
+        parts = (part.name for part in offer.parts)
+        names = (*offer.key, *offer.flags, *parts, offer.currency, offer.machine.accelerator)
         if not is_line(offer.source) or not all(len(name) <= LONGEST_NAME and is_line(name) for name in names):
-            said = f"a name in {ascii(offer.instance_type)[:60]} has control characters, half a character, or no end"
-            yield Violation(said, (offer,), is_only_odd=False)
+            sentence = (
+                f"a name in {ascii(offer.instance_type)[:60]} has control characters, half a character, or no end"
+            )
+            yield Violation(sentence, (offer,), is_only_odd=False)
 
 
 def _plausible(listing: SourceListing) -> Iterator[Violation]:
     """Whatever the others say: rates above 0, of the past, on accelerators that are known."""
     for offer in listing.offers:
-        wrong = []
+        faults = []
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
-            wrong.append(f"costs {offer.hourly_rate}")
+            faults.append(f"costs {offer.hourly_rate}")
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
-            wrong.append(f"was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC")
+            faults.append(f"was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC")
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
-            wrong.append(f"has the unknown accelerator {offer.machine.accelerator!r}")
-        yield from (Violation(f"{_name(offer)} {said}", (offer,), is_only_odd=False) for said in wrong)
+            faults.append(f"has the unknown accelerator {offer.machine.accelerator!r}")
+        yield from (Violation(f"{_name(offer)} {fault}", (offer,), is_only_odd=False) for fault in faults)
 
 
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
@@ -131,8 +128,8 @@ def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
         if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
             continue
         if offer.currency == limit.currency and offer.hourly_rate > limit.hourly_rate:
-            said = f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
-            yield Violation(said, (offer, limit))
+            sentence = f"{_name(offer)} at {offer.hourly_rate} is above on demand at {limit.hourly_rate}"
+            yield Violation(sentence, (offer, limit))
 
 
 def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
@@ -149,8 +146,10 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
         steps += [on_demand[rented]] if rented in on_demand else []
         for cheaper, dearer in pairwise(steps):
             if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
-                said = f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
-                yield Violation(said, (cheaper, dearer))
+                sentence = (
+                    f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
+                )
+                yield Violation(sentence, (cheaper, dearer))
 
 
 def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
@@ -163,8 +162,8 @@ def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
     for by_count in cheapest.values():
         four, eight = by_count.get(4), by_count.get(8)
         if four and eight and eight.hourly_rate < four.hourly_rate:
-            said = f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
-            yield Violation(said, (eight, four))
+            sentence = f"{_name(eight)} at {eight.hourly_rate} is below half as many at {four.hourly_rate}"
+            yield Violation(sentence, (eight, four))
 
 
 def _no_jump(listing: SourceListing) -> Iterator[Violation]:

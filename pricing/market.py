@@ -26,23 +26,23 @@ class Market(Struct, frozen=True):
     medians: Mapping[str, float]
 
     def flagged(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
-        """The offers, those far off the market flagged so."""
+        """The offers, with a flag on those far off the market."""
         return tuple(
             replace(offer, flags=(*offer.flags, OFF_MARKET)) if self._is_far_off(offer) else offer for offer in offers
         )
 
-    def told(self, offer: Offer) -> str:
-        """What such an offer asks, and the others."""
+    def comparison(self, offer: Offer) -> str:
+        """The rate of an offer beside the market's, in words."""
         accelerator = offer.machine.accelerator
-        asked, others = _of_one(offer), self.medians[accelerator]
-        return f"{offer.instance_type} at {asked:.2f} an hour and {accelerator}, others ask {others:.2f} in the median"
+        rate, others = _of_one(offer), self.medians[accelerator]
+        return f"{offer.instance_type} at {rate:.2f} an hour and {accelerator}, others ask {others:.2f} in the median"
 
     def _is_far_off(self, offer: Offer) -> bool:
-        asked = self.medians.get(offer.machine.accelerator)
-        if asked is None or not _is_compared(offer):
+        median_rate = self.medians.get(offer.machine.accelerator)
+        if median_rate is None or not _is_compared(offer):
             return False
         below = FAR_BELOW_OF_SPOT if offer.purchase_option is PurchaseOption.SPOT else FAR_BELOW
-        return not asked / below <= _of_one(offer) <= asked * FAR_ABOVE
+        return not median_rate / below <= _of_one(offer) <= median_rate * FAR_ABOVE
 
 
 def market(catalogue: Catalogue, now: datetime) -> Market:
@@ -52,15 +52,14 @@ def market(catalogue: Catalogue, now: datetime) -> Market:
     on_demand = OfferFilter(purchase=(PurchaseOption.ON_DEMAND,), regions="all")
     for offer in map(catalogue.offer, catalogue.passing_rows(rows, on_demand).tolist()):
         if _is_compared(offer):
-            asked = least[offer.machine.accelerator]
-            asked[offer.provider] = min(_of_one(offer), asked.get(offer.provider, _of_one(offer)))
-    return Market({name: median(asked.values()) for name, asked in least.items() if len(asked) >= FEWEST})
+            rates = least[offer.machine.accelerator]
+            rates[offer.provider] = min(_of_one(offer), rates.get(offer.provider, _of_one(offer)))
+    return Market({name: median(rates.values()) for name, rates in least.items() if len(rates) >= FEWEST})
 
 
 def _is_compared(offer: Offer) -> bool:
-    return (
-        bool(offer.machine.accelerators) and offer.purchase_option not in NOT_COMPARED and offer.currency in CURRENCIES
-    )
+    is_rented = offer.purchase_option not in NOT_COMPARED
+    return is_rented and offer.machine.accelerators > 0 and offer.currency in CURRENCIES
 
 
 def _of_one(offer: Offer) -> float:

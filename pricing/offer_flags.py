@@ -9,18 +9,8 @@ MARKETPLACE = "marketplace"  # hosts compete, so that eight accelerators of one 
 
 # These say where, when and beside what a rate was seen. They may change while the rate does not.
 CIRCUMSTANCES = frozenset(
-    {
-        "zone",
-        "zones",
-        "starts",
-        "hours",
-        "spot_median",
-        INTERRUPTED.rstrip("="),
-        AVAILABLE,
-        NO_CAPACITY,
-        PRICE_JUMP,
-        SPOT_ABOVE_ON_DEMAND,
-    }
+    {"zone", "zones", "starts", "hours", "spot_median", INTERRUPTED.rstrip("=")}
+    | {AVAILABLE, NO_CAPACITY, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND}
 )
 
 

@@ -22,14 +22,14 @@ class Recording:
     def __len__(self) -> int:
         return len(self._answers)
 
-    def keep(self, method: str, url: str, content: bytes, asked: str = "") -> None:
-        """Adds what a request was answered; of its query too the secrets are cut out. `asked` says what the address does not."""
+    def keep(self, method: str, url: str, content: bytes, question: str = "") -> None:
+        """Add the answer to a request, without secrets, also in its query. `question` says what the address does not."""
         address = urlsplit(self._cut(url))
         answer: dict[str, Any] = {"method": method, "path": address.path or "/"}
         if query := dict(parse_qsl(address.query)):
             answer["query"] = query
-        if asked:
-            answer["asked"] = self._cut(asked)
+        if question:
+            answer["asked"] = self._cut(question)
         text = self._cut(content.decode("utf-8", "replace"))
         try:
             answer["body"] = json.loads(text)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
-from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, shortened, sound, told, violations
+from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, in_words, shortened, sound, violations
 from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
@@ -56,9 +56,8 @@ class RefreshReport(Struct, frozen=True):
     def ended(self) -> list[tuple[str, list[str]]]:
         """By source, the names of the offers that it no longer lists."""
         sources = dict.fromkeys(name for name, _ in self.published.ended)
-        return [
-            (name, ended_names(offer for origin, offer in self.published.ended if origin == name)) for name in sources
-        ]
+        ended = self.published.ended
+        return [(name, ended_names(offer for origin, offer in ended if origin == name)) for name in sources]
 
     @property
     def exit_code(self) -> int:
@@ -85,15 +84,15 @@ def refresh(
     """
     named = list(names)
     specs, skipped = (chosen(named), ()) if named else _configured(_due(store, now), environment)
-    limit = limit_seconds or _limit(environment, not named and _are_open(specs))
+    limit = limit_seconds or _limit(environment, not named and all(spec.is_open for spec in specs))
     checker, parts = _Checker(store, now), _Parts(store, now)
     for each in skipped:
         watch(each)
     for outcome in ask_all(specs, environment, now, limit):
-        said = outcome.error
+        error = outcome.error
         if outcome.late and limit == QUICK_SECONDS:
-            said = f"{said}; `costcalc prices refresh {outcome.name}` waits longer"
-        result = checker.result(replace(outcome, error=said))
+            error = f"{error}; `costcalc prices refresh {outcome.name}` waits longer"
+        result = checker.result(replace(outcome, error=error))
         parts.add(result)
         watch(result)
     return RefreshReport(parts.published(), (*parts.results, *skipped))
@@ -120,13 +119,13 @@ def recording_of(name: str, environment: Environment) -> Recording:
 
 def status(store: Store) -> list[SourceState]:
     """The last result of every source, by name, including those never asked."""
-    known = {state.name: state for state in store.status()}
-    names = sorted({*SOURCES, *known})
-    return [known.get(name) or SourceState(name, None, None, None, None, None) for name in names]
+    states = {state.name: state for state in store.status()}
+    names = sorted({*SOURCES, *states})
+    return [states.get(name) or SourceState(name, None, None, None, None, None) for name in names]
 
 
 def chosen(names: Iterable[str]) -> list[SourceSpec]:
-    """The sources of these names, all where there is none. Raises UnknownSource."""
+    """The sources of these names, or all sources if none is named. Raises UnknownSource."""
     wanted = list(dict.fromkeys(name.lower() for name in names)) or list(SOURCES)
     for name in wanted:
         if name not in SOURCES:
@@ -138,10 +137,10 @@ def chosen(names: Iterable[str]) -> list[SourceSpec]:
 
 def quarantined(store: Store) -> dict[str, list[Quarantined]]:
     """By source, the rates that its last listing held and that look odd."""
-    found: dict[str, list[Quarantined]] = {}
+    by_source: dict[str, list[Quarantined]] = {}
     for each in store.quarantined():
-        found.setdefault(each.origin, []).append(each)
-    return found
+        by_source.setdefault(each.origin, []).append(each)
+    return by_source
 
 
 def withdrawable(name: str) -> str:
@@ -175,7 +174,7 @@ def _due(store: Store, now: datetime) -> list[SourceSpec]:
 def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list[SourceSpec], tuple[SourceResult, ...]]:
     """The sources that can be asked, and for each of the others a result that says what to set."""
     missing = {spec.name: spec.missing(environment) for spec in specs}
-    skipped = tuple(SourceResult(name, 0.0, missing=said) for name, said in missing.items() if said)
+    skipped = tuple(SourceResult(name, 0.0, missing=message) for name, message in missing.items() if message)
     return [spec for spec in specs if not missing[spec.name]], skipped
 
 
@@ -207,7 +206,7 @@ class _Checker:
             failed = self._failed(outcome, str(refused))
             return replace(failed, inspection=Inspection(outcome.name, _reasons(refused.broken)))
         kept = self._market.flagged(kept)
-        far_off = [self._market.told(offer) for offer in kept if OFF_MARKET in offer.flags]
+        far_off = [self._market.comparison(offer) for offer in kept if OFF_MARKET in offer.flags]
         if far_off:
             odd = (*odd, Gap(outcome.name, f"far off the market, not confirmed: {shortened(far_off)}"))
         parts, faults = (
@@ -215,11 +214,13 @@ class _Checker:
             for gaps in (outcome.collected.gaps, outcome.collected.faults)
         )
         shorter = () if outcome.collected.whole else self._shorter(outcome.name, len(offers))
-        gaps = (*faults, *parts, *conflicts, *odd, *shorter)
-        listed = SourceResult(outcome.name, outcome.seconds, kept, gaps, faults=faults, whole=outcome.collected.whole)
-        taken = {offer.key for offer in kept}
-        left_out = frozenset(offer.key for offer in outcome.collected.offers) - taken
-        return replace(listed, left_out=left_out, inspection=inspection)
+        return SourceResult(
+            *(outcome.name, outcome.seconds, kept, (*faults, *parts, *conflicts, *odd, *shorter)),
+            faults=faults,
+            whole=outcome.collected.whole,
+            left_out=frozenset(offer.key for offer in outcome.collected.offers) - {offer.key for offer in kept},
+            inspection=inspection,
+        )
 
     def _inspected(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...], Inspection]:
         """The offers without odd ones, and a gap that names those; the user's own rates are kept, and the gap is a warning.
@@ -230,16 +231,16 @@ class _Checker:
         left_out, released = store.quarantine_of(name) if store else ([], frozenset[Rate]())
         last_rates = store.last_rates(name) if store else {}
         listing = SourceListing(
-            offers, self._accelerators, last_rates, self._now, lambda offer: rate_of(offer) in released
+            offers, self._accelerators, last_rates, self._now, lambda each: rate_of(each) in released
         )
         if SOURCES[name].is_own:
             broken: Sequence[Violation] = violations(listing)
-            warning = (Gap(name, f"looks odd, kept as typed: {told(broken)}"),) if broken else ()
+            warning = (Gap(name, f"looks odd, kept as typed: {in_words(broken)}"),) if broken else ()
             return offers, warning, Inspection(name, {})
         sound(listing)
         repeated = frozenset(each.rate for each in left_out if each.since <= self._now - REPEATED_AFTER)
         kept, broken = sound(replace(listing, accepts=lambda offer: rate_of(offer) in released | repeated))
-        gaps = (Gap(name, f"looks odd, left out: {told(broken)}"),) if broken else ()
+        gaps = (Gap(name, f"looks odd, left out: {in_words(broken)}"),) if broken else ()
         return kept, gaps, Inspection(name, _reasons(broken), repeated & {rate_of(offer) for offer in kept})
 
     def _failed(self, outcome: Outcome, reason: str) -> SourceResult:
@@ -306,7 +307,7 @@ class _Parts:
         return Published(self._published[-1].snapshot, new, seen_again, ended)
 
     def _rest(self) -> Sequence[SourceResult]:
-        """What is left; where none of several sources answered, the network is what is missing, and one gap says so."""
+        """What is unpublished. If none of several sources answered, one gap says so for all: the network is missing."""
         if len(self.results) == 1 or not all(result.error for result in self.results):
             return self._unpublished
         nothing = Gap(ANY_SOURCE, "none of them answered")
@@ -316,12 +317,8 @@ class _Parts:
 def unwatched_seconds(environment: Environment) -> float:
     """How long a refresh that names no source, and for which nobody waits, gives its sources at most."""
     specs, _ = _configured(chosen(()), environment)
-    limit = _limit(environment, _are_open(specs))
+    limit = _limit(environment, all(spec.is_open for spec in specs))
     return UNWATCHED_SECONDS if limit == QUICK_SECONDS else limit
-
-
-def _are_open(specs: Sequence[SourceSpec]) -> bool:
-    return all(spec.is_open for spec in specs)
 
 
 def _limit(environment: Environment, quick: bool) -> float:

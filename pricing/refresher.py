@@ -1,6 +1,6 @@
 """One refresh for all servers of a store, if it is due and no other process is at it.
 
-`costcalc serve` starts it as `python -m pricing.refresher EVERY KNOWN PARENT`: EVERY is in seconds, KNOWN the identity of the
+`costcalc serve` starts it as `python -m pricing.refresher EVERY IDENTITY PARENT`: EVERY is in seconds, IDENTITY that of the
 store, in whose place no other is begun, and PARENT the process with which it ends. It prints the number of seconds until it is
 worth starting again.
 """
@@ -51,19 +51,19 @@ def refresh_if_due(store: Store, environment: Environment, every: timedelta, clo
 
 def in_words(report: RefreshReport) -> str:
     """What a refresh brought, in one line."""
-    asked = [result for result in report.results if not result.missing]
-    failed = sorted(result.name for result in asked if result.error)
-    if len(failed) == len(asked):
+    answers = [result for result in report.results if not result.missing]
+    failed = sorted(result.name for result in answers if result.error)
+    if len(failed) == len(answers):
         return "prices not refreshed: no price source answered; answers go on from the prices before"
     published = report.published
     rates = f"{published.new:,} new rates, {published.seen_again:,} seen again"
     without = f"; no answer from {', '.join(failed)}" if failed else ""
-    return f"prices refreshed from {len(asked) - len(failed)} of {len(asked)} sources: {rates}{without}"
+    return f"prices refreshed from {len(answers) - len(failed)} of {len(answers)} sources: {rates}{without}"
 
 
 def main() -> None:
     """What the process does."""
-    seconds, known, parent = sys.argv[1:]
+    seconds, identity, parent = sys.argv[1:]
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     log.setLevel(logging.INFO)
     threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
@@ -72,7 +72,7 @@ def main() -> None:
     os.nice(NICENESS)
     limit_memory(MEMORY_MIB)
     try:
-        store = Store(os.environ.get("COSTCALC_DATABASE_URL"), known=known)
+        store = Store(os.environ.get("COSTCALC_DATABASE_URL"), expected=identity)
         due = refresh_if_due(store, os.environ, timedelta(seconds=float(seconds)), _utc_now)
     except StoreError as error:
         sys.exit(f"prices not refreshed: {error}")

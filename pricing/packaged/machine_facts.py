@@ -50,8 +50,8 @@ def filled(machine: Machine, packaged: Machine | None = None) -> Machine:
 
 def data_sheet_memory_gib(accelerator: str) -> float | None:
     """GiB of one accelerator, None where it is not known."""
-    known = _accelerators().get(accelerator)
-    return known.memory_gib if known else None
+    listed = _accelerators().get(accelerator)
+    return listed.memory_gib if listed else None
 
 
 def known_accelerators() -> tuple[str, ...]:

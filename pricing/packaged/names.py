@@ -60,19 +60,19 @@ def region(provider: str, spelling: str) -> str:
     Providers with one rate everywhere have one region in the table, under the spelling `*`. Those whose codes have no known form
     keep them as they are, unless the table has them. Raises UnknownName.
     """
-    text = spelling.strip()
-    if (everywhere := _regions().get((provider, ANY))) is not None:
+    text, regions = spelling.strip(), _regions()
+    if (everywhere := regions.get((provider, ANY))) is not None:
         return everywhere
     code = REGION_CODE.get(provider)
-    if code is None and text:
-        return _regions().get((provider, text.casefold()), text.lower())
     if code is not None and code.fullmatch(text):
         return text
-    known = _regions().get((provider, text.casefold()))
-    if known is None:
-        places = tuple(name for owner, name in _regions() if owner == provider)
+    match = regions.get((provider, text.casefold()))
+    if match is None and code is None and text:
+        return text.lower()
+    if match is None:
+        places = tuple(name for owner, name in regions if owner == provider)
         raise UnknownName("region", provider, spelling, _nearest(text.casefold(), places))
-    return known
+    return match
 
 
 def _plain(spelling: str) -> str:

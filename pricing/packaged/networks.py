@@ -38,11 +38,10 @@ class Networks(Struct, frozen=True):
             if owner == provider and instance_type.startswith(family):
                 most[purchase] = max(most[purchase], count)
         network = self.gbits_per_second.get((provider, instance_type))
-        return replace(
-            machine, network_gbits_per_second=network, most_machines=most[ANY], most_in_block=most[CAPACITY_BLOCK]
-        )
+        counts = {"most_machines": most[ANY], "most_in_block": most[CAPACITY_BLOCK]}
+        return replace(machine, network_gbits_per_second=network, **counts)
 
-    def known_of(self, offer: Offer) -> Offer:
+    def joined_offer(self, offer: Offer) -> Offer:
         """The offer, its machine with its network."""
         return replace(offer, machine=self.joined(offer.provider, offer.instance_type, offer.machine))
 

@@ -73,25 +73,21 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
     others = (*OWNED.read(_owned_offer, folder).values(), *FREE_TIERS.read(_free_offer, folder).values())
     offers = (
         *OFFERS.read(lambda row: _offer(row, facts), folder).values(),
-        *(networks.known_of(hands.flagged(offer)) for offer in others),
+        *(networks.joined_offer(hands.flagged(offer)) for offer in others),
     )
     return PackagedPrices(offers, packaged_digest(folder))
 
 
 def _offer(row: Row, facts: _Facts) -> Offer:
-    name = (row.text("provider"), row.text("instance_type"))
+    name = provider, instance_type = row.text("provider"), row.text("instance_type")
     if name not in facts.machines:
         raise ValueError(f"{' '.join(name)} is not in instance_types.csv")
-    billing = find_billing(facts.billing, *name)
     flags = tuple(flag for flag in (row.maybe("flags") or "").split(";") if flag)
     source = row.text("source")
     if term := row.maybe("term"):
         term_hours(term)  # raises ValueError for one that cannot be read
     return Offer(
-        provider=name[0],
-        region=row.text("region"),
-        instance_type=name[1],
-        machine=facts.machines[name],
+        *(provider, row.text("region"), instance_type, facts.machines[name]),
         purchase_option=choice(PurchaseOption, row, "purchase_option"),
         hourly_rate=amount(row, "hourly_rate"),
         observed_at=day(row, "observed_at"),
@@ -107,8 +103,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         parts=_parts(row),
         effective_from=optional(row, "effective_from", day),
         flags=(*flags, *facts.hands.flags(source)),
-        billing_increment_seconds=billing.increment_seconds,
-        minimum_seconds=billing.minimum_seconds,
+        **find_billing(facts.billing, *name).terms,
     )
 
 

@@ -84,7 +84,9 @@ class Places(Struct, frozen=True, dict=True):
 
     def of(self, codes: Collection[str], providers: Collection[str] = ()) -> tuple[Region, ...]:
         """The regions with these codes, of these providers alone where some are given."""
-        return tuple(one for one in self.regions if one.code in codes and (not providers or one.provider in providers))
+        return tuple(
+            each for each in self.regions if each.code in codes and (not providers or each.provider in providers)
+        )
 
     @cached_property
     def codes_known(self) -> tuple[str, ...]:
@@ -107,9 +109,12 @@ class Places(Struct, frozen=True, dict=True):
 
 
 def nearest(wanted: Collection[Region], having: Collection[Region]) -> Region | None:
-    """Of the regions that have rates, the one nearest to any of those wanted."""
-    pairs = ((one.city.degrees_from(other.city), other.code, other) for one in wanted for other in having)
-    return min(pairs, key=lambda pair: pair[:2], default=(0, "", None))[2]
+    """The region that has rates and lies nearest to any of those wanted; None if there is none of either."""
+
+    def distance(region: Region) -> tuple[float, str]:
+        return min(region.city.degrees_from(each.city) for each in wanted), region.code
+
+    return min(having, key=distance, default=None) if wanted else None
 
 
 def plain_name(text: str) -> str:

@@ -37,10 +37,10 @@ class Hands(Struct, frozen=True):
 
 
 def read_hands(folder: Traversable | None = None) -> Hands:
-    """Whose hand each source is. Raises PackagedTableError."""
-    said = PRICE_SOURCES.read(lambda row: (_is_first_hand(row), row.maybe("copies")), folder)
-    first = tuple(start for (start,), (is_first, _) in said.items() if is_first)
-    return Hands(first, tuple(start for (start,), (_, copies) in said.items() if copies))
+    """Which sources are first hand, and which are copies. Raises PackagedTableError."""
+    rows = PRICE_SOURCES.read(lambda row: (_is_first_hand(row), row.maybe("copies")), folder)
+    first = tuple(start for (start,), (is_first, _) in rows.items() if is_first)
+    return Hands(first, tuple(start for (start,), (_, copies) in rows.items() if copies))
 
 
 def _is_first_hand(row: Row) -> bool:

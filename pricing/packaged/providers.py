@@ -58,9 +58,8 @@ def provider(code: str) -> Provider:
 
 def known_provider(word: str) -> Provider | None:
     """The provider of this code or name, in any case; None of any other word."""
-    return next(
-        (each for (code, _), each in _providers().items() if word.casefold() in (code, each.name.casefold())), None
-    )
+    known = _providers().items()
+    return next((each for (code, _), each in known if word.casefold() in (code, each.name.casefold())), None)
 
 
 def billed(offer: Offer) -> Offer:

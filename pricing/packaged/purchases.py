@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.costing.owning import Electricity, Purchase
 from costcalc.hardware import USUAL_PUE, Accelerator
@@ -49,16 +50,15 @@ class SoldFor(Struct, frozen=True):
         if self.host is None:
             return self
         around = HOSTS[self.host]
-        return SoldFor(
-            self.accelerator,
-            count,
-            f"{self.sold_as} in a {self.host}",
-            self.price * count + around.price,
-            self.watts * count + around.watts,
-            None,
-            self.observed_at,
-            f"{count} x {self.sold_as} at {self.price:,f} USD: {self.source}; {around.price:,f} USD and {around.watts:f} W "
-            f"for the {self.host} around it",
+        host = f"{around.price:,f} USD and {around.watts:f} W for the {self.host} around it"
+        return replace(
+            self,
+            accelerators=count,
+            sold_as=f"{self.sold_as} in a {self.host}",
+            price=self.price * count + around.price,
+            watts=self.watts * count + around.watts,
+            host=None,
+            source=f"{count} x {self.sold_as} at {self.price:,f} USD: {self.source}; {host}",
         )
 
 
@@ -94,9 +94,9 @@ def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
 
 def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
     """What such a machine was last sold for by then: as a whole machine if it was, else as cards; None where nobody says."""
-    known = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
-    whole = [each for each in known if each.host is None and each.accelerators == own.accelerators]
-    alone = [each for each in known if each.host is not None]
+    sales = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
+    whole = [each for each in sales if each.host is None and each.accelerators == own.accelerators]
+    alone = [each for each in sales if each.host is not None]
     last = max(whole or alone, key=lambda each: each.observed_at, default=None)
     return last and last.machine(own.accelerators)
 

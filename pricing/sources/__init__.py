@@ -15,8 +15,8 @@ PAGE = "pricing.sources.common.page"
 
 def specification(name: str, module: str) -> SourceSpec:
     """The specification of the source with this module."""
-    found = import_module(module)
-    spec: SourceSpec = found.page_spec(name) if module == PAGE else found.SPEC
+    contents = import_module(module)
+    spec: SourceSpec = contents.page_spec(name) if module == PAGE else contents.SPEC
     return spec
 
 
@@ -30,7 +30,7 @@ class Sources(Mapping[str, "SourceSpec"]):
         return specification(name, self.modules[name])
 
     def notes(self, name: str) -> str:
-        """How a source's rates come about: what the table of pages says, or its module at its top."""
+        """How a source's rates come about: its notes in the table of pages, or its module's docstring."""
         module = import_module(self.modules[name])
         return ((module.pages()[name].notes if self.modules[name] == PAGE else module.__doc__) or "").strip()
 

@@ -217,10 +217,7 @@ def _too_much_memory(spec: SourceSpec) -> str:
 
 def _defect(failure: Exception) -> str:
     """Type and place only: the text of a foreign exception may quote a request, and with it a key."""
-    frames = [
-        frame
-        for frame in extract_tb(failure.__traceback__)
-        if Path(frame.filename).is_relative_to(Path(__file__).parent)
-    ]
-    place = f" at {Path(frames[-1].filename).relative_to(Path(__file__).parent)}:{frames[-1].lineno}" if frames else ""
+    here = Path(__file__).parent
+    frames = [each for each in extract_tb(failure.__traceback__) if Path(each.filename).is_relative_to(here)]
+    place = f" at {Path(frames[-1].filename).relative_to(here)}:{frames[-1].lineno}" if frames else ""
     return f"its answer could not be read ({type(failure).__name__}{place}); run `costcalc prices try` for this source"

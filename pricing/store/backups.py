@@ -146,31 +146,22 @@ def _held(path: Path) -> str:
 
 
 class _Own(Struct, frozen=True):
-    """What people measured themselves, which no refresh brings back, and the key by which the store knows whose it is."""
+    """What people measured themselves, which no refresh brings back, and the key that hides their owners."""
 
     runs: list[tuple[Any, ...]]
     key: bytes
 
 
 def _own(path: Path) -> _Own | None:
-    """The own runs; None if they cannot be read."""
+    """The own runs; None if they cannot be read. In a store of an earlier version, owners are bare digests of tokens."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             runs = connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
-            key = _key(connection)
+            with suppress(sqlite3.Error):
+                return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
     except sqlite3.Error:
         return None
-    return _Own(runs, key) if key else _hidden(runs, token_bytes(32))
-
-
-def _key(connection: sqlite3.Connection) -> bytes | None:
-    with suppress(sqlite3.Error):
-        return bytes(connection.execute("SELECT key FROM identity").fetchone()[0])
-    return None
-
-
-def _hidden(runs: list[tuple[Any, ...]], key: bytes) -> _Own:
-    """Own runs of an earlier version, whose owners are digests of tokens."""
+    key = token_bytes(32)
     owners = [owner and keyed(key, TOKEN, bytes.fromhex(owner)) for _, _, owner, *_ in runs]
     return _Own([(*run[:2], owner, *run[3:]) for run, owner in zip(runs, owners, strict=True)], key)
 
@@ -178,9 +169,8 @@ def _hidden(runs: list[tuple[Any, ...]], key: bytes) -> _Own:
 def _take_over(own: _Own, new: Path) -> None:
     with closing(open_sqlite(new, "rw", WAIT_SECONDS)) as connection:
         connection.execute("UPDATE identity SET key = ?", (own.key,))
-        connection.executemany(
-            "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)", own.runs
-        )
+        row = "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)"
+        connection.executemany(row, own.runs)
 
 
 def _set_aside(path: Path, why: str, now: datetime) -> Path | None:

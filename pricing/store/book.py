@@ -28,15 +28,8 @@ from pricing.scope import Key
 PACKAGED = "packaged"
 DIGEST_BYTES = 16
 DIGEST = np.dtype((np.void, DIGEST_BYTES))
-OWN: dict[str, Any] = {
-    "origin": np.int16,
-    "seen": np.int64,
-    "seen_flags": np.int32,
-    "offer": DIGEST,
-    "rate": DIGEST,
-    "repeat": np.bool_,
-    "kept": np.bool_,
-}
+OWN: dict[str, Any] = {"origin": np.int16, "seen": np.int64, "seen_flags": np.int32, "offer": DIGEST, "rate": DIGEST}
+OWN |= {"repeat": np.bool_, "kept": np.bool_}
 """A book's columns beside those of a catalogue: who brought the row, when it was last seen unchanged and with which flags, its
 digests, whether it only repeats the row before, and whether it goes on into every later book: packaged and late ones do."""
 
@@ -104,19 +97,17 @@ class Book(Struct, frozen=True, eq=False):
         """The key of the offer in each row, and its currency behind it."""
         words, named = self.vocabulary, {name: self.named[name][rows].tolist() for name in KEY_PARTS}
         machines = [words.instances[code] for code in named["instance"]]
-        return list(
-            zip(
-                (provider for provider, _, _ in machines),
-                (words.regions[code] for code in named["region"]),
-                (name for _, name, _ in machines),
-                (OPTIONS[code].value for code in named["option"]),
-                (words.terms[code] for code in named["term"]),
-                (words.payments[code] for code in named["payment"]),
-                (words.classes[code] for code in named["offering"]),
-                (words.currencies[code] for code in named["currency"]),
-                strict=True,
-            )
+        columns = (
+            [provider for provider, _, _ in machines],
+            [words.regions[code] for code in named["region"]],
+            [name for _, name, _ in machines],
+            [OPTIONS[code].value for code in named["option"]],
+            [words.terms[code] for code in named["term"]],
+            [words.payments[code] for code in named["payment"]],
+            [words.classes[code] for code in named["offering"]],
+            [words.currencies[code] for code in named["currency"]],
         )
+        return list(zip(*columns, strict=True))
 
     def taken(self, rows: Indices | Flags) -> Book:
         """Only these rows."""
@@ -165,9 +156,8 @@ class Book(Struct, frozen=True, eq=False):
         """Each of these rows once more at the end, observed when it was last seen; the row itself is as first observed."""
         repeats = {name: values[rows] for name, values in self.named.items()}
         repeats |= {"observed": repeats["seen"], "flags": repeats["seen_flags"], "repeat": np.ones(len(rows), bool)}
-        named = {
-            name: np.concatenate([values, repeats[name].astype(values.dtype)]) for name, values in self.named.items()
-        }
+        columns = self.named.items()
+        named = {name: np.concatenate([values, repeats[name].astype(values.dtype)]) for name, values in columns}
         named["seen"][rows] = named["observed"][rows]
         named["seen_flags"][rows] = named["flags"][rows]
         return replace(self, named=named)
@@ -179,10 +169,8 @@ class Book(Struct, frozen=True, eq=False):
     def with_own_words(self) -> Book:
         """The same rows with a vocabulary of only the words that stand in them."""
         kinds = KINDS | {"seen_flags": "flags"}
-        codes = {
-            kind: np.unique(np.concatenate([self.named[name] for name, of in kinds.items() if of == kind]))
-            for kind in KINDS.values()
-        }
+        columns = {kind: [self.named[name] for name, of in kinds.items() if of == kind] for kind in KINDS.values()}
+        codes = {kind: np.unique(np.concatenate(arrays)) for kind, arrays in columns.items()}
         renumbered = {
             name: np.searchsorted(codes[kind], self.named[name]).astype(self.named[name].dtype)
             for name, kind in kinds.items()
@@ -202,12 +190,10 @@ class Book(Struct, frozen=True, eq=False):
         """All rows as a catalogue; a row that was seen again stands there a second time, with the later moment."""
         again = np.flatnonzero(self.named["seen"] > self.named["observed"])
         later = {"observed": self.named["seen"][again], "flags": self.named["seen_flags"][again]}
-        named = {
-            name: np.concatenate(
-                [later.get(name, self.named[name][again]).astype(self.named[name].dtype), self.named[name]]
-            )
-            for name in NAMES[2:]
-        }
+        named = {}
+        for name in NAMES[2:]:
+            values = self.named[name]
+            named[name] = np.concatenate([later.get(name, values[again]).astype(values.dtype), values])
         live = np.array([origin != PACKAGED for origin in self.origins], bool)
         seen = self.named["seen"][live[self.named["origin"]]]
         refreshed_at = moment(int(seen.max())) if len(seen) else None

@@ -65,14 +65,16 @@ class Database:
     """Opens a connection for each use, which is safe across forks and notices a store that vanished.
 
     `wait_seconds` is how long a writer waits for another one. Opening creates an SQLite file and migrates to the newest
-    schema, but begins none anew: neither one of which the file beside it tells, nor the one whose identity is `known`. Raises
+    schema, but begins none anew: neither one of which the file beside it tells, nor the one whose identity is `expected`. Raises
     StoreUnavailable.
     """
 
-    def __init__(self, url: str, wait_seconds: float = 120, known: str | None = None) -> None:
+    def __init__(self, url: str, wait_seconds: float = 120, expected: str | None = None) -> None:
         self._wait_seconds = wait_seconds
-        self._known = known
+        self._expected = expected
         self._url = _parsed(url)
+        is_file = self._url.get_backend_name() == "sqlite"
+        self._path = Path(self._url.database or "").expanduser().absolute() if is_file else None
         self.address = self._url.difference_update_query(SECRET_OPTIONS).render_as_string(hide_password=True)
         self._engine = self._connected()
         self._bulk_engine = _postgresql_in_binary(self._url) if self.dialect == "postgresql" else self._engine
@@ -80,13 +82,8 @@ class Database:
             self._migrate()
         self.identity = self._identified()
 
-    @property
-    def _path(self) -> Path | None:
-        """The file of an SQLite database."""
-        return _file(self._url) if self._url.get_backend_name() == "sqlite" else None
-
     def check_identity(self) -> None:
-        """Raises StoreGone where another store stands in the place of the one that was opened."""
+        """Raises StoreGone if another store has taken the place of the one that was opened."""
         if self._stored_identity() != self.identity:
             raise self._gone()
 
@@ -100,7 +97,7 @@ class Database:
             return str(connection.execute(select(identity.c.id)).scalar_one())
 
     def _identified(self) -> str:
-        """Which store this is, as the file beside it says: a backup in its place, or one begun on purpose, takes that over."""
+        """Which store this is, by the file beside it, from which a backup or a new store in its place takes the identity over."""
         name = self._stored_identity()
         if self._path:
             file = identity_file(self._path)
@@ -112,7 +109,7 @@ class Database:
                 with self.writing() as connection:
                     connection.execute(update(identity).values(id=recorded))
                 name = recorded
-        if self._known not in (None, name):
+        if self._expected not in (None, name):
             raise self._gone()
         return name
 
@@ -137,8 +134,8 @@ class Database:
         A process that runs since before an upgrade may read on, but writes no more.
         """
         with self._alone() as connection:
-            if (found := _revision(connection)) != HEAD:
-                raise StoreUnavailable(self._newer(found))
+            if (revision := _revision(connection)) != HEAD:
+                raise StoreUnavailable(self._newer(revision))
             yield connection
 
     @contextmanager
@@ -151,9 +148,9 @@ class Database:
                     exclusive.execute(text(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})"))
                 yield exclusive
 
-    def _newer(self, found: str | None) -> str:
+    def _newer(self, revision: str | None) -> str:
         return (
-            f"{self.address} was written by a newer costcalc ({found}, this one knows {HEAD}): upgrade this one, or restore a "
+            f"{self.address} was written by a newer costcalc ({revision}, this one knows {HEAD}): upgrade this one, or restore a "
             "backup from before"
         )
 
@@ -175,20 +172,20 @@ class Database:
             raise StoreUnavailable(f"the price store {self.address} fails: {reason}") from error
 
     def _connected(self) -> Engine:
-        if self._url.get_backend_name() == "postgresql":
+        path = self._path
+        if path is None:
             return _postgresql(self._url)
-        path = _file(self._url)
-        if not path.exists() and (self._known or identity_file(path).exists()):
+        if not path.exists() and (self._expected or identity_file(path).exists()):
             raise self._gone()
         _prepare_sqlite(path, self._wait_seconds)
         return _sqlite_engine(path, self._wait_seconds)
 
     def _migrate(self) -> None:
         with self.reading() as connection:
-            found = _revision(connection)
-        if found == HEAD:
+            revision = _revision(connection)
+        if revision == HEAD:
             return
-        if found is None and self._known:
+        if revision is None and self._expected:
             raise self._gone()
         with self._alone() as connection:
             if _revision(connection) != HEAD:
@@ -245,10 +242,6 @@ def _postgresql_in_binary(url: URL) -> Engine:
             self.format = Format.BINARY
 
     return _postgresql(url, cursor_factory=BinaryCursor)
-
-
-def _file(url: URL) -> Path:
-    return Path(url.database or "").expanduser().absolute()
 
 
 def fault(path: Path, wait_seconds: float = 120) -> str | None:

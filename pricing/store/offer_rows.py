@@ -11,10 +11,8 @@ from costcalc.offers import Gap, Offer
 from pricing.offer_flags import CIRCUMSTANCES
 from pricing.store.book import DIGEST_BYTES, Entry
 
-KEY_COLUMNS = (
-    *("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class"),
-    "currency",
-)
+_OFFER_KEY = ("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class")
+KEY_COLUMNS = (*_OFFER_KEY, "currency")
 MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcpus", "memory_gib")
 
 
@@ -36,10 +34,8 @@ def write_gaps(gaps: tuple[Gap, ...]) -> str:
 
 def read_gaps(text: str) -> tuple[Gap, ...]:
     """The gaps that `write_gaps` wrote."""
-    return tuple(
-        Gap(source, reason, datetime.fromisoformat(since) if since else None)
-        for source, reason, since in json.loads(text)
-    )
+    gaps = json.loads(text)
+    return tuple(Gap(source, reason, since and datetime.fromisoformat(since)) for source, reason, since in gaps)
 
 
 def _rate(offer: Offer) -> tuple[str, ...]:

@@ -131,8 +131,8 @@ def merge_packaged(connection: Connection, prices: PackagedPrices, now: datetime
 
 def has_edition(connection: Connection, digest: str) -> bool:
     """Whether this edition of the packaged prices was merged before."""
-    known = select(packaged_editions.c.digest).where(packaged_editions.c.digest == digest)
-    return connection.execute(known).first() is not None
+    merged = select(packaged_editions.c.digest).where(packaged_editions.c.digest == digest)
+    return connection.execute(merged).first() is not None
 
 
 def open_gaps(connection: Connection) -> tuple[Gap, ...]:
@@ -146,14 +146,13 @@ def _open_book(connection: Connection, now: datetime) -> Book:
     book = newest_book(connection)
     if len(book) <= max(ROWS_IN_A_BOOK, 2 * book.begun_with):
         return book
-    span = {"started_at": moment(book.started_at), "ended_at": now}
-    whole = {"sequence": newest(connection).sequence, **span}
+    whole = {"sequence": newest(connection).sequence, "started_at": moment(book.started_at), "ended_at": now}
     connection.execute(insert(segments), [whole | part for part in segment_parts(book)])
     return book.begun_anew(now)
 
 
 def _compare(book: Book, listing: SourceResult, changes: _Changes, now: datetime) -> None:
-    """A rate that is unchanged since it was last seen is a sighting, any other a new row; what is missing ends.
+    """Note in `changes` what a listing brings: a sighting of each unchanged rate, new rows for others, ends of what is missing.
 
     A rate that changed is at least as new as what it replaces, whatever date its source gives it.
     """
@@ -232,7 +231,7 @@ def _standing_gaps(
 
 
 def _record_results(connection: Connection, results: Iterable[SourceResult], now: datetime) -> None:
-    """How each source fared; a failure keeps the moment and the length of the last good listing."""
+    """Record how each source fared. A failure keeps the moment and the length of the last good listing."""
     rows = [
         {
             "name": each.name,
@@ -244,13 +243,17 @@ def _record_results(connection: Connection, results: Iterable[SourceResult], now
         }
         for each in results
     ]
-    upsert(connection, source_status, rows, _keep_last_success)
+
+    def merge(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+        return func.coalesce(new, old) if new.key in ("succeeded_at", "offers") else new
+
+    upsert(connection, source_status, rows, merge)
 
 
 def _write_snapshot(
     connection: Connection, book: Book, changes: _Changes, gaps: tuple[Gap, ...], now: datetime
 ) -> Published:
-    """The changes and the snapshot that follows from them."""
+    """Write the changes, and the snapshot that follows from them."""
     previous = newest(connection)
     sequence = previous.sequence + 1 if previous else 1
     snapshot = _snapshot_id(previous.id if previous else "", changes, gaps, now)
@@ -267,14 +270,14 @@ def _grown(connection: Connection, book: Book, changes: _Changes, now: datetime)
     """The book with the rows that this publication adds; machines hold what is known of them by now."""
     if changes.rows:
         book = book.seen_again(_rows(changes.rows), _rows(changes.moments), changes.flags)
-    upsert(connection, machines, map(machine_row, changes.machines.values()), _unless_unknown)
+    upsert(connection, machines, map(machine_row, changes.machines.values()), lambda old, new: func.coalesce(new, old))
     upsert(connection, machines, map(machine_row, changes.second_hand_machines.values()), func.coalesce)
     machine_of = all_machines(connection)
     added = []
     for each in changes.new:
         machine = machine_of[each.offer.provider, each.offer.instance_type]
-        stands = each.offer.machine == machine
-        added.append(each if stands else replace(each, offer=replace(each.offer, machine=machine)))
+        is_same = each.offer.machine == machine
+        added.append(each if is_same else replace(each, offer=replace(each.offer, machine=machine)))
     if added:
         book = book.and_also(book_of(added, now))
     return book.with_machines(machine_of)
@@ -287,11 +290,3 @@ def _snapshot_id(previous: str, changes: _Changes, gaps: tuple[Gap, ...], now: d
         digest.update(each.origin.encode() + each.offer_digest + each.rate_digest)
     digest.update(repr((changes.rows, changes.moments, changes.flags, gaps)).encode())
     return f"{now:%Y%m%dT%H%M%SZ}-{digest.hexdigest()}"
-
-
-def _unless_unknown(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
-    return func.coalesce(new, old)
-
-
-def _keep_last_success(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
-    return _unless_unknown(old, new) if new.key in ("succeeded_at", "offers") else new

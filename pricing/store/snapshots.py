@@ -46,11 +46,11 @@ def book_of_snapshot(connection: Connection, snapshot_id: str) -> tuple[Book, st
 def catalogue_at(connection: Connection, moments: Iterable[datetime]) -> Catalogue:
     """A catalogue that knows these moments and the present."""
     row, current = newest(connection), newest_book(connection)
-    known: set[int] = set()
+    sequences: set[int] = set()
     for moment in moments:  # one by one, as a plan may ask about a thousand
         wanted = select(segments.c.sequence).where(segments.c.started_at <= moment, segments.c.ended_at > moment)
-        known.update(connection.execute(wanted).scalars())
-    earlier = _read_parts(connection, segments.c.sequence.in_(known))
+        sequences.update(connection.execute(wanted).scalars())
+    earlier = _read_parts(connection, segments.c.sequence.in_(sequences))
     return _united([*earlier, current]).catalogue(row.id, read_gaps(row.gaps))
 
 

@@ -73,12 +73,12 @@ class Store:
     """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
 
     Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer. Raises
-    StoreGone where one stood before, or where it is not the one whose identity is `known`. Every method opens its own
+    StoreGone where one stood before, or where it is not the one whose identity is `expected`. Every method opens its own
     connection, so that one store may serve threads and outlive forks. All raise StoreUnavailable when the database fails.
     """
 
-    def __init__(self, url: str | None = None, wait_seconds: float = 120, known: str | None = None) -> None:
-        self._database = Database(url or default_url(), wait_seconds, known)
+    def __init__(self, url: str | None = None, wait_seconds: float = 120, expected: str | None = None) -> None:
+        self._database = Database(url or default_url(), wait_seconds, expected)
 
     @property
     def address(self) -> str:
@@ -91,7 +91,7 @@ class Store:
         return self._database.identity
 
     def check_identity(self) -> None:
-        """Raises StoreGone where another store stands in the place of the one that was opened."""
+        """Raises StoreGone if another store has taken the place of the one that was opened."""
         self._database.check_identity()
 
     def current_snapshot_id(self) -> str | None:

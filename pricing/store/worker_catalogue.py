@@ -156,15 +156,11 @@ class WorkerCatalogue:
         except PackagedTableError:
             raise
         except Exception as error:  # noqa: BLE001  a damaged row may raise anything, and the last good prices go on answering
-            told = (
-                str(error)
-                if isinstance(error, StoreError)
-                else f"prices cannot be read: {type(error).__name__}: {error}"
-            )
-            if self._state.error != told:
-                log.warning("%s", told)
-            remedy = error.remedy if isinstance(error, StoreGone) else None
-            self._state = replace(self._state, store_reachable=False, checked_at=now, error=told, remedy=remedy)
+            kind = "" if isinstance(error, StoreError) else f"prices cannot be read: {type(error).__name__}: "
+            message, remedy = f"{kind}{error}", error.remedy if isinstance(error, StoreGone) else None
+            if self._state.error != message:
+                log.warning("%s", message)
+            self._state = replace(self._state, store_reachable=False, checked_at=now, error=message, remedy=remedy)
 
     def close(self) -> None:
         self._stop.set()

@@ -10,7 +10,7 @@ from support.stores import packaged_edition
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
-from pricing.checks import ListingRefused, SourceListing, shortened, sound, told, violations
+from pricing.checks import ListingRefused, SourceListing, in_words, shortened, sound, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 
 KNOWN = frozenset({"V100", "A100-40GB"})
@@ -71,7 +71,7 @@ def test_a_name_that_cannot_be_written_costs_one_row(name: str) -> None:
     kept, found = sound(listing(ON_DEMAND, spot("2", instance_type=name)))
     assert kept == (ON_DEMAND,)
     assert "has control characters, half a character, or no end" in found[0].sentence
-    told(found).encode("utf-8")
+    in_words(found).encode("utf-8")
     assert broken(offer(instance_type="p" * 300), offer(region="Zürich 東京")) == []
 
 
@@ -139,7 +139,7 @@ def test_an_odd_offer_is_left_out_and_the_others_are_kept() -> None:
     others = tuple(offer("3", region=f"region-{at}") for at in range(9))
     kept, broken = sound(listing(*others, offer("16"), before={(*ON_DEMAND.key, "USD"): Decimal(3)}))
     assert kept == others
-    assert told(broken) == "p3.2xlarge in us-east-1, on demand, jumps from 3 to 16"
+    assert in_words(broken) == "p3.2xlarge in us-east-1, on demand, jumps from 3 to 16"
 
 
 def test_of_two_offers_that_do_not_fit_neither_is_kept() -> None:

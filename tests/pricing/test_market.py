@@ -55,5 +55,5 @@ def test_what_is_far_off_is_flagged_and_not_vouched_for(known, rate, changes, fl
 
 
 def test_it_says_what_others_ask(known):
-    said = known.told(asked("mine", 1.25, instance_type="8x-h100"))
+    said = known.comparison(asked("mine", 1.25, instance_type="8x-h100"))
     assert said == "8x-h100 at 0.16 an hour and H100, others ask 3.00 in the median"

@@ -112,8 +112,8 @@ class Account:
         return [each for products in _at_once(partial(self._products_where, field), values) for each in products]
 
     def _products_where(self, field: str, value: str) -> list[PricedProduct]:
-        wanted = {field: value, **FILTERS}
-        filters = [{"Type": "TERM_MATCH", "Field": name, "Value": value} for name, value in wanted.items()]
+        wanted = {field: value, **FILTERS}.items()
+        filters = [{"Type": "TERM_MATCH", "Field": name, "Value": text} for name, text in wanted]
         arguments = {"ServiceCode": "AmazonEC2", "Filters": filters, "MaxResults": 100}
         elements = self.calls.items("pricing:GetProducts", HOME, "PriceList", arguments)
         return [each for element in elements for each in self._listed(element)]
@@ -128,7 +128,7 @@ class Account:
             yield listed, terms
 
     def _described(self, names: set[str], regions: Sequence[str]) -> tuple[dict[str, Machine | None], Collected]:
-        """What EC2 says the machines hold, asked on in further regions while a name is known neither there nor to us."""
+        """What EC2 says the machines hold. Further regions are asked until every name is known."""
         described: dict[str, Machine | None] = {}
         arguments = {"Filters": [{"Name": "instance-type", "Values": ACCELERATED_NAMES}], "MaxResults": 100}
         try:
@@ -149,8 +149,7 @@ class Account:
         offers = [offer for answer in answers for offer in answer.offers]
         unseen = _unseen(service, answers)
         if service.always_priced and not offers and not unseen:
-            nothing = Gap("aws", f"{service.name}: AWS answered without a single rate for our machines")
-            return Collected((), (nothing,))
+            return Collected((), (Gap("aws", f"{service.name}: AWS answered without a single rate for our machines"),))
         read = (answer.region for answer in answers if answer.error is None)
         whole = tuple(replace(service.scope, regions=frozenset({region})) for region in read)
         return Collected.together([Collected(tuple(offers), whole=whole), *unseen])
@@ -206,12 +205,12 @@ def _spot(calls: Calls, question: Question) -> Iterable[Offer]:
     ]
     arguments = {"Filters": filters, "StartTime": question.now, "MaxResults": 1000}
     quotes = calls.items("ec2:DescribeSpotPriceHistory", question.region, "SpotPriceHistory", arguments)
-    return spot_offers(
-        quotes, question.region, question.machines, Listing("aws", "AWS EC2 spot price history", question.now)
-    )
+    listing = Listing("aws", "AWS EC2 spot price history", question.now)
+    return spot_offers(quotes, question.region, question.machines, listing)
 
 
 def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
+    listing = Listing("aws", "AWS Savings Plans rates", question.now)
     for start in range(0, len(question.names), NAMES_PER_FILTER):
         wanted = {
             "region": [question.region],
@@ -226,9 +225,7 @@ def _savings_plans(calls: Calls, question: Question) -> Iterator[Offer]:
             "maxResults": 1000,
         }
         rates = calls.items("savingsplans:DescribeSavingsPlansOfferingRates", HOME, "searchResults", arguments)
-        yield from savings_plan_offers(
-            rates, question.region, question.machines, Listing("aws", "AWS Savings Plans rates", question.now)
-        )
+        yield from savings_plan_offers(rates, question.region, question.machines, listing)
 
 
 SERVICES = (

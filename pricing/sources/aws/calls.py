@@ -65,13 +65,8 @@ INVALID = {
     "SignatureDoesNotMatch",
     "UnrecognizedClientException",
 }
-NOT_OFFERED = {
-    "InvalidInstanceType",
-    "InvalidParameterCombination",
-    "InvalidParameterValue",
-    "Unsupported",
-    "UnsupportedOperation",
-}
+NOT_OFFERED = {"InvalidInstanceType", "InvalidParameterCombination", "InvalidParameterValue"}
+NOT_OFFERED |= {"Unsupported", "UnsupportedOperation"}
 # botocore does not retry it. The limit holds for one account in one region, refills slowly, and is 0 without a quota.
 BLOCK_LIMIT = "CapacityBlockDescribeLimitExceeded"
 SILENT = {"ConnectTimeoutError", "EndpointConnectionError", "ReadTimeoutError"}
@@ -177,7 +172,7 @@ def open_calls(environment: Environment, recording: Recording | None = None) -> 
 
 
 def _keep_answers(events: Any, recording: Recording) -> None:
-    """Keep what each operation of the services with prices is answered; never what those that hand out credentials are."""
+    """Keep the answers of the services with prices, never of those that hand out credentials."""
     sent = local()
 
     def remember(request: Any, **_: object) -> None:
@@ -185,8 +180,8 @@ def _keep_answers(events: Any, recording: Recording) -> None:
 
     def keep(operation_model: Any, response_dict: Mapping[str, Any], **_: object) -> None:
         body = sent.request.body or b""
-        asked = f"{operation_model.name} {body if isinstance(body, str) else body.decode()}"
-        recording.keep(sent.request.method, sent.request.url, response_dict["body"], asked)
+        question = f"{operation_model.name} {body if isinstance(body, str) else body.decode()}"
+        recording.keep(sent.request.method, sent.request.url, response_dict["body"], question)
 
     for service in SERVICES_WITH_PRICES:
         events.register(f"before-send.{service}", remember)
@@ -210,13 +205,11 @@ def _in_our_words(permission: str) -> Iterator[None]:
 
 def _refusal(permission: str, code: str) -> SourceError:
     if code in EXPIRED:
-        return CredentialsMissing(
-            f"the AWS credentials have expired ({code}): sign in again, or set a new AWS_SESSION_TOKEN"
-        )
+        advice = "sign in again, or set a new AWS_SESSION_TOKEN"
+        return CredentialsMissing(f"the AWS credentials have expired ({code}): {advice}")
     if code in INVALID:
-        return CredentialsMissing(
-            f"AWS does not accept the credentials for {permission} ({code}): check AWS_ACCESS_KEY_ID"
-        )
+        advice = "check AWS_ACCESS_KEY_ID"
+        return CredentialsMissing(f"AWS does not accept the credentials for {permission} ({code}): {advice}")
     if code in DENIED:
         return NotAllowed(f"the AWS account may not call {permission} ({code}): allow it in IAM")
     if code in UNKNOWN:
@@ -227,9 +220,8 @@ def _refusal(permission: str, code: str) -> SourceError:
 
 def _failure(permission: str, kind: str) -> SourceError:
     if kind in ("PartialCredentialsError", "ProfileNotFound", "NoCredentialsError", "CredentialRetrievalError"):
-        return CredentialsMissing(
-            f"{permission}: {kind}; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-        )
+        advice = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+        return CredentialsMissing(f"{permission}: {kind}; {advice}")
     reason = f"{permission} {BROKEN.get(kind, f'failed: {kind}')}"
     return Unreachable(reason) if kind in SILENT else SourceError(reason)
 

@@ -37,7 +37,7 @@ class CapacityBlocks:
     def collect(self, calls: Calls, question: Question) -> Iterator[Offer]:
         """The cheapest block of each machine type and length in a region.
 
-        Raises LimitReached when EC2 answers no more; the blocks that it told before have been given by then.
+        Raises LimitReached when EC2 answers no more, after the blocks that it did list.
         """
         listing = Listing("aws", "AWS EC2 capacity block offerings", question.now)
         for name in question.names_in_blocks:

@@ -10,13 +10,11 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from costcalc.offers import Gap, Offer, Payment, PurchaseOption
-from pricing.checks import ROUNDING
+from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened
 from pricing.sources.common.rows import flag_dear_spot
 from pricing.sources.source import Collected
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRONT)
-NAMED = 3  # offers that a gap names; the rest are counted
 
 
 def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
@@ -26,9 +24,8 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
     that is in order by itself is trimmed; any other is left for the checks to leave out.
     """
     current = newest(offers)
-    on_demand = {
-        _region_and_type(each): each.hourly_rate for each in current if each.purchase_option is PurchaseOption.ON_DEMAND
-    }
+    plain = (each for each in current if each.purchase_option is PurchaseOption.ON_DEMAND)
+    on_demand = {_region_and_type(each): each.hourly_rate for each in plain}
     dear = set()
     for ladder in _ladders(current):
         is_in_order = all(first.hourly_rate <= later.hourly_rate + ROUNDING for first, later in pairwise(ladder))
@@ -66,16 +63,17 @@ def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
 
 
 def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
-    """Offers that differ in payment only, those that are paid first in front."""
+    """Offers that differ in payment only, the earliest payment first."""
     ladders: dict[tuple[str | None, ...], list[Offer]] = defaultdict(list)
     for each in offers:
         if each.payment:
             key = (*_region_and_type(each), each.purchase_option, each.term, each.offering_class)
             ladders[key].append(each)
-    return [
-        sorted(ladder, key=lambda each: UPFRONT_FIRST.index(each.payment or Payment.NO_UPFRONT))
-        for ladder in ladders.values()
-    ]
+
+    def step(offer: Offer) -> int:
+        return UPFRONT_FIRST.index(offer.payment or Payment.NO_UPFRONT)
+
+    return [sorted(ladder, key=step) for ladder in ladders.values()]
 
 
 def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
@@ -83,10 +81,7 @@ def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
     for each in offers:
         terms = (each.purchase_option, each.term, each.payment, each.offering_class)
         names.append(f"{each.instance_type} in {each.region} {' '.join(filter(None, terms))}")
-    if not names:
-        return ()
-    rest = f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return (Gap("aws", f"left out, dearer than on demand: {'; '.join(names[:NAMED])}{rest}"),)
+    return (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
 
 
 def _region_and_type(offer: Offer) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) 
     return machines
 
 
-def _machine(kind: InstanceType, known: Machine | None) -> Machine | None:
+def _machine(kind: InstanceType, packaged: Machine | None) -> Machine | None:
     devices = kind.gpus or kind.neuron or kind.inference
     count = sum(device.count for device in devices)
     # g6f and gr6f rent an eighth to a half of a GPU: Count 0 and a partition size, or a Count of 1 with one.
@@ -65,8 +65,8 @@ def _machine(kind: InstanceType, known: Machine | None) -> Machine | None:
     name = names.accelerator("aws", devices[0].name, memory_gib)
     if name is None:
         return None
-    if known and (known.accelerator, known.accelerators) == (name, count):
-        memory_gib = known.accelerator_memory_gib  # EC2 understates some, an L4's 24 GiB as 22888 MiB
+    if packaged and (packaged.accelerator, packaged.accelerators) == (name, count):
+        memory_gib = packaged.accelerator_memory_gib  # EC2 understates some, an L4's 24 GiB as 22888 MiB
     return Machine(name, count, memory_gib, kind.vcpus, kind.memory_mib / MIB_PER_GIB)
 
 

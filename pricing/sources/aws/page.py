@@ -73,8 +73,8 @@ class AwsPage:
         quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), regions), "spot", faults) or []
         shares = _tried(lambda: _advised(read_map(self.advisor, ADVISOR)), "interruptions", faults) or {}
         for each in regions:
-            if found := _tried(partial(self._on_demand, each), each.code, faults):
-                listed[each.code] = found
+            if rates := _tried(partial(self._on_demand, each), each.code, faults):
+                listed[each.code] = rates
         if not listed:
             raise SourceError("; ".join(gap.reason for gap in faults[:2]) or f"{NAME}: the list of locations is empty")
         return replace(_collected(listed, quoted, shares, now), faults=tuple(faults))
@@ -135,9 +135,8 @@ def _advised(document: Any) -> Shares:
 def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Shares, now: datetime) -> Collected:
     """The offers of all rows, and which parts were read whole."""
     machines = packaged_machines("aws")
-    on_demand = {(each.region, each.instance_type): amount(each.rate) for rows in listed.values() for each in rows}
-
-    listing = Listing("aws", SOURCE, now)
+    rows, listing = [each for rates in listed.values() for each in rates], Listing("aws", SOURCE, now)
+    on_demand = {(each.region, each.instance_type): amount(each.rate) for each in rows}
 
     def read(seen: Seen) -> Iterator[Offer]:
         machine = machines.get(seen.instance_type)
@@ -148,10 +147,10 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
         elif machine is None and seen.family.startswith(ACCELERATED):
             raise LeftOut("machine types not known here left out", seen.instance_type)
 
-    found = read_rows(NAME, [*(each for rows in listed.values() for each in rows), *quoted], read)
+    collected = read_rows(NAME, [*rows, *quoted], read)
     parts = (listed, PurchaseOption.ON_DEMAND), ({each.region for each in quoted}, PurchaseOption.SPOT)
     scopes = tuple(Scope("aws", frozenset(regions), frozenset([option.value])) for regions, option in parts if regions)
-    return replace(found, whole=scopes if found.whole else ())
+    return replace(collected, whole=scopes if collected.whole else ())
 
 
 def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:

@@ -82,17 +82,15 @@ class AwsPlansPage:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             regions = list(pool.map(self._region, regions_listed(self.page)))
         seen = [each for region in regions for each in region.seen]
-        gaps, faults = (
-            tuple(gap for region in regions for gap in getattr(region, kind)) for kind in ("gaps", "faults")
-        )
+        gaps = tuple(gap for region in regions for gap in region.gaps)
+        faults = tuple(fault for region in regions for fault in region.faults)
         if not seen:
-            raise SourceError(
-                "; ".join(gap.reason for gap in (*faults, *gaps)[:2]) or f"{NAME}: the list of locations is empty"
-            )
-        found = read_rows(NAME, seen, partial(self._offers, now=now))
+            reasons = "; ".join(gap.reason for gap in (*faults, *gaps)[:2])
+            raise SourceError(reasons or f"{NAME}: the list of locations is empty")
+        rates = read_rows(NAME, seen, partial(self._offers, now=now))
         read = frozenset(region.code for region in regions if region.seen and not (region.gaps or region.faults))
         whole = Scope("aws", read, frozenset([PurchaseOption.SAVINGS_PLAN.value]))
-        return replace(found, gaps=(*found.gaps, *gaps), faults=faults, whole=(whole,) if found.whole else ())
+        return replace(rates, gaps=(*rates.gaps, *gaps), faults=faults, whole=(whole,) if rates.whole else ())
 
     def _region(self, location: Location) -> Region:
         """A region's rates, of either kind of plan as far as it can be read."""
@@ -128,9 +126,8 @@ class AwsPlansPage:
         try:
             rows = convert(rows_of(read_map(self.page, place), location), dict[str, Listed])
         except ValidationError as error:
-            raise SchemaChanged(
-                f"{NAME}: the list of {years} years, {plan.payment_option}, is unreadable: {error}"
-            ) from None
+            which = f"the list of {years} years, {plan.payment_option},"
+            raise SchemaChanged(f"{NAME}: {which} is unreadable: {error}") from None
         for each in rows.values():
             if each.software == BARE and each.instance_type in self.machines:
                 yield Seen(location.code, each.instance_type, each.price, plan)
@@ -142,10 +139,8 @@ class AwsPlansPage:
 
 def build(environment: Environment, http: Http) -> AwsPlansPage:
     """The source as its settings say."""
-    machines = packaged_machines("aws")
-    return AwsPlansPage(
-        SITE.open(environment, http), {name: each for name, each in machines.items() if each.accelerators}
-    )
+    machines = {name: each for name, each in packaged_machines("aws").items() if each.accelerators}
+    return AwsPlansPage(SITE.open(environment, http), machines)
 
 
 SITE = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic.com"))
@@ -158,7 +153,7 @@ SPEC = SourceSpec(
     cannot_see="Local Zones; types with an accelerator that no packaged table has",
     settings=SITE.settings,
     bounds=Bounds(
-        document_mib=MOST_MIB, memory_mib=128, offers=20_000
+        MOST_MIB, memory_mib=128, offers=20_000
     ),  # 1,068 machines by region in January 2026, twelve rates each
     at_most_every=timedelta(hours=23),
     passed_on=False,  # as those of aws-page

@@ -45,10 +45,7 @@ NO_CREDENTIALS = (
 
 
 class Aws:
-    """The source, by the account's own calls.
-
-    `pause` waits a number of seconds between calls that AWS counts.
-    """
+    """The source, by the account's own calls. `pause` waits a number of seconds between calls that AWS counts."""
 
     def __init__(self, environment: Environment, http: Http, pause: Callable[[float], None] = sleep) -> None:
         self._environment, self._http, self._pause = environment, http, pause

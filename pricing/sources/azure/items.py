@@ -141,10 +141,9 @@ def _consumption(item: Item) -> tuple[Quote | Unpriced, ...]:
     price = amount(item.retail_price)
     if re.search(r"\bspot\b", f"{item.meter_name} {item.sku_name}", re.IGNORECASE):
         return (_quote(item, PurchaseOption.SPOT, None, price),)
-    plans = [
-        _termed(item, PurchaseOption.SAVINGS_PLAN, plan.term, amount(plan.retail_price)) for plan in item.savings_plan
-    ]
-    return (_quote(item, PurchaseOption.ON_DEMAND, None, price), *plans)
+    option, plans = PurchaseOption.SAVINGS_PLAN, item.savings_plan
+    termed = (_termed(item, option, plan.term, amount(plan.retail_price)) for plan in plans)
+    return (_quote(item, PurchaseOption.ON_DEMAND, None, price), *termed)
 
 
 def _reservation(item: Item) -> tuple[Quote | Unpriced, ...]:

@@ -66,10 +66,9 @@ class Azure:
         unpriced = [each for each in read if isinstance(each, Unpriced)]
         odd = {each.why for each in unpriced}
         if not quotes:
-            reason = f"no item is a price of an N-series machine in USD {first_few(odd)}"
-            raise SchemaChanged(f"azure: {reason}")
-        known = [quote for quote in quotes if quote.instance_type in self.machines]
-        offers = tuple(offer(quote, self.machines[quote.instance_type], now) for quote in known)
+            raise SchemaChanged(f"azure: no item is a price of an N-series machine in USD {first_few(odd)}")
+        priced = [quote for quote in quotes if quote.instance_type in self.machines]
+        offers = tuple(offer(quote, self.machines[quote.instance_type], now) for quote in priced)
         unknown = {quote.instance_type for quote in quotes} - self.machines.keys()
         names_by_reason = {
             "rows left out": odd,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 
@@ -26,6 +25,9 @@ FORMS = {
 }  # of the H100s, only SXM has HBM3 and that in its name
 NAMED_MEMORY = re.compile(r"(?P<base>[A-Z]+\d+)-(?P<memory>\d+)GB(?:-(?P<form>SXM|PCIe))?")
 LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
+
+
+packaged = cache(packaged_machines)
 
 
 class CatalogueRow(Struct, rename="pascal"):
@@ -55,9 +57,9 @@ def machine(provider: str, row: CatalogueRow) -> Machine | None:
 
     Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
     """
-    known = packaged(provider).get(row.instance_type)
-    if known is not None and known.accelerators == row.accelerator_count:
-        return known
+    stated = packaged(provider).get(row.instance_type)
+    if stated is not None and stated.accelerators == row.accelerator_count:
+        return stated
     if row.accelerator_count < 1 or row.accelerator_count % 1:
         return None
     name, memory_gib = _accelerator(provider, row), row.accelerator_gib
@@ -97,9 +99,3 @@ def _form(provider: str, instance_type: str) -> str:
     if provider in SXM_ONLY:
         return "SXM"
     raise LeftOut("machines that don't say SXM or PCIe left out", f"{provider} {instance_type}")
-
-
-@cache
-def packaged(provider: str) -> Mapping[str, Machine]:
-    """The packaged machine types of a provider."""
-    return packaged_machines(provider)

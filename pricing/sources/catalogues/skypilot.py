@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offers import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
-from pricing.checks import ListingRefused, SourceListing, sound, told
+from pricing.checks import ListingRefused, SourceListing, in_words, sound
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.machine_facts import filled, known_accelerators
 from pricing.packaged.names import accelerator, region
@@ -94,13 +94,13 @@ class SkyPilot(Struct, frozen=True):
     def _cloud(self, cloud: str, now: datetime) -> Collected:
         try:
             changed = self._changed(cloud)
-            found = cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, min(changed, now))
-            kept, odd = sound(SourceListing(found.offers, frozenset(known_accelerators()), {}, now))
+            listed = cloud_offers(self.api.bytes(PATH.format(cloud=cloud)), cloud, min(changed, now))
+            kept, odd = sound(SourceListing(listed.offers, frozenset(known_accelerators()), {}, now))
         except (SourceError, ListingRefused) as error:
             return Collected((), faults=(Gap("skypilot", f"{cloud}: {str(error).removeprefix('skypilot: ')}"),))
-        left_out = frozenset(offer.instance_type for offer in {*found.offers} - {*kept})
-        gaps = (Gap("skypilot", f"{cloud}: looks odd, left out: {told(odd)}"),) if odd else ()
-        return Collected(kept, (*found.gaps, *gaps), whole=tuple(scope.without(left_out) for scope in found.whole))
+        left_out = frozenset(offer.instance_type for offer in {*listed.offers} - {*kept})
+        gaps = (Gap("skypilot", f"{cloud}: looks odd, left out: {in_words(odd)}"),) if odd else ()
+        return Collected(kept, (*listed.gaps, *gaps), whole=tuple(scope.without(left_out) for scope in listed.whole))
 
     def _changed(self, cloud: str) -> datetime:
         """When the file was last changed: what it says is as old, whenever it is read. Raises SourceError."""
@@ -139,12 +139,8 @@ def _read(row: Mapping[str, str]) -> CatalogueRow:
 
 
 def _rates(row: CatalogueRow) -> Rates:
-    return Rates(_known(row.price), _known(row.spot_price))
-
-
-def _known(price: Decimal | None) -> Decimal | None:
-    rate = maybe_amount(price)
-    return None if rate == UNKNOWN else rate
+    rates = map(maybe_amount, (row.price, row.spot_price))
+    return Rates(*(None if rate == UNKNOWN else rate for rate in rates))
 
 
 def _machine_offers(row: CatalogueRow, provider: str, now: datetime) -> Iterator[Offer]:
@@ -171,9 +167,9 @@ def _offers(place: tuple[str, str, str], rented: Machine, rates: Rates, now: dat
 def _accelerator_rates(rows: Iterable[Mapping[str, str]]) -> AcceleratorRates:
     """Google's accelerators without a host, with the on-demand rates that can't be on demand taken out."""
     accelerators = (_read(row) for row in rows if "AcceleratorName" in row and "InstanceType" not in row)
-    parts = {
-        (row.accelerator_name, int(row.accelerator_count), row.availability_zone): _rates(row) for row in accelerators
-    }
+    parts: dict[tuple[str, int, str], Rates] = {}
+    for row in accelerators:
+        parts[row.accelerator_name, int(row.accelerator_count), row.availability_zone] = _rates(row)
     dearest: defaultdict[tuple[str, int], Decimal] = defaultdict(Decimal)
     for (name, count, _), rates in parts.items():
         dearest[name, count] = max(dearest[name, count], rates.on_demand or Decimal(0))
@@ -205,10 +201,8 @@ def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datet
 
 
 def _sum(host: Rates, added: Rates) -> Rates:
-    def both(one: Decimal | None, other: Decimal | None) -> Decimal | None:
-        return one + other if one and other else None
-
-    return Rates(both(host.on_demand, added.on_demand), both(host.spot, added.spot))
+    pairs = (host.on_demand, added.on_demand), (host.spot, added.spot)
+    return Rates(*(rate + more if rate and more else None for rate, more in pairs))
 
 
 def _with_parts(offer: Offer, added: Rates) -> Offer:

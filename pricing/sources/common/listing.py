@@ -49,9 +49,9 @@ class Listing:
 
     def offer(self, region: str, instance_type: str, machine: Machine, hourly: Decimal, **more: Any) -> Offer:
         """A machine on demand, as its provider bills it, or bought as `more` says: further fields of the offer."""
-        said = {"purchase_option": PurchaseOption.ON_DEMAND, "currency": self.currency, **more}
+        terms = {"purchase_option": PurchaseOption.ON_DEMAND, "currency": self.currency, **more}
         place = self.provider, region, instance_type
-        offer = Offer(*place, machine, hourly_rate=hourly, observed_at=self.now, source=self.source, **said)
+        offer = Offer(*place, machine, hourly_rate=hourly, observed_at=self.now, source=self.source, **terms)
         return billed(offer) if offer.purchase_option is PurchaseOption.ON_DEMAND else offer
 
     def sold(

@@ -51,8 +51,8 @@ def collect(name: str, is_sold: Callable[[Offer], bool], api: Endpoint, now: dat
     """Every rate that the page or document states. Raises SourceError."""
     page, api = pages()[name], Endpoint(api.source, api.http, api.url, HEADERS, api.hint, api.refusal)
     answer = api.get(page.path) if page.form == "document" else api.text(page.path)
-    found = offers(name, answer, now)
-    return replace(found, offers=tuple(filter(is_sold, found.offers)))
+    collected = offers(name, answer, now)
+    return replace(collected, offers=tuple(filter(is_sold, collected.offers)))
 
 
 def offers(name: str, answer: object, now: datetime) -> Collected:
@@ -113,20 +113,18 @@ class _Reader:
 
     def _name(self, machine: Machine) -> str:
         """The name of the packaged machine with these accelerators, if any."""
-        held = (machine.accelerator, machine.accelerators)
-        known = packaged_machines(self.provider).items()
-        return next(
-            (name for name, each in known if (each.accelerator, each.accelerators) == held), f"{held[1]}x {held[0]}"
-        )
+        held, packaged = (machine.accelerator, machine.accelerators), packaged_machines(self.provider).items()
+        names = (name for name, each in packaged if (each.accelerator, each.accelerators) == held)
+        return next(names, f"{held[1]}x {held[0]}")
 
     def _machines(self, row: Row, spelling: str) -> Iterator[tuple[str, Machine]]:
         """The machines of a row by their types; none for an accelerator of which there are no figures. Raises LeftOut,
         UnknownName, ValueError."""
         if self.page.names_types:
-            known = packaged_machines(self.provider).get(spelling)
-            if known is None:
+            packaged = packaged_machines(self.provider).get(spelling)
+            if packaged is None:
                 raise LeftOut("machines that no packaged table has left out", spelling)
-            yield spelling, known
+            yield spelling, packaged
             return
         memory_gib = _number(row.text(self.page.memory_gib))
         name = accelerator(self.provider, spelling, memory_gib)
@@ -134,9 +132,7 @@ class _Reader:
         if name is None:
             return
         for count in self._counts(row, spelling):
-            shares = (
-                1 if self.page.accelerators else count
-            )  # pages that count no accelerators state shares of a machine
+            shares = 1 if self.page.accelerators else count  # a page that counts no accelerators states those of one
             machine = Machine(name, count, memory_gib, int(vcpus * shares) or None, ram_gib * shares or None)
             yield self._name(machine), machine
 

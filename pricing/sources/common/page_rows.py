@@ -34,8 +34,8 @@ class PageRow:
         """Without doubled and non-breaking spaces."""
         if cell == TAB:
             return self._tab()
-        found = [self._node.css_first(each.strip()) for each in cell.split(",") if cell]
-        return " ".join(" ".join(node.text(separator=" ").split()) for node in found if node)
+        nodes = [self._node.css_first(each.strip()) for each in cell.split(",") if cell]
+        return " ".join(" ".join(node.text(separator=" ").split()) for node in nodes if node)
 
     def _tab(self) -> str:
         node = self._node.parent
@@ -74,10 +74,7 @@ class TableRow:
             if not announced:
                 self._cells.append((heading, cell))
             elif datetime.strptime(f"{announced[1]} +0000", "%B %d, %Y %z") <= now and self._cells:
-                self._cells[-1] = (
-                    self._cells[-1][0],
-                    cell,
-                )  # takes the place of the rate beside which it was announced
+                self._cells[-1] = self._cells[-1][0], cell  # in the place of the rate beside which it was announced
 
     def text(self, cell: str) -> str:
         """The text below a heading; empty where there is none."""

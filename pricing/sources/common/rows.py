@@ -76,7 +76,7 @@ def read_rows(
             left_out.add(left.instance_type)
         except (ValueError, ArithmeticError, IndexError) as error:
             reasons[UNREADABLE].append(str(error))
-    gaps = tuple(Gap(source, f"{reason}: {first_few(found)}") for reason, found in reasons.items())
+    gaps = tuple(Gap(source, f"{reason}: {first_few(names)}") for reason, names in reasons.items())
     if not offers:
         reason = "; ".join(gap.reason for gap in gaps) or "no row offers an accelerator"
         raise SchemaChanged(f"{source}: not one rate in {count} rows ({reason})")
@@ -88,9 +88,7 @@ def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     """One offer for each key, the cheapest, in order of first appearance."""
     kept: dict[tuple[str, ...], Offer] = {}
     for offer in offers:
-        before = kept.get(offer.key)
-        if before is None or offer.hourly_rate < before.hourly_rate:
-            kept[offer.key] = offer
+        kept[offer.key] = min(kept.get(offer.key, offer), offer, key=lambda each: each.hourly_rate)
     return tuple(kept.values())
 
 

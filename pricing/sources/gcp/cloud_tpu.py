@@ -54,11 +54,10 @@ def slice_regions(http: Http, tpu_url: str, project: str) -> Regions:
     api = _CloudTpu(http, {} if plain else {"Authorization": f"Bearer {_token()}"})
     regions = defaultdict[str, set[str]](set)
     for zone in (location.location_id for page in api.pages(zones) for location in page.locations):
-        for listed in (
-            each for page in api.pages(f"{zones}/{zone}/acceleratorTypes") for each in page.accelerator_types
-        ):
-            regions[listed.type].add(zone.rpartition("-")[0])
-    return {name: frozenset(found) for name, found in regions.items()}
+        for page in api.pages(f"{zones}/{zone}/acceleratorTypes"):
+            for listed in page.accelerator_types:
+                regions[listed.type].add(zone.rpartition("-")[0])
+    return {name: frozenset(places) for name, places in regions.items()}
 
 
 @dataclass(frozen=True, slots=True)

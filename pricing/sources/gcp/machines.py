@@ -62,12 +62,9 @@ def price(shape: Shape, use: Use, region: str, book: RateBook) -> Priced | str |
             return item.part
         shares[item.label] = shares.get(item.label, Decimal(0)) + item.quantity * rate.hourly
         sku_ids.append(rate.sku_id)
-    parts = tuple(RatePart(label, _rounded(share)) for label, share in shares.items())
+    short = ((label, share, share.quantize(PLACES)) for label, share in shares.items())
+    parts = tuple(RatePart(label, share if share == rounded else rounded) for label, share, rounded in short)
     return Priced(sum((part.hourly for part in parts), Decimal(0)), parts, tuple(sku_ids))
-
-
-def _rounded(amount: Decimal) -> Decimal:
-    return amount if amount == (short := amount.quantize(PLACES)) else short
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +109,13 @@ def family(instance_type: str) -> Family | None:
 def built_in(instance_type: str, kind: Family, machine: Machine, regions: frozenset[str] | None = None) -> Shape:
     """A machine type with accelerators: its bill is theirs, its vCPUs', memory's and bundled local SSD's."""
     count = machine.accelerators
-    items = [_item(f"{count} x {machine.accelerator}", kind.accelerator_type, count)]
+    items = [Item(f"{count} x {machine.accelerator}", kind.accelerator_type, Decimal(count))]
     if kind.sku_name:
         labels = (f"{machine.vcpus} vCPU", f"{machine.memory_gib:g} GiB memory")
         items += _vcpus_and_memory(kind.sku_name, machine, labels)
     local_ssd_gib = 0 if instance_type.endswith("-nolssd") else kind.local_ssd_gib * count
     if local_ssd_gib:
-        items.append(_item(f"{local_ssd_gib} GiB local SSD", LOCAL_SSD, local_ssd_gib))
+        items.append(Item(f"{local_ssd_gib} GiB local SSD", LOCAL_SSD, Decimal(local_ssd_gib)))
     return Shape(instance_type, machine, tuple(items), regions)
 
 
@@ -142,7 +139,8 @@ def attached(instance_type: str) -> Attached | None:
 def n1_with_gpus(instance_type: str, machine: Machine, parts: Attached, regions: frozenset[str] | None = None) -> Shape:
     """An N1 host and the accelerators attached to it."""
     host = f"host {parts.host}"
-    gpus = _item(f"{parts.accelerators} x {machine.accelerator}", parts.accelerator_type, parts.accelerators)
+    label = f"{parts.accelerators} x {machine.accelerator}"
+    gpus = Item(label, parts.accelerator_type, Decimal(parts.accelerators))
     return Shape(instance_type, machine, (gpus, *_vcpus_and_memory("N1", machine, (host, host))), regions)
 
 
@@ -150,13 +148,9 @@ def _vcpus_and_memory(family: str, machine: Machine, labels: tuple[str, str]) ->
     assert machine.vcpus is not None
     assert machine.memory_gib is not None
     return [
-        _item(labels[0], core_part(family), machine.vcpus),
+        Item(labels[0], core_part(family), Decimal(machine.vcpus)),
         Item(labels[1], memory_part(family), Decimal(str(machine.memory_gib))),
     ]
-
-
-def _item(label: str, part: str, quantity: int) -> Item:
-    return Item(label, part, Decimal(quantity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +199,6 @@ def _slice(generation: TpuGeneration, size: int) -> Shape:
     if name not in _WITH_HOST:
         return Shape(name, Machine(accelerator, chips, generation.memory_gib), (tpu,))
     # a single v2 or v3 board is driven by a user's own machine, which no spot interruption may take away
-    host = [
-        Item(item.label, item.part, item.quantity, ON_DEMAND)
-        for item in _vcpus_and_memory("N1", _HOST, ("host n1-standard-4",) * 2)
-    ]
+    bill = _vcpus_and_memory("N1", _HOST, ("host n1-standard-4",) * 2)
+    host = (Item(item.label, item.part, item.quantity, ON_DEMAND) for item in bill)
     return Shape(name, Machine(accelerator, chips, generation.memory_gib, 4, 15.0), (tpu, *host))

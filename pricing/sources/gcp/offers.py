@@ -100,10 +100,7 @@ def _regions(zones: Iterable[str]) -> frozenset[str]:
 
 
 def offers(shapes: Iterable[Shape], book: RateBook, now: datetime) -> tuple[tuple[Offer, ...], Gaps]:
-    """Every shape in every region and use that Google sells and prices whole.
-
-    A machine that lacks a part's rate is left out.
-    """
+    """Every shape in every region and use that Google sells; a gap names machines without the rate of a part."""
     priced: list[Offer] = []
     lacking: defaultdict[str, set[str]] = defaultdict(set)
     for shape in shapes:

@@ -190,8 +190,7 @@ def read_sku(payload: object) -> Sku | Skipped:
 def _use(description: str, usage_type: str) -> Use | None:
     commitment = _COMMITMENT.match(description)
     if commitment:
-        term = f"{commitment['years']}y"
-        use = Use(PurchaseOption.COMMITTED_USE, term)
+        use = Use(PurchaseOption.COMMITTED_USE, f"{commitment['years']}y")
         return use if use in USES and usage_type == f"Commit{commitment['years']}Yr" else None
     if usage_type not in ("OnDemand", "Preemptible"):
         return None
@@ -224,10 +223,8 @@ def _core_or_memory(subject: str, committed: bool) -> str | None:
 
 
 def _accelerator(subject: str) -> str | None:
-    words = [
-        word for word in subject.replace("(1 gpu slice)", "(1 slice)").split() if word not in ("nvidia", "tesla", "gpu")
-    ]
-    return _ACCELERATORS.get(" ".join(words))
+    words = subject.replace("(1 gpu slice)", "(1 slice)").split()
+    return _ACCELERATORS.get(" ".join(word for word in words if word not in ("nvidia", "tesla", "gpu")))
 
 
 def _tpu(subject: str) -> str | None:

@@ -83,11 +83,11 @@ class Gcp:
         book = rate_book(skus)
         shapes, shape_gaps, no_inventory = self._shapes()
         slices, no_slices = self._slices()
-        found, rate_gaps = offers((*shapes, *slices), book, now)
+        sold, rate_gaps = offers((*shapes, *slices), book, now)
         sku_gaps = gaps_of_skus((sku for sku in read if isinstance(sku, Skipped)), book)
         reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
         whole = () if (*refused, *no_inventory, *no_slices) or any(map(_is_unread, read)) else (EVERYTHING,)
-        return Collected(found, tuple(Gap("gcp", reason) for reason in reasons), whole=whole)
+        return Collected(sold, tuple(Gap("gcp", reason) for reason in reasons), whole=whole)
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
         """The SKUs of both services; a refusal of the older one is only a gap."""

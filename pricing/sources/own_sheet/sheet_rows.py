@@ -63,9 +63,8 @@ def numbered_rows(text: str) -> Iterator[tuple[int, SheetRow]]:
         if not any(cell.strip() for cell in row):
             continue
         if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
-            raise SourceError(
-                f"sheet: row {number} has {len(row)} cells, the header {len(header)}: quote cells that hold {delimiter!r}"
-            )
+            lengths = f"row {number} has {len(row)} cells, the header {len(header)}"
+            raise SourceError(f"sheet: {lengths}: quote cells that hold {delimiter!r}")
         yield number, SheetRow({name: line(cell.strip()) for name, cell in zip(header, row, strict=False)})
 
 
@@ -73,9 +72,8 @@ def _check(header: list[str]) -> None:
     for name in header:
         if name and name not in COLUMNS:
             near = next(iter(get_close_matches(name, COLUMNS, 1)), None)
-            raise SourceError(
-                f"sheet: row 1, no column is called {name!r}: type {near or 'one of ' + ', '.join(COLUMNS)}"
-            )
+            advice = f"type {near or 'one of ' + ', '.join(COLUMNS)}"
+            raise SourceError(f"sheet: row 1, no column is called {name!r}: {advice}")
         if name and header.count(name) > 1:
             raise SourceError(f"sheet: row 1, column {name} stands there twice: delete one")
     missing = [name for name in REQUIRED if name not in header]
@@ -110,9 +108,8 @@ class SheetRow:
         except InvalidOperation:
             amount = Decimal("nan")
         if not amount.is_finite() or amount < 0:
-            raise CellFault(
-                column, f"{cell!r} is no amount: type digits with a point, such as 1234.50, without a currency sign"
-            )
+            advice = "type digits with a point, such as 1234.50, without a currency sign"
+            raise CellFault(column, f"{cell!r} is no amount: {advice}")
         return amount
 
     def whole(self, column: str) -> int | None:
@@ -135,10 +132,10 @@ class SheetRow:
         except ValueError:
             raise CellFault(column, f"{cell!r} is no date: type year-month-day, such as 2026-11-20") from None
 
-    def choice(self, column: str, read: Callable[[str], T], *known: str) -> T | None:
+    def choice(self, column: str, read: Callable[[str], T], *words: str) -> T | None:
         """One of a few words, in either case."""
         cell = self.maybe(column)
         try:
             return read(cell.casefold()) if cell else None
         except ValueError:
-            raise CellFault(column, f"{cell!r} is unknown: type {' or '.join(known)}") from None
+            raise CellFault(column, f"{cell!r} is unknown: type {' or '.join(words)}") from None

@@ -53,9 +53,8 @@ class Sheet:
 
     def _content(self) -> bytes:
         if self.place.startswith(("http://", "https://")):
-            return Endpoint(
-                "sheet", self.http, self.place, hint=f"check {SHEET.variable}: is the link readable without signing in?"
-            ).bytes("")
+            hint = f"check {SHEET.variable}: is the link readable without signing in?"
+            return Endpoint("sheet", self.http, self.place, hint=hint).bytes("")
         try:
             with Path(self.place).expanduser().open("rb") as file:
                 return file.read(LARGEST_BYTES + 1)
@@ -146,10 +145,10 @@ def _accelerator(typed: str, memory_gib: float | None) -> str:
 
 def _machine(row: SheetRow) -> Machine:
     """The machine as typed; a packaged machine type fills in empty cells."""
-    known = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
+    packaged = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
     count = row.whole("accelerators")
-    if known is not None and not row.maybe("accelerator") and not count:
-        return known
+    if packaged is not None and not row.maybe("accelerator") and not count:
+        return packaged
     canonical = _accelerator(row.text("accelerator"), _gib(row, "accelerator_memory_gib"))
     if not count:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
@@ -186,9 +185,8 @@ def _hourly(row: SheetRow, option: PurchaseOption, term: str | None, hours_in_mo
     recurring = row.money("recurring_hourly")
     if option is PurchaseOption.OWNED and (upfront is None or recurring is None):
         empty = "upfront" if upfront is None else "recurring_hourly"
-        raise CellFault(
-            empty, "an owned machine needs its price and its running cost: type both, 0 if it costs nothing"
-        )
+        advice = "type both, 0 if it costs nothing"
+        raise CellFault(empty, f"an owned machine needs its price and its running cost: {advice}")
     given: dict[str, Decimal] = {}
     if hourly is not None:
         given["hourly_rate"] = hourly
@@ -208,8 +206,7 @@ def _agreed(given: Mapping[str, Decimal]) -> Decimal:
         raise CellFault(first, "a price of 0 is no price: type what the machine costs")
     for column, other in given.items():
         if abs(other - rate) > rate / 100:
-            advice = f"comes to {other:.4f} an hour, {first} to {rate:.4f}: leave one of them empty"
-            raise CellFault(column, advice)
+            raise CellFault(column, f"comes to {other:.4f} an hour, {first} to {rate:.4f}: leave one of them empty")
     return rate
 
 

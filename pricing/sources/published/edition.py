@@ -91,8 +91,8 @@ class EditionSource:
 
 def build(environment: Environment, http: Http) -> EditionSource:
     """The source as its settings say. Raises CredentialsMissing."""
-    if told := missing(environment):
-        raise CredentialsMissing(f"{NAME}: {told}")
+    if advice := missing(environment):
+        raise CredentialsMissing(f"{NAME}: {advice}")
     folder = user_cache_path("costcalc", appauthor=False)
     return EditionSource(ADDRESS.read(environment), separated(TRUSTED.read(environment)), http, folder)
 

@@ -83,8 +83,8 @@ def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     hours = billing("cirrascale").hours_in_month
     month, is_exact = _month(option, machine.accelerators * hours)
     kind = f"{machine.accelerators}x {machine.accelerator}"
-    known = packaged_machines("cirrascale").get(kind)
-    offer = Listing("cirrascale", SOURCE, now).offer(REGION, kind, filled(machine, known), month / hours)
+    packaged = packaged_machines("cirrascale").get(kind)
+    offer = Listing("cirrascale", SOURCE, now).offer(REGION, kind, filled(machine, packaged), month / hours)
     yield replace(monthly(offer, month, term), flags=() if is_exact else ("approximate",))
 
 

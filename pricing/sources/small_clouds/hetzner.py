@@ -74,11 +74,8 @@ class Server(Struct):
 
 def offers(document: object, now: datetime) -> Collected:
     """The configurations of GPU servers as offers."""
-    servers = [
-        row
-        for row in listed("hetzner", document)
-        if isinstance(row, dict) and str(row.get("product_name")).startswith(GPU_PRODUCT)
-    ]
+    rows = (row for row in listed("hetzner", document) if isinstance(row, dict))
+    servers = [row for row in rows if str(row.get("product_name")).startswith(GPU_PRODUCT)]
     return Listing("hetzner", SOURCE, now, CURRENCY).read(servers, Server, _offers)
 
 

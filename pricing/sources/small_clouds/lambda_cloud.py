@@ -55,10 +55,10 @@ def offers(document: object, now: datetime) -> Collected:
 def _offers(kind: InstanceType, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
     if not kind.gpus:
         return
-    known = packaged.get(kind.name)
-    gpu = known.accelerator if known and known.accelerators == kind.gpus else _accelerator(kind)
+    stated = packaged.get(kind.name)
+    gpu = stated.accelerator if stated and stated.accelerators == kind.gpus else _accelerator(kind)
     if gpu:
-        machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), known)
+        machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), stated)
         rate, is_free = amount(kind.price_cents_per_hour) / CENTS, bool(kind.regions_with_capacity_available)
         yield from listing.sold((ANY_REGION, kind.name, machine), rate, is_free=is_free)
 

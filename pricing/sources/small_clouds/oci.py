@@ -26,10 +26,7 @@ from pricing.sources.source import Collected
 
 SOURCE = "Oracle public price list"
 GPU_HOUR = "GPU Per Hour"
-NO_RENTALS = (
-    "NVIDIA AI Enterprise",
-    "Cloud@Customer",
-)  # software licences and machines on the user's own premises, by the same hour
+NO_RENTALS = ("NVIDIA AI Enterprise", "Cloud@Customer")  # by the same hour: licences, machines on the user's premises
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 

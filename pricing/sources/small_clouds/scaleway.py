@@ -31,11 +31,8 @@ MOST_PAGES = 100
 SHORTAGE = "shortage"
 BYTES_IN_GIB = 2**30
 SITE = Site("scaleway", address("COSTCALC_SCALEWAY_URL", "https://api.scaleway.com"))
-ZONES = SourceSetting(
-    "COSTCALC_SCALEWAY_ZONES",
-    "zones to read, separated by commas",
-    "fr-par-1,fr-par-2,pl-waw-2",  # those with GPUs in August 2026
-)
+WITH_GPUS = "fr-par-1,fr-par-2,pl-waw-2"  # in August 2026
+ZONES = SourceSetting("COSTCALC_SCALEWAY_ZONES", "zones to read, separated by commas", WITH_GPUS)
 
 
 class GpuInfo(Struct):

@@ -139,11 +139,11 @@ def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
 
 
 def _machine(plan: Plan, packaged: Mapping[str, Machine]) -> Machine | None:
-    """None for a plan without accelerators, with a fraction of one, or with one of which there are no figures."""
-    known = packaged.get(plan.id)
+    """A plan's machine; None without a whole accelerator of which there are figures."""
+    stated = packaged.get(plan.id)
     vcpus, memory_gib = plan.vcpu_count or plan.cpu_threads, plan.ram / MIB_IN_GIB
-    if known is not None:
-        return replace(known, vcpus=known.vcpus or vcpus, memory_gib=known.memory_gib or memory_gib)
+    if stated is not None:
+        return replace(stated, vcpus=stated.vcpus or vcpus, memory_gib=stated.memory_gib or memory_gib)
     dedicated = _dedicated(plan)
     gpu = _named(plan.id, *dedicated) if dedicated else _cloud(plan)
     return filled(Machine(*gpu, None, vcpus, memory_gib)) if gpu else None

@@ -164,11 +164,11 @@ def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(
 
 def test_the_store_that_was_known_is_not_begun_anew_elsewhere(store_url: str) -> None:
     with pytest.raises(StoreGone, match=r"it is gone, .* start anew"):
-        Store(store_url, known="the one before")
+        Store(store_url, expected="the one before")
     here = Store(store_url)
-    assert Store(store_url, known=here.identity).identity == here.identity
+    assert Store(store_url, expected=here.identity).identity == here.identity
     with pytest.raises(StoreGone):
-        Store(store_url, known="another")
+        Store(store_url, expected="another")
 
 
 def test_nothing_is_written_over_and_nothing_damaged_is_taken_for_a_backup(
