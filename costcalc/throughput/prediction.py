@@ -75,37 +75,50 @@ def predict(
     reference, peak = _reference(recipe, features, batch), _peak(recipe, features)
     own_each = np.minimum(_modelled(recipe, features, reference), peak)
     log_each = np.maximum(own_each, of_larger)
-    log_rate, hasty = _waiting(recipe, features, batch, log_each)
+    modelled, hasty = _waiting(recipe, features, batch, log_each)
     kind = _kinds(recipe, features, measurements)
-    answered = np.isfinite(log_rate).all(axis=1) & features.predictable
-    refusal = _refusals(
-        features, np.where(hasty | _spread_out(recipe, features), 0.0, batch / _fewest_images(recipe)), room, answered
-    )
-    enough = batch >= _fewest_images(recipe)  # the least that a rate measured with a larger batch says something about
-    asked = enough & ~(is_reference(recipe) & (refusal == 0))
-    modelled, measured = log_rate.copy(), dict(_measured(recipe, features, measurements, np.where(asked, batch, 0)))
+    enough = batch / _fewest_images(recipe)
+    answered = np.isfinite(modelled).all(axis=1) & features.predictable
+    refusal = _refusals(features, np.where(hasty | _spread_out(recipe, features), 0.0, enough), room, answered)
+    is_asked = (enough >= 1) & ~(
+        is_reference(recipe) & (refusal == 0)
+    )  # a rate of a larger batch says nothing about less
+    log_rate, measured = modelled.copy(), dict(_measured(recipe, features, measurements, np.where(is_asked, batch, 0)))
     for c, rates in measured.items():
         log_rate[c], refusal[c], kind[c] = np.log(rates), 0, TRANSFERRED
     own = _own_system(recipe, features)
     _hold_to_measured(log_rate, features, measured, own)
     steps[own] = 1  # however it held its batch, its rate is that of it
+    slower = _next_doubling(recipe, features, batch, reference, log_each)
+    final_each = log_rate - features.log_total[:, None]
+    roof = np.minimum(peak, features.log_roof[:, None]) if is_reference(recipe) else peak
+    return Prediction(
+        log_rate,
+        refusal,
+        kind,
+        _beyond_measured(recipe, features, kind),
+        steps,
+        least_width=np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.fmax(slower, 0)),
+        beside_larger=_beside_larger(own_each, final_each, of_larger, (modelled - log_rate > EQUAL)),
+        other_code=(final_each - _anybodys(recipe, features, batch, reference)).mean(axis=1),
+        headroom=(roof - final_each).min(axis=1),
+    )
+
+
+def _beyond_measured(recipe: Recipe, features: ClusterFeatures, kind: Codes) -> Flags:
+    """Where many machines are modelled on top of what was measured on fewer."""
     measured_nodes = 1
     if recipe.system and is_anchored(recipe, features.reference) and not is_reference(recipe):
         measured_nodes = recipe.system.nodes
     several = features.several & (kind > INTERPOLATED) & (features.nodes != measured_nodes)
-    crowded = (features.total > FULL_NODE) & (kind == INTERPOLATED)
-    slower = _next_doubling(recipe, features, batch, reference, log_each)
-    least_width = np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.fmax(slower, 0))
-    answered_each = log_rate - features.log_total[:, None]
+    return np.asarray(several | ((features.total > FULL_NODE) & (kind == INTERPOLATED)))
+
+
+def _beside_larger(own_each: Floats, final_each: Floats, of_larger: Floats | float, held_down: Flags) -> Codes:
+    """RAISED where the modelled rate was below that of a larger network, LOWER where a measurement holds it below."""
+    lower = (held_down & (final_each < of_larger - EQUAL)).any(axis=1)
     raised = (own_each < of_larger).any(axis=1)
-    lower = ((modelled - log_rate > EQUAL) & (answered_each < of_larger - EQUAL)).any(axis=1)
-    beside_larger = np.where(lower, LOWER, RAISED * raised).astype(np.int8)
-    other_code = (answered_each - _anybodys(recipe, features, batch, reference)).mean(axis=1)
-    roof = np.minimum(peak, features.log_roof[:, None]) if is_reference(recipe) else peak
-    headroom = (roof - answered_each).min(axis=1)
-    return Prediction(
-        log_rate, refusal, kind, several | crowded, steps, least_width, beside_larger, other_code, headroom
-    )
+    return np.where(lower, LOWER, RAISED * raised).astype(np.int8)
 
 
 def carried_over(recipe: Recipe, features: ClusterFeatures, images_per_gib: float) -> Floats:
