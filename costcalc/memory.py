@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -63,6 +63,11 @@ class Few(dict[K, T]):
                 self.clear()
             self[name] = thing
         return thing
+
+    def each(self, work_out: Callable[..., T], named: Iterable[tuple[K, Sequence[Any]]]) -> list[T]:
+        """The things of these names, each worked out of what stands beside its name if it is not here."""
+        get = self.get
+        return [get(name) or self.recall(name, work_out, *of) for name, of in named]
 
 
 class Memory:

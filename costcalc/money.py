@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import NamedTuple
@@ -33,12 +32,6 @@ def cents(amount: Decimal) -> Decimal:
     18,925 seconds at 12.24 an hour are half a cent, though 18,925 / 3600 in 28 digits is a little less than it is.
     """
     return HALF_UP.quantize(KNOWN.plus(amount), CENT)
-
-
-def in_cents(amounts: Iterable[Decimal]) -> list[Decimal]:
-    """Many amounts rounded so."""
-    known, rounded = KNOWN.plus, HALF_UP.quantize
-    return [rounded(known(amount), CENT) for amount in amounts]
 
 
 def money(amount: Decimal, currency: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 from operator import attrgetter
@@ -142,11 +142,11 @@ class Recall(Struct, frozen=True, dict=True):
         offers, beside, known = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
         return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, beside, confirmed, runs_here))
 
-    def offers(self, rows: Iterable[int]) -> dict[int, Offer]:
+    def offers(self, rows: Collection[int]) -> dict[int, Offer]:
         """The offers in these rows of the catalogue."""
         name = ref(self.catalogue), "offers"
-        recall = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES)).recall
-        return {row: recall(row, self.catalogue.offer, row) for row in rows}
+        known = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES))
+        return dict(zip(rows, known.each(self.catalogue.offer, [(row, (row,)) for row in rows]), strict=True))
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
         """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""

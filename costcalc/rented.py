@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import exp
@@ -83,14 +83,13 @@ class Renting(Struct, frozen=True):
     energy: EnergyTables
     known: Few[tuple[int, int, int], Rented]
 
-    def rented(self, rows: Iterable[int], offers: Iterable[Offer], nodes: Iterable[int]) -> list[Rented]:
+    def rented(self, rows: Iterable[int], offers: Sequence[Offer], nodes: Iterable[int]) -> list[Rented]:
         """This many machines of the offers in these rows."""
-        wanted = [
-            (row, many, (self.as_of - offer.observed_at).days, offer)
-            for row, offer, many in zip(rows, offers, nodes, strict=True)
-        ]
-        recall = self.known.recall
-        return [recall((row, many, age), self._rented, offer, many, age) for row, many, age, offer in wanted]
+        ages = [(self.as_of - offer.observed_at).days for offer in offers]
+        wanted = zip(rows, nodes, ages, offers, strict=True)
+        return self.known.each(
+            self._rented, [((row, many, age), (offer, many, age)) for row, many, age, offer in wanted]
+        )
 
     def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.money import NANOS_PER_UNIT, Component, CostRange, in_cents
+from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
 from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
@@ -21,8 +21,8 @@ MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
 ENDLESS = np.int32(2**31 - 1)  # hours
 HALF_A_MICROSECOND = 0.5 / MICROSECONDS_PER_SECOND  # of seconds: less than that over an increment is none over it
-MICROSECONDS_PER_HOUR = Decimal(MICROSECONDS_PER_SECOND * SECONDS_PER_HOUR)
-NEAREST, ROUNDED_UP = Context().to_integral_value, Context(rounding=ROUND_CEILING).to_integral_value
+EXACTLY_AN_HOUR = Decimal(SECONDS_PER_HOUR)
+ROUNDED_UP = Context(rounding=ROUND_CEILING).to_integral_value
 ZERO, ONE = Decimal(0), Decimal(1)
 SOLD_TOGETHER = 7  # periods of a fee, beyond those sold one by one
 FEE_UNITS = {PurchaseOption.MONTHLY: "months", PurchaseOption.CAPACITY_BLOCK: "days", PurchaseOption.OWNED: "machines"}
@@ -50,21 +50,16 @@ class Charge(NamedTuple):
     per_period: Decimal
 
 
-class Line(NamedTuple):
-    """One line of a bill, unrounded."""
-
-    name: str
-    quantity: Decimal
-    unit: str
-    rate: Decimal
+Line = tuple[str, Decimal, str, Decimal]
+"""One line of a bill, unrounded: its name, quantity, unit and rate."""
 
 
-class Paid(NamedTuple):
-    """What a training costs by each basis, with its range; the effective rate per hour, not rounded; the lines of its bill; and
-    what it costs in other hours that were asked for."""
+class Paid(Struct, frozen=True):
+    """What a training costs by each basis, and the low and the high end of its range; the effective rate per hour, not rounded;
+    the lines of its bill; and what it costs in other hours that were asked for."""
 
-    effective: CostRange
-    billed: CostRange
+    effective: tuple[Decimal, Decimal, Decimal]
+    billed: tuple[Decimal, Decimal, Decimal]
     hourly: Decimal
     components: tuple[Component, ...]
     others: Sequence[Decimal]
@@ -74,16 +69,17 @@ class Paid(NamedTuple):
 class Bill:
     """What runs cost on one offer under one customer's terms, in the requested currency and not rounded.
 
-    `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, and `factor`
-    machines x own price factor x exchange: what such amounts are multiplied with. Of all machines, `metered` is the rate of a
-    metered hour, and `full_hourly` that of an hour when every one of a period is used. `charges` are the offer's list rates, in
-    its own currency, that make up the tariff.
+    `storage_and_egress` come on top of the machines. `tariff` is how the offer bills one machine at list price, `increment` its
+    seconds exactly, and `factor` machines x own price factor x exchange: what such amounts are multiplied with. Of all machines,
+    `metered` is the rate of a metered hour, and `full_hourly` that of an hour when every one of a period is used. `charges` are
+    the offer's list rates, in its own currency, that make up the tariff.
     """
 
     offer: Offer
     terms: Terms
     storage_and_egress: tuple[StorageOrEgress, ...] = ()
     tariff: Tariff = field(init=False)
+    increment: Decimal = field(init=False)
     factor: Decimal = field(init=False)
     metered: Decimal = field(init=False)
     full_hourly: Decimal = field(init=False)
@@ -92,6 +88,7 @@ class Bill:
     def __post_init__(self) -> None:
         terms = self.terms
         object.__setattr__(self, "tariff", tariff(self.offer))
+        object.__setattr__(self, "increment", Decimal(self.tariff.increment_seconds))
         object.__setattr__(self, "factor", terms.nodes * terms.price_factor * terms.exchange)
         object.__setattr__(self, "metered", self.tariff.metered_hourly * self.factor)
         object.__setattr__(self, "full_hourly", self.tariff.effective_hourly * self.factor)
@@ -142,13 +139,9 @@ class Bill:
         exact += map(self.billed if basis == "billed" else self.effective, others)
         cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
         of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
-        return Paid(
-            effective=CostRange(cost, low_cost, high_cost),
-            billed=CostRange(billed, billed_low, billed_high),
-            hourly=self.effective_hourly(point),
-            components=_components(lines, billed, amounts),
-            others=of_others,
-        )
+        of_bill = billed, billed_low, billed_high
+        hourly, components = self.effective_hourly(point), _components(lines, billed, amounts)
+        return Paid((cost, low_cost, high_cost), of_bill, hourly, components, of_others)
 
     def paid_hours(self, hours: Decimal) -> int:
         """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
@@ -174,19 +167,16 @@ class Bill:
         return max(started, self.tariff.minimum_periods)
 
     def _metered_hours(self, hours: Decimal) -> Decimal:
-        tariff = self.tariff
-        increments = ROUNDED_UP(
-            NEAREST(hours * MICROSECONDS_PER_HOUR) / (tariff.increment_seconds * MICROSECONDS_PER_SECOND)
-        )
-        seconds = increments * tariff.increment_seconds
-        return (seconds if seconds > tariff.minimum_seconds else Decimal(tariff.minimum_seconds)) / SECONDS_PER_HOUR
+        increment, minimum = self.increment, self.tariff.minimum_seconds
+        seconds = ROUNDED_UP((hours * EXACTLY_AN_HOUR).quantize(MILLIONTH) / increment) * increment
+        return (seconds if seconds > minimum else Decimal(minimum)) / EXACTLY_AN_HOUR
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own, nodes, machines = self.terms.price_factor * self.terms.exchange, self.terms.nodes, []
         for each in self.charges:
             times = each.per_period * self._periods(hours) if each.per_period else self._metered_hours(hours)
-            machines.append(Line(each.name, times * nodes, each.unit, each.rate * own))
-        return machines + [Line(each.name, each.units(hours), each.unit, each.rate) for each in self.storage_and_egress]
+            machines.append((each.name, times * nodes, each.unit, each.rate * own))
+        return machines + [(each.name, each.units(hours), each.unit, each.rate) for each in self.storage_and_egress]
 
     def _fees(self) -> list[Charge]:
         name, hours = self.offer.instance_type, Decimal(self.tariff.period_hours)
@@ -210,6 +200,12 @@ class Bill:
         return parts or [
             Charge(f"{name} running cost" if owned else name, "hours", self.tariff.metered_hourly, by_hour)
         ]
+
+
+def in_cents(amounts: Iterable[Decimal]) -> list[Decimal]:
+    """Amounts rounded as `cents` rounds one."""
+    known, rounded = KNOWN.plus, HALF_UP.quantize
+    return [rounded(known(amount), CENT) for amount in amounts]
 
 
 def _amounts(lines: Sequence[Line]) -> list[Decimal]:

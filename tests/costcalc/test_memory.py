@@ -66,6 +66,13 @@ def test_a_few_things_are_all_forgotten_where_there_would_be_more():
         assert few.recall(name, lambda number: asked.append(number) or number, name) == name
     assert asked == [1, 2, 3, 1]
     assert about_bytes(few) == 100
+    assert few.each(lambda number: asked.append(number) or number, [(name, (name,)) for name in (1, 3, 5, 5)]) == [
+        1,
+        3,
+        5,
+        5,
+    ]
+    assert asked == [1, 2, 3, 1, 5]
 
 
 def test_the_bytes_are_those_of_arrays_and_entries(packaged_evidence, packaged_prices):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from costcalc.money import cents, from_nanos, in_cents, to_nanos
+from costcalc.costing.bills import in_cents
+from costcalc.money import cents, from_nanos, to_nanos
 
 amounts = st.integers(-(10**15), 10**15).map(from_nanos)
 
