@@ -66,20 +66,20 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
         f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU (known to a factor of {factor:.1f}), so "
         f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."
     )
-    return (prepared, *_read_again(tables, feed.stored_gb, kind))
+    again = read_again(kind, feed.stored_gb)
+    if not again:
+        return (prepared,)
+    volume, size = best_volume(tables.volumes, kind, feed.stored_gb), f"{feed.stored_gb:,.0f} GB"
+    disk = f"{volume.volume} at {volume.megabytes_per_second:,.0f} MB/s" if volume else "a disk of unknown speed"
+    return (
+        prepared,
+        f"{again:,.0f} of the data set's {size} do not fit in memory, so each epoch reads them from {disk}.",
+    )
 
 
 def rewritten(feed: Feed, hours: float) -> str:
     """Says that a pipeline with its own format converts the data set."""
     return f"Staging includes converting the data set for {feed.pipeline}: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
-
-
-def _read_again(tables: LimitTables, stored_gb: float, kind: InstanceType) -> Iterator[str]:
-    again = read_again(kind, stored_gb)
-    if again:
-        volume = best_volume(tables.volumes, kind, stored_gb)
-        disk = f"{volume.volume} at {volume.megabytes_per_second:,.0f} MB/s" if volume else "a disk of unknown speed"
-        yield f"{again:,.0f} of the data set's {stored_gb:,.0f} GB do not fit in memory, so each epoch reads them from {disk}."
 
 
 def own_noise(metric: str, low: float, high: float) -> str:
@@ -114,9 +114,9 @@ def curve_note(recipe: Recipe) -> str:
         return f"The work is fitted across the task's batch sizes; this batch size was used in {_runs(recipe)}."
     if recipe.is_interpolated or recipe.epochs_width:
         return f"Nobody has run this schedule: {recipe.note}." if recipe.is_interpolated else EPOCHS_OF_OTHERS
-    known = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
+    origin = "Accuracy logged in" if recipe.is_log else "Accuracy published for"
     borrowed = "; earlier errors follow logs of similar schedules" if recipe.has_borrowed_curve else ""
-    return f"{known} {_runs(recipe)}{borrowed}."
+    return f"{origin} {_runs(recipe)}{borrowed}."
 
 
 def _runs(recipe: Recipe) -> str:
@@ -201,11 +201,8 @@ def overhead(recipe: Recipe) -> str:
     """What a run takes in addition to training."""
     data_set_gb, counted = recipe.data_set_gb, recipe.clock == EVALUATION_COUNTED
     minutes = overheads.staging_hours(np.array(data_set_gb)) * 60
-    staged = (
-        f"{minutes:.0f} min staging of {data_set_gb:g} GB at {overheads.STAGING_MB_PER_SECOND} MB/s"
-        if data_set_gb
-        else "no staging of data"
-    )
+    speed = f"{overheads.STAGING_MB_PER_SECOND} MB/s"
+    staged = f"{minutes:.0f} min staging of {data_set_gb:g} GB at {speed}" if data_set_gb else "no staging of data"
     kept = f"a checkpoint of {overheads.CHECKPOINT_SECONDS} s every {overheads.EPOCHS_PER_CHECKPOINT} epochs"
     return (
         f"Overhead: {overheads.STARTUP_HOURS * 60:.0f} min start-up, {staged}, "

@@ -53,20 +53,20 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         as_cheap = pickable[cost[pickable] <= most]
         cheapest = self._least(as_cheap, worth[as_cheap])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
-        found: dict[PickName, int] = {
+        picks: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._least(soon, cost[soon]),
             "balanced": self._least(pickable, worth[pickable]),
         }
         sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
         ranges = self.ranges(self.candidates.take(sure))
-        known = ranges.cost_low > 0
-        if known.any():
-            of_cost = ranges.cost_high[known] / ranges.cost_low[known]
-            width = np.maximum(of_cost, ranges.hours_high[known] / ranges.hours_low[known])
-            as_narrow = sure[known][width <= AS_NARROW * width.min()]
-            found["surest"] = self._least(as_narrow, cost[as_narrow])
-        return found
+        costs = ranges.cost_low > 0
+        if costs.any():
+            of_cost = ranges.cost_high[costs] / ranges.cost_low[costs]
+            width = np.maximum(of_cost, ranges.hours_high[costs] / ranges.hours_low[costs])
+            as_narrow = sure[costs][width <= AS_NARROW * width.min()]
+            picks["surest"] = self._least(as_narrow, cost[as_narrow])
+        return picks
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
         """The pick to act on: the one asked for, if there is one of that name. Where the question goes by time it is the fastest,
@@ -82,11 +82,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
         in_time = self._is_seldom_late(balanced) and not self._is_seldom_late(cheapest)
         is_cheap = self.query.basis == "billed" and saved > A_WAIT and more < CHEAP_HOUR * hour_worth * saved
-        return (
-            "balanced"
-            if saved > 0 and (is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest]))
-            else "cheapest"
-        )
+        is_worth_it = is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest])
+        return "balanced" if saved > 0 and is_worth_it else "cheapest"
 
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
         """The position of the best that picks may come from and that fits, by what the pick that is named first was chosen by:
@@ -95,10 +92,10 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
         worth = cost + hour_worth * hours
         chosen_by = {"fastest": hours, "balanced": worth}.get(named_first or "", cost)
-        found = self._first_fitting(pickable[np.argsort(chosen_by, kind="stable")], fits)
-        if found is None or chosen_by is not cost or self.query.pick == "cheapest":
-            return found
-        as_cheap = cost <= AS_CHEAP * self.candidates.cost[found]
+        position = self._first_fitting(pickable[np.argsort(chosen_by, kind="stable")], fits)
+        if position is None or chosen_by is not cost or self.query.pick == "cheapest":
+            return position
+        as_cheap = cost <= AS_CHEAP * self.candidates.cost[position]
         return self._first_fitting(pickable[as_cheap][np.argsort(worth[as_cheap], kind="stable")], fits)
 
     def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
@@ -106,10 +103,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         words, columns, some = self.catalogue.vocabulary, self.catalogue.columns, self.candidates
         row, time = some.row[positions], some.time[positions]
         nodes = self.matrix.nodes[self.times.cluster[time]]
-        kinds = zip(
-            *(each.tolist() for each in (columns.instance[row], columns.option[row], nodes, self.times.recipe[time])),
-            strict=True,
-        )
+        codes = columns.instance[row], columns.option[row], nodes, self.times.recipe[time]
+        kinds = zip(*(each.tolist() for each in codes), strict=True)
         seen: set[tuple[int, ...]] = set()
         for position, kind in zip(positions.tolist(), kinds, strict=True):
             if kind in seen:
@@ -123,16 +118,16 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def best(self, picked: Iterable[int]) -> list[int]:
         """The picks and the best others, at most MOST_BEST, in the question's order: one for each recipe on each number and kind
         of accelerators, in each region where all are asked for."""
-        found, seen = dict.fromkeys(picked), set()
+        chosen, seen = dict.fromkeys(picked), set()
         for count in (MOST_LOOKED_AT, len(self.candidates.row)):
             positions = first(self._order(self.query.sort), self._pickable, count)
             for position, kind in zip(positions.tolist(), self._kinds(positions), strict=True):
                 if kind not in seen:
                     seen.add(kind)
-                    found[position] = None
-            if len(found) >= MOST_BEST:
+                    chosen[position] = None
+            if len(chosen) >= MOST_BEST:
                 break
-        return list(found)[:MOST_BEST]
+        return list(chosen)[:MOST_BEST]
 
     def _kinds(self, positions: Indices) -> Iterator[tuple[int, ...]]:
         """What makes candidates alike: recipe, shape and number of machines, and region if all are requested."""
@@ -146,8 +141,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
         on_frontier = np.flatnonzero(self.candidates.on_frontier)
-        found: list[int] = first(self._order("cost"), on_frontier, MOST_OF_FRONTIER).tolist()
-        return found
+        positions: list[int] = first(self._order("cost"), on_frontier, MOST_OF_FRONTIER).tolist()
+        return positions
 
     def least(self) -> list[int]:
         """The position of the candidate with the least cost of those that picks may come from; empty without any."""

@@ -47,20 +47,20 @@ class Comparison(Struct, frozen=True):
 
 def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison:
     """Two estimates in one currency, each with its bill, compared."""
-    (one, _), (other, _) = a, b
-    cost, others_cost = _cost(*a), _cost(*b)
-    together = correlation(one, other)
-    hours = Decimal(repr(other.hours))
+    (first, _), (second, _) = a, b
+    cost, other_cost = (bill.effective(Decimal(repr(estimate.hours))) for estimate, bill in (a, b))
+    together, more = correlation(first, second), cost - other_cost
+    later = Decimal(repr(second.calendar_hours - first.calendar_hours))
     return Comparison(
-        a=one,
-        b=other,
-        price_ratio=float(other.hourly_rate / one.hourly_rate) if one.hourly_rate else None,
-        speed_ratio=one.hours / other.hours,
-        cheaper="b" if others_cost < cost else "a",
-        probability=_probability(one, other, together),
+        a=first,
+        b=second,
+        price_ratio=float(second.hourly_rate / first.hourly_rate) if first.hourly_rate else None,
+        speed_ratio=first.hours / second.hours,
+        cheaper="b" if more > 0 else "a",
+        probability=_probability(first, second, together),
         correlation=together,
-        break_even_hourly_rate=other.hourly_rate + (cost - others_cost) / hours,
-        cost_per_hour_saved=_per_hour_saved(cost - others_cost, other.calendar_hours - one.calendar_hours),
+        break_even_hourly_rate=second.hourly_rate + more / Decimal(repr(second.hours)),
+        cost_per_hour_saved=more / later if later and more / later > 0 else None,
     )
 
 
@@ -72,16 +72,12 @@ def correlation(a: Estimate, b: Estimate) -> float:
     return HALF if same_recipe or same_chip else NOTHING
 
 
-def _cost(estimate: Estimate, bill: Bill) -> Decimal:
-    return bill.effective(Decimal(repr(estimate.hours)))
-
-
 def _probability(a: Estimate, b: Estimate, together: float) -> float:
     """That the one which costs less by its point estimate does; the logarithm of the ratio of both costs is taken as normal."""
     if not (a.effective_cost and b.effective_cost):
         return 1.0
-    apart, one, other = abs(log(a.effective_cost / b.effective_cost)), _deviation(a), _deviation(b)
-    spread = sqrt(max(hypot(one, other) ** 2 - 2 * together * one * other, 0.0))  # of the difference of both errors
+    apart, of_a, of_b = abs(log(a.effective_cost / b.effective_cost)), _deviation(a), _deviation(b)
+    spread = sqrt(max(hypot(of_a, of_b) ** 2 - 2 * together * of_a * of_b, 0.0))  # of the difference of both errors
     return NormalDist().cdf(apart / spread) if spread else 1.0 if apart else 0.5
 
 
@@ -90,14 +86,8 @@ def _deviation(estimate: Estimate) -> float:
     return log(high / low) / 2 / OF_INTERVAL if low else 0.0
 
 
-def _per_hour_saved(more: Decimal, later: float) -> Decimal | None:
-    """What the faster one costs more for each hour; a costs `more` than b, which ends so many hours `later`."""
-    saved = Decimal(repr(later))
-    return more / saved if saved and more / saved > 0 else None
-
-
 def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:
-    """Each of the user's machines with the use from which on it beats each rental that the answer shows."""
+    """Each of the user's machines, with the use above which it costs less than each rental that the answer shows."""
     rented = [each for each in shown if each.purchase_option not in NOT_RENTED]
 
     def break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
@@ -105,4 +95,4 @@ def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimat
         after = None if hours is None else float(hours)
         return filled(BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=after)
 
-    return tuple(OwnedMachine(one, tuple(break_even(one, bill, each) for each in rented)) for one, bill in own)
+    return tuple(OwnedMachine(owned, tuple(break_even(owned, bill, each) for each in rented)) for owned, bill in own)

@@ -179,7 +179,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             (
                 *known.assumptions,
                 *others[usual],
-                rented.power.said,
+                rented.power.note,
                 *of_recipes[candidate.time.recipe],
                 *rented.price,
                 *moved,

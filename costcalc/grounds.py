@@ -76,54 +76,52 @@ class Grounds(NamedTuple):
 
 def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with_overheads: bool) -> Grounds:
     """The grounds of a training time on a cluster that machines of this kind make up."""
-    recipe, cluster, logged, *_ = time
-    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    number, cluster, logged, *_ = time
+    row, recipe = int(matrix.speed_row[number]), matrix.recipes.recipes[number]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
-    code = (
-        "unknown" if matrix.speeds.kind[row, cluster] == OF_OTHER_CODE else one.code
-    )  # nobody published a speed of its own
-    if _is_own(matrix, recipe, cluster):
-        code = "own"
-    feed, rewriting = matrix.feeds[row], float(matrix.rewriting_hours[recipe])
+    is_others = matrix.speeds.kind[row, cluster] == OF_OTHER_CODE  # nobody published a speed of its own
+    code = "own" if _is_own(matrix, number, cluster) else "unknown" if is_others else recipe.code
+    feed, rewriting = matrix.feeds[row], float(matrix.rewriting_hours[number])
     notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
+    is_modelled = recipe.is_interpolated or recipe.has_borrowed_curve
     return Grounds(
-        tiers=EvidenceTiers(
-            tier, Tier.INTERPOLATED if one.is_interpolated or one.has_borrowed_curve else Tier.MEASURED
-        ),
-        notes=EvidenceNotes(notes[0], curve_note(one)),
-        throughput=ThroughputSource(one.source, one.year) if logged else _speed_source(matrix, recipe, cluster, tier),
-        convergence=ConvergenceSource(one.source),
+        tiers=EvidenceTiers(tier, Tier.INTERPOLATED if is_modelled else Tier.MEASURED),
+        notes=EvidenceNotes(notes[0], curve_note(recipe)),
+        throughput=ThroughputSource(recipe.source, recipe.year)
+        if logged
+        else _speed_source(matrix, number, cluster, tier),
+        convergence=ConvergenceSource(recipe.source),
         limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
-        assumptions=(*notes, *([] if logged else _modelled(matrix, recipe, cluster)), *whose_code(code)),
-        network=() if logged else tuple(_network(matrix, recipe, cluster, kind[2])),
+        assumptions=(*notes, *([] if logged else _modelled(matrix, number, cluster)), *whose_code(code)),
+        network=() if logged else tuple(_network(matrix, number, cluster, kind[2])),
         fed=(
             *((rewritten(feed, rewriting),) if with_overheads and feed and rewriting else ()),
             *(() if logged else fed(matrix.limit_tables, feed, kind, matrix.clusters[cluster].nodes)),
         ),
         code=code,
         usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
-        recipe_kind=one.kind,
-        command=one.command.line if one.command else None,
-        overhead=overhead(one),
+        recipe_kind=recipe.kind,
+        command=recipe.command.line if recipe.command else None,
+        overhead=overhead(recipe),
     )
 
 
-def _modelled(matrix: TrainingMatrix, recipe: int, cluster: int) -> Iterator[str]:
+def _modelled(matrix: TrainingMatrix, number: int, cluster: int) -> Iterator[str]:
     """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and its
     machines is taken over."""
-    machines, one = matrix.clusters[cluster], matrix.recipes.recipes[recipe]
-    steps, batch = int(matrix.speeds.steps[matrix.speed_row[recipe], cluster]), float(matrix.global_batch[recipe])
-    yield from accumulated(one, batch, steps, machines.accelerators * machines.nodes)
+    machines, recipe = matrix.clusters[cluster], matrix.recipes.recipes[number]
+    steps, batch = int(matrix.speeds.steps[matrix.speed_row[number], cluster]), float(matrix.global_batch[number])
+    yield from accumulated(recipe, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:
         yield FITTED_LATER
-    if isinstance(one, OwnRecipe):
+    if isinstance(recipe, OwnRecipe):
         return
-    if one.is_closed:
-        yield SCHEDULE_OF_RECORD if one.code == "contest" else SCHEDULE_OF_TASK
-    elif _is_own(matrix, recipe, cluster):
+    if recipe.is_closed:
+        yield SCHEDULE_OF_RECORD if recipe.code == "contest" else SCHEDULE_OF_TASK
+    elif _is_own(matrix, number, cluster):
         yield SCHEDULE_AND_OWN_CODE
     else:
-        yield SCHEDULE_ALONE if matrix.usual_code[recipe] else SCHEDULE_AND_CODE
+        yield SCHEDULE_ALONE if matrix.usual_code[number] else SCHEDULE_AND_CODE
 
 
 def _network(matrix: TrainingMatrix, recipe: int, cluster: int, machine: Machine) -> Iterator[str]:
@@ -148,14 +146,14 @@ def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
     return source is not None and source.is_own
 
 
-def _speed_source(matrix: TrainingMatrix, recipe: int, cluster: int, tier: Tier) -> ThroughputSource:
+def _speed_source(matrix: TrainingMatrix, number: int, cluster: int, tier: Tier) -> ThroughputSource:
     """Where a speed was read, or what it is carried over from: a modelled one stands in no source."""
-    row, one = int(matrix.speed_row[recipe]), matrix.recipes.recipes[recipe]
+    row, recipe = int(matrix.speed_row[number]), matrix.recipes.recipes[number]
     if matrix.speeds.kind[row, cluster] == PROCESSOR:
-        return ThroughputSource("carried over from rates of other processors", one.year)
-    near = matrix.speeds.source(row, cluster) or one
+        return ThroughputSource("carried over from rates of other processors", recipe.year)
+    near = matrix.speeds.source(row, cluster) or recipe
     if tier in (Tier.MEASURED, Tier.TRANSFERRED):
         return ThroughputSource(near.source, near.year)
-    if near is one and not matrix.speeds.anchored[row]:
-        return ThroughputSource("carried over from other codes and networks", one.year)
+    if near is recipe and not matrix.speeds.anchored[row]:
+        return ThroughputSource("carried over from other codes and networks", recipe.year)
     return ThroughputSource(f"carried over from {near.source}", near.year)

@@ -149,7 +149,7 @@ def energy_tables(
     return EnergyTables(
         {chip.name: chip.power_watts for chip in accelerators if chip.power_watts},
         {each.provider: each for each in data_centers},
-        {place: tuple(known) for place, known in by_region.items()},
+        {place: tuple(rows) for place, rows in by_region.items()},
     )
 
 

@@ -67,9 +67,9 @@ https://aws.amazon.com/ec2/spot/instance-advisor/"""
 
 def observed_until(observed: Sequence[ObservedInterruptions], day: date) -> int:
     """How many of these statements, which are ordered by date, were made by this day."""
-    return bisect_right(observed, day, key=lambda one: one.observed_on)
+    return bisect_right(observed, day, key=lambda statement: statement.observed_on)
 
 
 def newest(observed: Sequence[ObservedInterruptions]) -> dict[Place, ObservedInterruptions]:
     """The newest of these statements, which are ordered by date, of each machine in each region."""
-    return {(one.provider, one.instance_type, region): one for one in observed for region in one.regions.split()}
+    return {(each.provider, each.instance_type, region): each for each in observed for region in each.regions.split()}

@@ -38,8 +38,8 @@ class Shelf:
         """
         with self._lock:
             if name in self._things:
-                known: T = self._things[name]
-                return known
+                kept: T = self._things[name]
+                return kept
         thing = work_out()
         if about_bytes(thing) <= self._things.maxsize:
             with self._lock:
@@ -88,8 +88,8 @@ class Memory:
 
 def about_bytes(thing: object) -> int:
     """The memory that a thing takes: as it says itself, else that of the arrays and mappings in it."""
-    said = getattr(thing, "about_bytes", None)
-    return ENTRY_BYTES + _bytes_in(thing) if said is None else int(said)
+    stated = getattr(thing, "about_bytes", None)
+    return ENTRY_BYTES + _bytes_in(thing) if stated is None else int(stated)
 
 
 def _bytes_in(thing: object) -> int:

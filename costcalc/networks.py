@@ -36,9 +36,9 @@ class Networks(Struct, frozen=True, eq=False):
     def of(cls, evidence: Evidence) -> Networks:
         """The networks on ImageNet. Takes half a second."""
         names = sorted({recipe.model for recipe in evidence.recipes})
-        ran = {
-            name: tuple(USUAL_WAY.run(evidence.with_curve(one)) for one in evidence.recipes_of(name)) for name in names
-        }
+        ran: dict[str, tuple[Recipe, ...]] = {}
+        for name in names:
+            ran[name] = tuple(USUAL_WAY.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(name))
         return cls(
             {name: ModelRecipes(recipes, evidence.fitted.widths["length"].ln) for name, recipes in ran.items()},
             {name: _seconds_per_epoch(evidence, name, recipes) for name, recipes in ran.items()},

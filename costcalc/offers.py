@@ -45,25 +45,21 @@ OLD_DAYS = 30
 """A rate that was last seen longer ago is old: answers mark it, and it is not fresh enough to be sure of."""
 SECOND_HAND, ROUNDED = "second_hand", "rounded"  # flags: read in somebody else's collection; not to the last digit
 STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several of them, such as a tower
-COPIED = (
-    "copied"  # flag beside `second_hand`: whoever states the rate has it from a third party, or does not say from whom
-)
+COPIED = "copied"  # flag beside `second_hand`: whoever states the rate has it from a third party, or names nobody
 OFF_MARKET = "off_market"  # flag: far off what others ask for the same accelerator
 OWN = "own"  # flag of a machine of the user's: no filter of offers leaves it out, and its price never gets stale
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 WATTS = "watts="  # flag of a machine of the user's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
-INTERRUPTED = (
-    "interrupted="  # flag of a spot machine: the share of these that its provider took back in a month follows
-)
+INTERRUPTED = "interrupted="  # flag of a spot machine: the share that its provider took back in a month follows
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-blocks-purchase.html: 1 to 14 days, then multiples of 7 to 182."""
 COMMITMENTS = frozenset({PurchaseOption.RESERVED, PurchaseOption.SAVINGS_PLAN, PurchaseOption.COMMITTED_USE})
 BY_THE_TERM = COMMITMENTS | {PurchaseOption.MONTHLY}
-WITHOUT_TERM = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.FREE})
 """What is paid for a whole term or month, however short the run."""
+WITHOUT_TERM = frozenset({PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.FREE})
 
 
 class RatePart(Struct, frozen=True):
@@ -178,8 +174,8 @@ def is_first_hand(flags: Iterable[str]) -> bool:
 
 def is_available(flags: Iterable[str]) -> bool | None:
     """Whether flags say that a machine was free to rent, None where they say nothing of it."""
-    said = {AVAILABLE, NO_CAPACITY} & set(flags)
-    return AVAILABLE in said if said else None
+    stock = {AVAILABLE, NO_CAPACITY} & set(flags)
+    return AVAILABLE in stock if stock else None
 
 
 def drawn_watts(flags: Iterable[str]) -> float | None:
@@ -246,7 +242,9 @@ def tariff(offer: Offer) -> Tariff:
             return Tariff(offer.hourly_rate * hours, hours, 1)
         return Tariff(offer.upfront + offer.recurring_hourly * hours, hours, 1)
     if option is PurchaseOption.MONTHLY:
-        return _rental(offer)
+        monthly = offer.monthly if offer.monthly is not None else offer.hourly_rate * offer.hours_in_month
+        months = term_hours(offer.term) // HOURS_PER_MONTH if offer.term else 1  # a year has twelve, of any length
+        return Tariff(monthly, offer.hours_in_month, max(1, months))
     if option is PurchaseOption.CAPACITY_BLOCK:
         days = term_hours(offer.term) // HOURS_PER_DAY if offer.term else 1
         singly = DAYS_SOLD_SINGLY.get(offer.provider, 0)
@@ -260,17 +258,8 @@ def tariff(offer: Offer) -> Tariff:
     )
 
 
-def _rental(offer: Offer) -> Tariff:
-    monthly = offer.monthly if offer.monthly is not None else offer.hourly_rate * offer.hours_in_month
-    months = (
-        term_hours(offer.term) // HOURS_PER_MONTH if offer.term else 1
-    )  # twelve for a year, whatever the offer's own month is
-    return Tariff(monthly, offer.hours_in_month, max(1, months))
-
-
 def _owned(offer: Offer) -> Tariff:
     if offer.upfront is None or offer.term is None or offer.recurring_hourly is None:
-        raise ValueError(
-            f"{offer.instance_type}: an owned machine needs its price, its life and its running cost per hour"
-        )
+        needs = "its price, its life and its running cost per hour"
+        raise ValueError(f"{offer.instance_type}: an owned machine needs {needs}")
     return Tariff(offer.upfront, term_hours(offer.term), 1, offer.recurring_hourly)

@@ -28,12 +28,12 @@ WORTH_TELLING = 0.05
 def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tuple[Flags, ...]:
     """Ordinary recipes in groups, of which the first that reaches the target has the one to name: those of the script that people
     begin with, those of the usual ones, those of their framework, all."""
-    ordinary = np.array([one.kind == "ordinary" for one in recipes], bool)
+    ordinary = np.array([recipe.kind == "ordinary" for recipe in recipes], bool)
     if usual is None:
         return np.zeros_like(ordinary), ordinary
     patterns = usual.recipes.split()
-    alike = [one.framework_family == usual.framework_family for one in recipes]
-    named = ([one.is_named(some) for one in recipes] for some in (patterns[:1], patterns))
+    alike = [recipe.framework_family == usual.framework_family for recipe in recipes]
+    named = ([recipe.is_named(some) for recipe in recipes] for some in (patterns[:1], patterns))
     return *(ordinary & np.array(each, bool) for each in (*named, alike)), ordinary
 
 

@@ -21,8 +21,8 @@ AS_NARROW = 1.02
 HOUR_WORTH = 10
 """What an hour of waiting is worth unless the question says otherwise, in US dollars."""
 CHEAP_HOUR = 0.1
-A_WAIT = 0.25  # hours: shorter ones are no reason to pay more
 """The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
+A_WAIT = 0.25  # hours: shorter ones are no reason to pay more
 MOST_IN_TIME = 2
 """How many times the cheapest the balanced pick may cost to be named first because it is surer to end in time."""
 SELDOM = 0.15

@@ -78,14 +78,13 @@ class Recall(Struct, frozen=True, dict=True):
         day, way = self._published_by, self._way(query)
         instances = self.catalogue.instances_by(self._day.year)
         machines = MachinesAsked(query.accelerators, query.nodes, instances, query.max_accelerators, query.max_nodes)
-        asked = machines, way, care
+        scope = machines, way, care
 
         def worked_out() -> TrainingMatrix:
-            return training_matrix(self.evidence.known_on(day), self.catalogue, self.recipes(query), *asked)
+            return training_matrix(self.evidence.known_on(day), self.catalogue, self.recipes(query), *scope)
 
-        return self._shelf.recall(
-            (ref(self.evidence), self.catalogue.machine_types, day, query.model, *asked), worked_out
-        )
+        name = ref(self.evidence), self.catalogue.machine_types, day, query.model, *scope
+        return self._shelf.recall(name, worked_out)
 
     def allowed_offers(self, matrix: TrainingMatrix, current: CurrentOffers, wanted: OfferFilter) -> AllowedOffers:
         """The offers of the matrix's machines that a question allows."""
@@ -117,8 +116,8 @@ class Recall(Struct, frozen=True, dict=True):
     def _known_interruptions(self) -> Sequence[ObservedInterruptions]:
         """The statements of the evidence and those that came with rates, ordered by date."""
         packaged, with_rates = self._stated
-        known = *self.evidence.interruptions[:packaged], *self._statements.newest(self.catalogue, with_rates)
-        return sorted(known, key=lambda one: one.observed_on)
+        statements = *self.evidence.interruptions[:packaged], *self._statements.newest(self.catalogue, with_rates)
+        return sorted(statements, key=lambda each: each.observed_on)
 
     @cached_property
     def _stated(self) -> tuple[int, int]:
@@ -139,8 +138,8 @@ class Recall(Struct, frozen=True, dict=True):
         runs_here = [None if code == UNKNOWN else code == YES for code in codes]
         on_demand = self._on_demand(current, of.row)
         exact = self.offers({*rows, *on_demand} - {NOWHERE})
-        offers, beside, known = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
-        return tuple(map(RankedCandidate, rows, offers, known, hours, ranks, front, beside, confirmed, runs_here))
+        offers, beside, trained = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
+        return tuple(map(RankedCandidate, rows, offers, trained, hours, ranks, front, beside, confirmed, runs_here))
 
     def offers(self, rows: Collection[int]) -> dict[int, Offer]:
         """The offers in these rows of the catalogue."""
@@ -151,18 +150,18 @@ class Recall(Struct, frozen=True, dict=True):
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
         """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""
         name = ref(self.catalogue), ref(current), "on demand"
-        known = self._shelf.recall(name, lambda: OnDemandRows.of(self.catalogue, current))
-        return known.at(_places(self.catalogue, rows))
+        stored = self._shelf.recall(name, lambda: OnDemandRows.of(self.catalogue, current))
+        return stored.at(_places(self.catalogue, rows))
 
     def renting(self, query: EstimateQuery, market: Market) -> Renting:
         """How a question rents. Those of equal terms on one day share what they show, unless they ask for storage or egress."""
         for_a_number, rates = bool(query.nodes or query.accelerators), market.exchange.values()
         terms = *OF_TERMS(query), for_a_number, *rates, self.as_of.date(), *self._stated
         name = ref(self.evidence), ref(self.catalogue), "rented", terms
-        known: Few[tuple[int, int, int], Rented] = Few(RENTED_KEPT, RENTED_BYTES)
+        shared: Few[tuple[int, int, int], Rented] = Few(RENTED_KEPT, RENTED_BYTES)
         if not any(requested(query)):
-            known = self._shelf.recall(name, lambda: known)
-        return Renting(query, market, self.as_of, self._interruptions(), self.evidence.energy, known)
+            shared = self._shelf.recall(name, lambda: shared)
+        return Renting(query, market, self.as_of, self._interruptions(), self.evidence.energy, shared)
 
     @property
     def sayings(self) -> Few[Any, Any]:
@@ -189,8 +188,8 @@ class OnDemandRows(Struct, frozen=True, eq=False):
     def at(self, places: Indices) -> list[int]:
         """The rows of these places, NOWHERE where there is none."""
         position = self.places.searchsorted(places, side="right") - 1
-        found: list[int] = np.where(self.places[position] == places, self.row[position], NOWHERE).tolist()
-        return found
+        rows: list[int] = np.where(self.places[position] == places, self.row[position], NOWHERE).tolist()
+        return rows
 
 
 def _places(catalogue: Catalogue, rows: Indices) -> Indices:

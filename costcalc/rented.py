@@ -46,7 +46,7 @@ class Power(NamedTuple):
 
     kilowatts: float | None
     kg_per_kwh: float | None
-    said: str
+    note: str
 
 
 class Rented(NamedTuple):
@@ -73,30 +73,29 @@ class Rented(NamedTuple):
 
 
 class Renting(Struct, frozen=True):
-    """How machines are rented for a question. `known` are, by row of the catalogue, number of machines and age of the rate in
-    days, what questions of equal terms share."""
+    """How machines are rented for a question. `shared` has what questions of equal terms have in common, by row
+    of the catalogue, number of machines and age of the rate in days."""
 
     query: EstimateQuery
     market: Market
     as_of: datetime
     interruptions: Mapping[Place, ObservedInterruptions]
     energy: EnergyTables
-    known: Few[tuple[int, int, int], Rented]
+    shared: Few[tuple[int, int, int], Rented]
 
     def rented(self, rows: Iterable[int], offers: Sequence[Offer], nodes: Iterable[int]) -> list[Rented]:
         """This many machines of the offers in these rows."""
         ages = [(self.as_of - offer.observed_at).days for offer in offers]
         wanted = zip(rows, nodes, ages, offers, strict=True)
-        return self.known.each(
-            self._rented, [((row, many, age), (offer, many, age)) for row, many, age, offer in wanted]
-        )
+        arguments = [((row, many, age), (offer, many, age)) for row, many, age, offer in wanted]
+        return self.shared.each(self._rented, arguments)
 
     def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query
         is_spot, price = offer.purchase_option is PurchaseOption.SPOT, [*of_price(query, offer, age_days)]
         if is_spot:
-            known = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
-            price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, known))
+            observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
+            price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
         return Rented(
             bill=self.bill(offer, nodes),
             source=PriceSource(offer.source, offer.observed_at),
@@ -131,7 +130,7 @@ def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
         return Power(None, None, f"Energy: the power of {machine.accelerator} was not published.")
     pue = center.pue if center else USUAL_PUE
     grids = tables.grids.get((offer.provider, offer.region), ())
-    grid = min(grids, key=lambda one: abs((one.year or year) - year), default=None)
+    grid = min(grids, key=lambda each: abs((each.year or year) - year), default=None)
     kilowatts = machine.accelerators * watts * MACHINE_SHARE * pue / WATTS_PER_KILOWATT * nodes
     return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
 
@@ -153,31 +152,30 @@ def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]
         yield "No other work uses the rest of a commitment, rental or owned machine, so this run bears the whole cost."
     elif query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of the rest of a commitment or rental."
-    if flags := [
-        flag.replace("_", " ") for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)
-    ]:
-        yield f"Price flags: {', '.join(flags)}."
+    flags = [flag for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)]
+    if flags:
+        yield f"Price flags: {', '.join(flags).replace('_', ' ')}."
 
 
-def interruptions(offer: Offer, known: ObservedInterruptions | None) -> str:
+def interruptions(offer: Offer, observed: ObservedInterruptions | None) -> str:
     """How often a spot machine is assumed to be interrupted, and on whose word."""
-    risk = RISKS[RISK_OF_SHARE[known.share]] if known else UNKNOWN
+    risk = RISKS[RISK_OF_SHARE[observed.share]] if observed else UNKNOWN
     return (
-        f"Spot: {_known(known, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
+        f"Spot: {_whose_word(observed, offer.region)} one interruption per machine in {_hours(risk.usual)}, in "
         f"{_hours(risk.pessimistic)} for the high end; checkpoints at Young's interval, {overheads.CHECKPOINT_SECONDS} s each, "
         f"{RESTART_MINUTES:.0f} min to restart; waiting for capacity is not counted."
     )
 
 
-def _known(known: ObservedInterruptions | None, region: str) -> str:
-    if known is None:
+def _whose_word(observed: ObservedInterruptions | None, region: str) -> str:
+    if observed is None:
         return "no figure for interruptions of such machines there is published, so by assumption"
-    share = known.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
-    month = f"{known.observed_on:%B %Y}"
-    said = f"the provider interrupted {share} of its {known.instance_type} in {region} in the month to {month},"
-    if RISKS[RISK_OF_SHARE[known.share]] is MEASURED:
-        return f"{said} with no upper bound; V100 machines in the same band, measured in 2023, had"
-    return f"{said} which is"
+    share = observed.share.replace(">", "more than ").replace("<", "less than ").replace("-", " to ").replace("%", " %")
+    month = f"{observed.observed_on:%B %Y}"
+    statement = f"the provider interrupted {share} of its {observed.instance_type} in {region} in the month to {month},"
+    if RISKS[RISK_OF_SHARE[observed.share]] is MEASURED:
+        return f"{statement} with no upper bound; V100 machines in the same band, measured in 2023, had"
+    return f"{statement} which is"
 
 
 def _hours(between: float) -> str:
@@ -242,11 +240,11 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
 def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
     """Where the energy of a training comes from, and what is emitted for it."""
     building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, the usual one"
-    said = (
+    energy = (
         f"Energy: {watts:,.0f} W from {accelerator}'s data sheet, times {MACHINE_SHARE:g} for the rest of the machine (measured "
         f"on H100), times PUE {building}."
     )
     if grid is None:
-        return f"{said} Carbon: no figure for the local grid is known."
+        return f"{energy} Carbon: no figure for the local grid is known."
     when = f"in {grid.year}" if grid.year else "in a year that is not stated"
-    return f"{said} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."
+    return f"{energy} Carbon: {grid.kg_co2e_per_kwh:.3g} kg CO2e a kWh, the grid's average {when} ({grid.source})."

@@ -44,20 +44,16 @@ class Rivals(Struct, frozen=True):
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
         of = {code: (self._kind(machines[code][2].accelerator), *machines[code][:2]) for code in set(codes.tolist())}
         others = sorted(set(named).difference(of[int(codes[lead])]))
-        return {
-            name: self._cheapest(np.isin(codes, [code for code in of if name in of[code]]), lead) for name in others
-        }
+        rows = {name: np.isin(codes, [code for code in of if name in of[code]]) for name in others}
+        return {name: self._cheapest(flags, lead) for name, flags in rows.items()}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
         """The cheapest by each way to buy that is asked for, but that of the lead."""
         ways = self.query.purchase
         if len(ways) != MOST_WAYS:
             return {}
-        return {
-            way.value: self._cheapest(self._options == OPTIONS.index(way), lead)
-            for way in ways
-            if OPTIONS.index(way) != self._options[lead]
-        }
+        others = {way.value: OPTIONS.index(way) for way in ways if OPTIONS.index(way) != self._options[lead]}
+        return {way: self._cheapest(self._options == code, lead) for way, code in others.items()}
 
     def _kind(self, accelerator: str) -> str:
         return PROCESSOR if accelerator in self.processors else accelerator.partition("-")[0]

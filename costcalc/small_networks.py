@@ -68,11 +68,11 @@ class SmallNetwork(Struct, frozen=True):
             ins = (self.inputs, *self.widths[:-1])
             return [(1, before * after) for before, after in zip(ins, self.widths, strict=True)]
         height, width = self.sides
-        found, before = [], self.channels
+        layers, before = [], self.channels
         for after in self.widths[:-1]:
-            found.append((height * width, KERNEL * before * after))
+            layers.append((height * width, KERNEL * before * after))
             before, height, width = after, max(height // 2, 1), max(width // 2, 1)
-        return [*found, (1, height * width * before * self.widths[-1])]
+        return [*layers, (1, height * width * before * self.widths[-1])]
 
 
 class SmallDevice(Struct, frozen=True):
@@ -160,12 +160,12 @@ def hours(training: Training, device: SmallDevice) -> float:
     return training.steps * step_time(training, device).seconds / SECONDS_PER_HOUR
 
 
-def turning_factor(training: Training, one: SmallDevice, other: SmallDevice) -> float | None:
+def turning_factor(training: Training, device: SmallDevice, other: SmallDevice) -> float | None:
     """How many times the units in each hidden layer make both devices equally fast; None where no size does."""
 
     def difference(factor: float) -> float:
         scaled = replace(training, network=training.network.scaled(factor))
-        return step_time(scaled, one).seconds - step_time(scaled, other).seconds
+        return step_time(scaled, device).seconds - step_time(scaled, other).seconds
 
     low, high = 1 / WIDEST, WIDEST
     if (difference(low) > 0) == (difference(high) > 0):
@@ -176,6 +176,6 @@ def turning_factor(training: Training, one: SmallDevice, other: SmallDevice) -> 
     return high
 
 
-def worth_up_to(rate: float, one: float, other: float) -> float:
-    """The hourly rate below which a device that takes `other` hours costs less than one that takes `one` hours at `rate`."""
-    return rate * one / other
+def worth_up_to(rate: float, hours_here: float, hours_there: float) -> float:
+    """The hourly rate below which a device that takes `hours_there` costs less than one that takes `hours_here` at `rate`."""
+    return rate * hours_here / hours_there

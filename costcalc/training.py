@@ -106,7 +106,7 @@ class Model(Struct, frozen=True):
         """Whether both are of a series and this one computes more for each pixel, with no fewer activations and parameters."""
         if self.series is None or self.series != other.series:
             return False
-        sizes = [one._sizes() for one in (self, other)]
+        sizes = [model._sizes() for model in (self, other)]
         if not all(map(all, sizes)):
             return False
         (gmacs, *mine), (others_gmacs, *others) = sizes
@@ -263,8 +263,8 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     def run_so(self, running: Running) -> Self:
         """This run in the requested way, if any."""
-        asked = {name: value for name, value in running._asdict().items() if value}
-        changed = self.running._replace(**asked)
+        wanted = {name: value for name, value in running._asdict().items() if value}
+        changed = self.running._replace(**wanted)
         if (changed.precision in THIRTY_TWO_BIT) == (self.precision in THIRTY_TWO_BIT):
             changed = changed._replace(precision=self.precision)
         return self if changed == self.running else replace(self, as_published=self.running, **changed._asdict())

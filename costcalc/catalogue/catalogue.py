@@ -105,16 +105,10 @@ class Catalogue:
         known_since: int = 0,
         refreshed_at: datetime | None = None,
     ) -> None:
-        self.known_since = known_since
-        self.refreshed_at = refreshed_at
-        columns, vocabulary = with_hands_kept(columns, vocabulary)
-        self.columns = columns
-        self.vocabulary = vocabulary
-        self.snapshot = snapshot
-        self.gaps = gaps
-        self._moments: Indices = np.unique(columns.observed, return_index=True)[
-            0
-        ]  # without index numpy 2.4 imports numpy.ma
+        self.snapshot, self.gaps = snapshot, gaps
+        self.known_since, self.refreshed_at = known_since, refreshed_at
+        self.columns, self.vocabulary = columns, vocabulary = with_hands_kept(columns, vocabulary)
+        self._moments, _ = np.unique(columns.observed, return_index=True)  # without index numpy 2.4 imports numpy.ma
         words = [words.split(";") for words in vocabulary.flags]
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
@@ -122,25 +116,23 @@ class Catalogue:
         self.own: Flags = np.array([OWN in each for each in words], bool)[columns.flags]
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
-        said = _Said(self.first_hand, self.ended, self.own)
+        marks = _Marks(self.first_hand, self.ended, self.own)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._unchanged_until = unchanged_until(columns, self.ended)
         self._by_year: dict[int, tuple[int, ...] | None] = {}
-        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, said, self._moments))
+        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, marks, self._moments))
         since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
         self._enough_since = lru_cache(maxsize=MOMENTS_KEPT)(since)
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
         """A catalogue of these observations. Of two with the same key and moment the later in order wins."""
-        columns, vocabulary = build(offers)
-        return cls(columns, vocabulary, snapshot, gaps)
+        return cls(*build(offers), snapshot, gaps)
 
     @classmethod
     def from_bytes(cls, document: bytes, snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
         """The catalogue that `to_bytes` wrote. Raises ValueError or KeyError on anything else."""
-        columns, vocabulary = from_bytes(document)
-        return cls(columns, vocabulary, snapshot, gaps)
+        return cls(*from_bytes(document), snapshot, gaps)
 
     def with_offers(self, offers: Iterable[Offer]) -> Catalogue:
         """This catalogue with these observations added."""
@@ -246,18 +238,19 @@ class Catalogue:
     @cached_property
     def _filtered(self) -> dict[str, tuple[NDArray[np.integer[Any]], list[str]]]:
         """By the name of a filter: the code of each row, and the word for each code, in lower case."""
-        columns, words = self.columns, self.vocabulary
-        providers, names, machines = zip(*words.instances, strict=True) if words.instances else ((), (), ())
+        columns, vocabulary = self.columns, self.vocabulary
+        instances = vocabulary.instances
+        providers, names, machines = zip(*instances, strict=True) if instances else ((), (), ())
         meanings: dict[str, tuple[NDArray[np.integer[Any]], Iterable[str]]] = {
-            "region": (columns.region, words.regions),
-            "term": (columns.term, words.terms),
-            "payment": (columns.payment, words.payments),
+            "region": (columns.region, vocabulary.regions),
+            "term": (columns.term, vocabulary.terms),
+            "payment": (columns.payment, vocabulary.payments),
             "purchase": (columns.option, OPTIONS),
             "provider": (columns.instance, providers),
             "instance_type": (columns.instance, names),
             "accelerator": (columns.instance, [machine.accelerator for machine in machines]),
         }
-        return {name: (codes, [word.casefold() for word in known]) for name, (codes, known) in meanings.items()}
+        return {name: (codes, [word.casefold() for word in words]) for name, (codes, words) in meanings.items()}
 
     @cached_property
     def shapes(self) -> tuple[tuple[str, int, int], ...]:
@@ -292,8 +285,8 @@ class Catalogue:
     def instances_by(self, year: int) -> tuple[int, ...] | None:
         """The codes of the instance types that were offered by the end of a year, and of the user's own; None for all."""
         if year not in self._by_year:
-            known = self._first_years <= year
-            self._by_year[year] = None if known.all() else tuple(np.flatnonzero(known).tolist())
+            offered = self._first_years <= year
+            self._by_year[year] = None if offered.all() else tuple(np.flatnonzero(offered).tolist())
         return self._by_year[year]
 
     @cached_property
@@ -344,9 +337,8 @@ class Catalogue:
         """
         columns = self.columns
         option, month = OPTIONS[columns.option[row]], int(columns.hours_in_month[row])
-        monthly, upfront, recurring = (
-            _maybe(column[row]) for column in (columns.monthly, columns.upfront, columns.recurring)
-        )
+        amounts = (columns.monthly, columns.upfront, columns.recurring)
+        monthly, upfront, recurring = (_maybe(column[row]) for column in amounts)
         if option is PurchaseOption.MONTHLY and monthly is not None:
             return monthly / month
         if option in COMMITMENTS and upfront is not None and recurring is not None:
@@ -354,7 +346,7 @@ class Catalogue:
         return from_nanos(columns.hourly[row])
 
 
-class _Said(NamedTuple):
+class _Marks(NamedTuple):
     """What the flags of all rows say, as in `Catalogue`."""
 
     first_hand: Flags
@@ -362,18 +354,18 @@ class _Said(NamedTuple):
     own: Flags
 
 
-def _current(columns: Columns, said: _Said, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
-    """The offers known before the moment numbered `newest`, those seen from the one numbered `oldest` on being fresh, as the
-    user's own machines always are."""
-    known = _newest_of_each(columns, moments, newest)
-    known = known[~said.ended[known]]
-    fresh = np.full(len(known), oldest < len(moments))
+def _current(columns: Columns, marks: _Marks, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
+    """The offers observed before the moment numbered `newest`. Those seen from the one numbered `oldest` on are fresh, as are the
+    user's own machines at any age."""
+    rows = _newest_of_each(columns, moments, newest)
+    rows = rows[~marks.ended[rows]]
+    fresh = np.full(len(rows), oldest < len(moments))
     if 0 < oldest < len(moments):
-        fresh = columns.observed[known] >= moments[oldest]
-    fresh |= said.own[known]
-    listed = known[fresh]
+        fresh = columns.observed[rows] >= moments[oldest]
+    fresh |= marks.own[rows]
+    listed = rows[fresh]
     listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    return _current_offers(columns, said.first_hand, listed, known[~fresh])
+    return _current_offers(columns, marks.first_hand, listed, rows[~fresh])
 
 
 def _current_offers(columns: Columns, first_hand: Flags, listed: Indices, stale: Indices) -> CurrentOffers:
@@ -397,10 +389,10 @@ def _enough_since(
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
     """Which of these rows are second hand although their group has a first-hand one."""
-    group, said = columns.group[rows], first_hand[rows]
-    known = np.zeros(int(group.max(initial=-1)) + 1, bool)
-    known[group[said]] = True
-    return known[group] & ~said
+    group, first = columns.group[rows], first_hand[rows]
+    has_first = np.zeros(int(group.max(initial=-1)) + 1, bool)
+    has_first[group[first]] = True
+    return has_first[group] & ~first
 
 
 def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:

@@ -14,11 +14,8 @@ from costcalc.offers import PurchaseOption
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 OPTIONS = tuple(PurchaseOption)
-FRESH_DAYS = dict.fromkeys(OPTIONS, 180) | {
-    PurchaseOption.ON_DEMAND: 90,
-    PurchaseOption.SPOT: 14,
-    PurchaseOption.CAPACITY_BLOCK: 14,
-}
+FRESH_DAYS = dict.fromkeys(OPTIONS, 180) | {PurchaseOption.ON_DEMAND: 90}
+FRESH_DAYS |= dict.fromkeys((PurchaseOption.SPOT, PurchaseOption.CAPACITY_BLOCK), 14)
 """The age up to which a rate is fresh: those of spot and capacity blocks move by the week, those of commitments by the year."""
 USUAL_SECONDS = np.array([FRESH_DAYS[option] for option in OPTIONS], np.int64) * SECONDS_PER_DAY
 ENOUGH_PROVIDERS = 10
@@ -88,6 +85,6 @@ def enough_since(columns: Columns, providers: Indices, rows: Indices) -> Indices
         of_kind = rows[columns.option[rows] == code]
         newest = np.zeros(int(providers.max(initial=0)) + 1, np.int64)
         np.maximum.at(newest, providers[columns.instance[of_kind]], columns.observed[of_kind])
-        known = np.sort(newest[newest > 0])[::-1]
-        since[code] = known[:ENOUGH_PROVIDERS][-1] if len(known) else NEVER
+        moments = np.sort(newest[newest > 0])[::-1]
+        since[code] = moments[:ENOUGH_PROVIDERS][-1] if len(moments) else NEVER
     return since

@@ -21,8 +21,11 @@ Renumbering = dict[str, NDArray[Any]]
 OPTION_CODES = {option: code for code, option in enumerate(PurchaseOption)}
 
 
-class _Codes(dict[Any, int]):
-    """Hands out the next number to each new word."""
+class Codes(dict[Any, int]):
+    """Words by number; a new one gets the next."""
+
+    def __init__(self, words: Iterable[Any] = ()) -> None:
+        super().__init__((word, number) for number, word in enumerate(words))
 
     def __missing__(self, word: Any) -> int:
         self[word] = len(self)
@@ -31,7 +34,7 @@ class _Codes(dict[Any, int]):
 
 class _Builder:
     def __init__(self) -> None:
-        self.words = {name: _Codes() for name in Vocabulary.__struct_fields__}
+        self.words = {name: Codes() for name in Vocabulary.__struct_fields__}
         self.machines: dict[tuple[str, str], Machine] = {}
 
     def record(self, offer: Offer) -> tuple[float, ...]:
@@ -64,15 +67,15 @@ class _Builder:
 
 
 def _positions(ordered: tuple[Any, ...], words: Iterable[Any]) -> Int64:
-    position = {word: number for number, word in enumerate(ordered)}
+    position = Codes(ordered)
     return np.array([position[word] for word in words], np.int64)
 
 
 def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
-    known = (offer.upfront, offer.recurring_hourly, offer.monthly)
+    amounts = (offer.upfront, offer.recurring_hourly, offer.monthly)
     return (
         to_nanos(offer.hourly_rate),
-        *(-1 if amount is None else to_nanos(amount) for amount in known),
+        *(-1 if amount is None else to_nanos(amount) for amount in amounts),
         offer.hours_in_month,
         to_nanos(billed.fee),
         billed.period_hours,
@@ -133,11 +136,9 @@ def joined(first: Vocabulary, second: Vocabulary) -> tuple[Vocabulary, Renumberi
     Of two machines with one name, the second says what it holds.
     """
     machines = {(provider, name): machine for provider, name, machine in (*first.instances, *second.instances)}
-    words = {
-        kind: sorted({*getattr(first, kind), *getattr(second, kind)}) for kind in KINDS.values() if kind != "instances"
-    }
-    instances = tuple((*name, machines[name]) for name in sorted(machines))
-    both = Vocabulary(instances, **{kind: tuple(found) for kind, found in words.items()})
+    kinds = [kind for kind in KINDS.values() if kind != "instances"]
+    words = {kind: tuple(sorted({*getattr(first, kind), *getattr(second, kind)})) for kind in kinds}
+    both = Vocabulary(tuple((*name, machines[name]) for name in sorted(machines)), **words)
     return both, _renumbering(first, both), _renumbering(second, both)
 
 

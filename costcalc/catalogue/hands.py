@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary
+from costcalc.catalogue.encoding import Codes
 from costcalc.offers import COPIED, ENDED, OFF_MARKET, SECOND_HAND, is_first_hand
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
@@ -22,16 +22,16 @@ ROUNDED = 1e-3
 def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, Vocabulary]:
     """The same rates, where one that a provider said stays first hand, and exact, when a third party sees it again; both are its
     source."""
-    said_by = _said_by(columns, vocabulary)
-    again = np.flatnonzero(said_by != np.arange(len(said_by)))
-    sources, flags = _Words(vocabulary.sources), _Words(vocabulary.flags)
-    pairs = zip(columns.source[said_by[again]].tolist(), columns.source[again].tolist(), strict=True)
+    stated_in = _stated_in(columns, vocabulary)
+    again = np.flatnonzero(stated_in != np.arange(len(stated_in)))
+    sources, flags = Codes(vocabulary.sources), Codes(vocabulary.flags)
+    pairs = zip(columns.source[stated_in[again]].tolist(), columns.source[again].tolist(), strict=True)
     words = vocabulary.sources
     source_codes, flag_codes = columns.source.copy(), columns.flags.copy()
     source_codes[again] = [sources[words[first] + SEEN_AGAIN + words[later]] for first, later in pairs]
-    as_first = [[flag for flag in said.split(";") if flag not in (SECOND_HAND, COPIED)] for said in vocabulary.flags]
+    as_first = [[flag for flag in text.split(";") if flag not in (SECOND_HAND, COPIED)] for text in vocabulary.flags]
     flag_codes[again] = [flags[";".join(as_first[code])] for code in columns.flags[again].tolist()]
-    kept = replace(columns, source=source_codes, flags=flag_codes, hourly=columns.hourly[said_by])
+    kept = replace(columns, source=source_codes, flags=flag_codes, hourly=columns.hourly[stated_in])
     return kept, replace(vocabulary, sources=tuple(sources), flags=tuple(flags))
 
 
@@ -60,15 +60,15 @@ def flagged(columns: Columns, vocabulary: Vocabulary, flag: str) -> Flags:
     return np.array([flag in text.split(";") for text in vocabulary.flags], bool)[columns.flags]
 
 
-def _said_by(columns: Columns, vocabulary: Vocabulary) -> Indices:
+def _stated_in(columns: Columns, vocabulary: Vocabulary) -> Indices:
     """For each second-hand row the row in which the provider had said the same rate, if none stands between; else itself."""
     first_hand = np.array([is_first_hand(text.split(";")) for text in vocabulary.flags], bool)[columns.flags]
     rows, ended = np.arange(len(columns.observed)), flagged(columns, vocabulary, ENDED)
     begins = _changes(columns, rows, ROUNDED) | ended
     begins[1:] |= ended[:-1]
     since = np.maximum.accumulate(np.where(begins, rows, 0))
-    said = np.maximum.accumulate(np.where(first_hand, rows, -1))
-    return np.where(flagged(columns, vocabulary, SECOND_HAND) & (said >= since), said, rows)
+    stated = np.maximum.accumulate(np.where(first_hand, rows, -1))
+    return np.where(flagged(columns, vocabulary, SECOND_HAND) & (stated >= since), stated, rows)
 
 
 def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indices:
@@ -95,16 +95,5 @@ def _changes(columns: Columns, rows: Indices, rounded: float = 0) -> Flags:
 
 def _witnesses(vocabulary: Vocabulary) -> NDArray[np.int64]:
     """A number for who states what each source says: sources of one project or author begin with the same word."""
-    numbers = _Words(())
+    numbers = Codes()
     return np.array([numbers[re.split(r"[@:,; ]", source, maxsplit=1)[0]] for source in vocabulary.sources], np.int64)
-
-
-class _Words(dict[str, int]):
-    """Words by number; a new one gets the next."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        super().__init__((word, number) for number, word in enumerate(words))
-
-    def __missing__(self, word: str) -> int:
-        self[word] = len(self)
-        return self[word]

@@ -53,5 +53,5 @@ class Statements(Struct, frozen=True, eq=False):
 
 def _share(flags: str) -> Share | None:
     """The share in these flags, if it is one that is known."""
-    said = next((flag.removeprefix(INTERRUPTED) for flag in flags.split(";") if flag.startswith(INTERRUPTED)), None)
-    return next((share for share in RISK_OF_SHARE if share == said), None)
+    stated = next((flag.removeprefix(INTERRUPTED) for flag in flags.split(";") if flag.startswith(INTERRUPTED)), None)
+    return next((share for share in RISK_OF_SHARE if share == stated), None)

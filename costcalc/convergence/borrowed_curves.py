@@ -38,7 +38,7 @@ def error_ratios(logs: Sequence[Curve]) -> Floats:
     """Top-1 error at SHARES of the schedule, in multiples of that at its end: the mean of several logs, each made monotone."""
     ratios = []
     for log in logs:
-        errors, epochs = 1 - isotonic([one.top1 or 0.0 for one in log]), np.array([one.epochs for one in log])
+        errors, epochs = 1 - isotonic([point.top1 or 0.0 for point in log]), np.array([point.epochs for point in log])
         ratios.append(np.interp(SHARES * epochs[-1], epochs, errors) / errors[-1])
     return np.asarray(np.mean(ratios, axis=0))
 

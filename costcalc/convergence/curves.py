@@ -106,12 +106,12 @@ def oriented(value: float, recipe: Recipe) -> float:
 
 def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
     """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
-    known = [evaluation for evaluation in recipe.evaluations if evaluation.in_metric(metric) is not None]
+    evaluations = [evaluation for evaluation in recipe.evaluations if evaluation.in_metric(metric) is not None]
     if recipe.tuned_to is None or recipe.is_closed:
-        return known
-    values = _values(recipe, known, metric)
+        return evaluations
+    values = _values(recipe, evaluations, metric)
     reached = np.flatnonzero(values >= oriented(recipe.tuned_to, recipe))
-    return known[reached[0] :] if len(reached) else known[-1:]
+    return evaluations[reached[0] :] if len(reached) else evaluations[-1:]
 
 
 def _values(recipe: Recipe, curve: Sequence[Evaluation], metric: str) -> Floats:

@@ -70,8 +70,8 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def is_by_word(self) -> bool:
         """Whether the user states the epochs, so the chance is unknown."""
-        one = next(iter(self.recipes), None)
-        return isinstance(one, OwnRecipe) and one.by_word
+        first = next(iter(self.recipes), None)
+        return isinstance(first, OwnRecipe) and first.by_word
 
     @cached_property
     def _top1_curves(self) -> Curves:
@@ -121,8 +121,8 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
 
         The mean of a beta distribution: the recipe's own logged runs, and RUNS_IN_COMMON of the share of all.
         """
-        known = [(recipe.reached or 0, recipe.runs * (recipe.reached is not None)) for recipe in self.recipes]
-        reached, runs = np.array(known, float).reshape(-1, 2).T
+        logged = [(recipe.reached or 0, recipe.runs * (recipe.reached is not None)) for recipe in self.recipes]
+        reached, runs = np.array(logged, float).reshape(-1, 2).T
         share = (reached + RUNS_IN_COMMON * STOPPED_REACHED / STOPPED_RUNS) / (runs + RUNS_IN_COMMON)
         return np.where(self.is_mlperf, share, np.nan)
 
@@ -170,8 +170,8 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def length_width(self) -> Floats:
         """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 for one whose length is known."""
-        told = np.array([recipe.epochs_width for recipe in self.recipes], float)
-        return np.where(self.is_interpolated, self.interpolated_length_width, told)
+        widths = np.array([recipe.epochs_width for recipe in self.recipes], float)
+        return np.where(self.is_interpolated, self.interpolated_length_width, widths)
 
 
 class EligibleRecipes(NamedTuple):
@@ -271,8 +271,8 @@ def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTa
     to_target = recipes.curves(query.metric).epochs_to(target, query.crossing)
     if recipes.is_closed.any():
         firsts = [values[0] if len(values) else np.inf for values in recipes.curves(query.metric).values]
-        known = (np.array(firsts) <= target) & (target <= recipes.tuned_to)
-        other = recipes.is_closed & ~known & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
+        on_the_way = (np.array(firsts) <= target) & (target <= recipes.tuned_to)
+        other = recipes.is_closed & ~on_the_way & ~np.isclose(recipes.tuned_to, target, rtol=SAME_TARGET, atol=0)
         to_target = to_target._replace(epochs=np.where(other, np.nan, to_target.epochs))
     near = target <= to_target.end_accuracy + recipes.sigma(query.metric)
     return to_target.run_to_end(np.isnan(to_target.epochs) & near & ~recipes.is_mlperf)
@@ -320,9 +320,8 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     late = np.where(np.isnan(late), to_target.end_epochs, late)
     nothing = recipes.is_mlperf | np.isnan(to_target.epochs) | recipes.is_by_word
     below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
-    remaining = np.where(
-        recipes.has_borrowed_curve | recipes.is_closed, np.log(to_target.end_epochs / to_target.epochs), 0
-    )
+    is_modelled = recipes.has_borrowed_curve | recipes.is_closed
+    remaining = np.where(is_modelled, np.log(to_target.end_epochs / to_target.epochs), 0)
     borrowed = recipes.borrowed_curve_width * remaining
     below = np.hypot(below, borrowed)
     above = np.where(remaining > 0, np.minimum(np.hypot(above, borrowed), remaining), above)

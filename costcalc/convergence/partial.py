@@ -123,21 +123,23 @@ def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
 
 def slope_of_lengths(family: Sequence[Course]) -> float | None:
     """By how much ln(error) at the end falls with ln(epochs) of the schedule; None where too few lengths are known."""
-    lengths = np.log([one.epochs for one in family])
+    lengths = np.log([course.epochs for course in family])
     if len(set(lengths.tolist())) < FEWEST_LOGS:
         return None
     apart = lengths - lengths.mean()
-    return min(float(apart @ [float(one.at(1.0)) for one in family] / (apart @ apart)), 0.0)
+    return min(float(apart @ [float(course.at(1.0)) for course in family] / (apart @ apart)), 0.0)
 
 
-def sure_length(found: Forecast, seen: Course, family: Sequence[Course], error: float) -> tuple[float, float] | None:
+def sure_length(expected: Forecast, seen: Course, family: Sequence[Course], error: float) -> tuple[float, float] | None:
     """The epochs of the shortest of the family's schedules, longer than that of the run, with which a new run would end at this
     error or below in LEVEL of all cases, and the chance of that. None where none would, or the family does not tell."""
     slope = slope_of_lengths(family)
     if slope is None:
         return None
-    for epochs in sorted({one.epochs for one in family if one.epochs > seen.epochs}):
-        chance = replace(found, log_errors=found.log_errors + slope * math.log(epochs / seen.epochs)).chance(error)
+    for epochs in sorted({course.epochs for course in family if course.epochs > seen.epochs}):
+        chance = replace(expected, log_errors=expected.log_errors + slope * math.log(epochs / seen.epochs)).chance(
+            error
+        )
         if chance >= LEVEL:
             return epochs, chance
     return None
@@ -146,8 +148,11 @@ def sure_length(found: Forecast, seen: Course, family: Sequence[Course], error: 
 def predicted(seen: Course, family: Sequence[Course], shares: Floats) -> Floats:
     """ln(error) at later shares [N] of the schedule, never rising."""
     window = seen.shares >= seen.shares[-1] - WINDOW
-    stood, others = _stood(seen, seen.shares[window]), np.array([_stood(one, seen.shares[window]) for one in family])
-    later = np.array([one.at(shares) for one in family])
+    stood, others = (
+        _stood(seen, seen.shares[window]),
+        np.array([_stood(course, seen.shares[window]) for course in family]),
+    )
+    later = np.array([course.at(shares) for course in family])
     apart = others - others.mean()
     slopes = (apart @ (later - later.mean(axis=0)) + PRIOR) / (apart @ apart + PRIOR)
     expected = later.mean(axis=0) + np.clip(slopes, 0.0, 1.0) * (stood - others.mean())
@@ -160,18 +165,18 @@ def _stood(run: Course, shares: Floats) -> float:
 
 def _missed_left_out(family: Sequence[Course], share: float) -> list[float]:
     """How far above what the others say of it each log ends, in ln(error), when this much of it was seen."""
-    found = []
-    for place, one in enumerate(family):
+    misses = []
+    for place, course in enumerate(family):
         others = [*family[:place], *family[place + 1 :]]
-        seen = one.until(max(share, float(one.shares[0])))
-        found.append(float(one.at(1.0) - predicted(seen, others, np.array([1.0]))[0]))
-    return found
+        seen = course.until(max(share, float(course.shares[0])))
+        misses.append(float(course.at(1.0) - predicted(seen, others, np.array([1.0]))[0]))
+    return misses
 
 
 def _check_alike(seen: Course, family: Sequence[Course]) -> None:
     """Raises NoForecast where the run stands further from the family's logs than these from each other."""
     share = float(seen.shares[-1])
-    stood, others = float(seen.log_errors[-1]), np.array([float(one.at(share)) for one in family])
+    stood, others = float(seen.log_errors[-1]), np.array([float(course.at(share)) for course in family])
     reach = max(float(np.ptp(others)), LEAST_REACH)
     if not others.min() - reach <= stood <= others.max() + reach:
         raise NoForecast(

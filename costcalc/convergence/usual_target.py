@@ -28,18 +28,17 @@ def usual_target(recipes: Sequence[Recipe], groups: Sequence[Flags], metric: str
     """That of the ordinary recipe with the most runs, of equals that of the earliest of the `groups` of `ordinary_groups`; where
     none is ordinary that of the other with the most runs, of equals the newest. None where nobody measured an end."""
     ranks = [
-        (next((at for at, group in enumerate(groups) if group[number]), len(groups)), one)
-        for number, one in enumerate(recipes)
-        if one.best(metric) is not None and not one.is_interpolated
+        (next((at for at, group in enumerate(groups) if group[number]), len(groups)), recipe)
+        for number, recipe in enumerate(recipes)
+        if recipe.best(metric) is not None and not recipe.is_interpolated
     ]
     if not ranks:
         return None
     ordinary = [pair for pair in ranks if pair[0] < len(groups)]
-    _, recipe = (
-        min(ordinary, key=lambda pair: (-pair[1].runs, pair[0]))
-        if ordinary
-        else max(ranks, key=lambda pair: (pair[1].runs, pair[1].known_on))
-    )
+    if ordinary:
+        _, recipe = min(ordinary, key=lambda pair: (-pair[1].runs, pair[0]))
+    else:
+        _, recipe = max(ranks, key=lambda pair: (pair[1].runs, pair[1].known_on))
     return UsualTarget(math.floor(_reached(recipe, metric) * STEPS + SLACK) / STEPS, recipe.name)
 
 

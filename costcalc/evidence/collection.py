@@ -23,7 +23,7 @@ from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
 from costcalc.throughput.speed_model import SpeedModel, Speeds
-from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
+from costcalc.training import Evaluation, Model, Recipe, Throughput
 from costcalc.units import Floats
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")
@@ -111,9 +111,9 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         """On which accelerators the programs of recipes run."""
         logged: dict[tuple[str, str], set[str]] = defaultdict(set)
         ran: tuple[Recipe | Throughput, ...] = (*self.recipes, *self.later, *self.throughputs)
-        for one in ran:
-            if one.system and one.system.accelerator in self.accelerators:
-                logged[one.stack, one.framework_family].add(self.accelerators[one.system.accelerator].chip)
+        for run in ran:
+            if run.system and run.system.accelerator in self.accelerators:
+                logged[run.stack, run.framework_family].add(self.accelerators[run.system.accelerator].chip)
         return ProgramSupport(self.support, self.accelerators, logged)
 
     @cached_property
@@ -131,7 +131,7 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def last_published(self) -> date:
         """The day of the last publication to which something may be fitted."""
         whole = (recipe for recipe in self.recipes if not recipe.epochs_width)
-        return max((one.known_on for some in (whole, self.throughputs) for one in some), default=date.min)
+        return max((row.known_on for rows in (whole, self.throughputs) for row in rows), default=date.min)
 
     def last_publication(self, day: date) -> date:
         """The last day up to this one on which something was published: what is known does not change until the next."""
@@ -159,8 +159,8 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def interpolated(self) -> tuple[Recipe, ...]:
         """Schedules between the measured lengths of a family, which nobody ran."""
         named = {recipe.name: recipe for recipe in self.recipes}
-        known = (schedule for schedule in self.schedules if schedule.shape_of in named)
-        return tuple(stretched(named[schedule.shape_of], schedule) for schedule in known)
+        schedules = (schedule for schedule in self.schedules if schedule.shape_of in named)
+        return tuple(stretched(named[schedule.shape_of], schedule) for schedule in schedules)
 
     @cached_property
     def _by_model(self) -> dict[str, tuple[Recipe, ...]]:
@@ -169,9 +169,8 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def find_model(self, text: str) -> Model | None:
         """The model of that name or alias, however it is spelt and wherever it is published; None if there is none."""
-        return next(
-            (self._by_alias[form] for form in map(normalised, network_forms(text)) if form in self._by_alias), None
-        )
+        forms = map(normalised, network_forms(text))
+        return next((self._by_alias[form] for form in forms if form in self._by_alias), None)
 
     def recipes_of(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train the model of this exact name, interpolated schedules included, by name."""
@@ -196,31 +195,31 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def suggested(self) -> dict[str, str]:
         """Every name of every model, with the one to suggest to whoever means it: a model without recipes gives way to the same
         network that has some."""
-        found = {}
+        suggestions = {}
         for model in self.models.values():
             same = (other for other, likeness in self.alike(model.name) if likeness == SAME)
             with_recipes = model.name if self.recipes_of(model.name) else next(same, model.name)
-            found.update(dict.fromkeys((model.name, *model.aliases), with_recipes))
-        return found
+            suggestions.update(dict.fromkeys((model.name, *model.aliases), with_recipes))
+        return suggestions
 
     def alike(self, name: str) -> Iterator[tuple[str, str]]:
         """Models that have recipes and stand nearest to this one, each with how it is related: the same network under another
         name, else the one of its family with the nearest number of parameters."""
         model = self.models[name]
         size = model.parameters_millions
-        known = [other for other in self.models.values() if other is not model and self.recipes_of(other.name)]
-        same = [other for other in known if size and _network(other) == _network(model)]
+        trained = [other for other in self.models.values() if other is not model and self.recipes_of(other.name)]
+        same = [other for other in trained if size and _network(other) == _network(model)]
         if same:
             yield from ((other.name, SAME) for other in same)
             return
-        family = [other for other in known if other.family == model.family]
+        family = [other for other in trained if other.family == model.family]
         if family:
             nearest = min(family, key=lambda other: abs((other.parameters_millions or 0) - (size or 0)))
             yield nearest.name, "the nearest of its family"
 
     def recipes_of_larger(self, model: str) -> tuple[Recipe, ...]:
         """The recipes that train larger networks of the model's series."""
-        larger = [one.name for one in self.models.values() if one.is_larger_than(self.models[model])]
+        larger = [other.name for other in self.models.values() if other.is_larger_than(self.models[model])]
         return tuple(recipe for name in larger for recipe in self.recipes_of(name))
 
     def later_recipes_of(self, model: str) -> tuple[Recipe, ...]:
@@ -229,8 +228,8 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def vendor(self, accelerator: str) -> str:
         """Who makes an accelerator or a processor; its own name where that is not known."""
-        known = self.accelerators.get(accelerator) or self.processors.named.get(accelerator)
-        return known.vendor if known else accelerator
+        chip = self.accelerators.get(accelerator) or self.processors.named.get(accelerator)
+        return chip.vendor if chip else accelerator
 
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most
@@ -262,23 +261,25 @@ def _network(model: Model) -> tuple[float | None, ...]:
 def stretched(measured: Recipe, schedule: Schedule) -> Recipe:
     """The recipe of an interpolated schedule, `measured` being the one whose shape it has."""
     stretch = schedule.scheduled_epochs / (measured.scheduled_epochs or schedule.scheduled_epochs)
+    phases = (
+        replace(phase, from_epoch=phase.from_epoch * stretch, to_epoch=phase.to_epoch * stretch)
+        for phase in measured.phases
+    )
+    evaluations = (
+        Evaluation(
+            point.epochs * stretch,
+            None if point.hours is None else point.hours * stretch,
+            _shifted(point.top1, schedule.top1_shift),
+            _shifted(point.top5, schedule.top5_shift),
+        )
+        for point in measured.evaluations
+    )
     return replace(
         measured,
         name=schedule.recipe,
         scheduled_epochs=schedule.scheduled_epochs,
-        phases=tuple(
-            Phase(phase.image_size, phase.from_epoch * stretch, phase.to_epoch * stretch, phase.images_per_second)
-            for phase in measured.phases
-        ),
-        evaluations=tuple(
-            Evaluation(
-                evaluation.epochs * stretch,
-                None if evaluation.hours is None else evaluation.hours * stretch,
-                _shifted(evaluation.top1, schedule.top1_shift),
-                _shifted(evaluation.top5, schedule.top5_shift),
-            )
-            for evaluation in measured.evaluations
-        ),
+        phases=tuple(phases),
+        evaluations=tuple(evaluations),
         is_interpolated=True,
         command=None,
         note=f"interpolated between measured schedules of this family; curve shape of {measured.name}",

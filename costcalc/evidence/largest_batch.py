@@ -58,59 +58,61 @@ class FitQuestion(Struct, frozen=True):
 class Fits(Struct, frozen=True):
     """Networks on accelerators in order, each worked out when it is looked at."""
 
-    _found: list[tuple[_Network, Accelerator]]
+    _pairs: list[tuple[_Network, Accelerator]]
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._pairs)
 
     def __iter__(self) -> Iterator[Fit]:
-        return (network.on(chip) for network, chip in self._found)
+        return (network.on(chip) for network, chip in self._pairs)
 
     def part(self, which: slice) -> Fits:
         """The fits at these positions."""
-        return Fits(self._found[which])
+        return Fits(self._pairs[which])
 
     def of_the_first(self, networks: int) -> Fits:
         """The fits of the first networks."""
-        first = set(islice(dict.fromkeys(network for network, _ in self._found), networks))
-        return Fits([each for each in self._found if each[0] in first])
+        first = set(islice(dict.fromkeys(network for network, _ in self._pairs), networks))
+        return Fits([each for each in self._pairs if each[0] in first])
 
 
-def fits(evidence: Evidence, asked: FitQuestion) -> Fits:
+def fits(evidence: Evidence, question: FitQuestion) -> Fits:
     """Every network on every accelerator of which both the memory and the need are known; by network, then by memory."""
     chips = [
         chip
-        for name in asked.accelerators
+        for name in question.accelerators
         if (chip := evidence.accelerators.get(name))
-        and (bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= asked.day)
+        and (bool(chip.memory_gib and chip.device_memory) and chip.on_sale_from <= question.day)
     ]
     chips.sort(key=lambda chip: (chip.memory_gib or 0.0, chip.name))
-    asked_about = [_Network(evidence, asked, name) for name in asked.models]
-    return Fits([(network, chip) for network in asked_about for chip in network.known_on(chips)])
+    about = [_Network(evidence, question, name) for name in question.models]
+    return Fits([(network, chip) for network in about for chip in network.known_on(chips)])
 
 
-def nearest(evidence: Evidence, asked: FitQuestion, unfit: Fit) -> Fit | None:
+def nearest(evidence: Evidence, question: FitQuestion, unfit: Fit) -> Fit | None:
     """Of all accelerators, the one with least memory that holds what an asked one does not; None if none does."""
-    every = FitQuestion((unfit.model,), tuple(evidence.accelerators), asked.precision, asked.image_size, asked.day)
+    every = FitQuestion(
+        (unfit.model,), tuple(evidence.accelerators), question.precision, question.image_size, question.day
+    )
     return next((each for each in fits(evidence, every) if each.fits), None)
 
 
 def networks(evidence: Evidence) -> tuple[str, ...]:
     """The names of all networks whose memory need is known."""
-    known = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
-    return tuple(sorted(known | {each.model for each in evidence.largest_batches}))
+    names = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
+    return tuple(sorted(names | {each.model for each in evidence.largest_batches}))
 
 
 class _Network:
     """One network at one image size and precision, with what was measured of it."""
 
-    def __init__(self, evidence: Evidence, asked: FitQuestion, name: str) -> None:
-        self.name, self.precision = name, asked.precision
+    def __init__(self, evidence: Evidence, question: FitQuestion, name: str) -> None:
+        self.name, self.precision = name, question.precision
         self.model: Model | None = evidence.models.get(name)
         own_size = self.model.image_size if self.model else None
-        self.image_size = asked.image_size or own_size
-        precisions, sizes = {None, asked.precision}, {None, self.image_size}
-        rows = [row for row in evidence.largest_batches if row.model == name and row.known_on <= asked.day]
+        self.image_size = question.image_size or own_size
+        precisions, sizes = {None, question.precision}, {None, self.image_size}
+        rows = [row for row in evidence.largest_batches if row.model == name and row.known_on <= question.day]
         rows = [row for row in rows if self.image_size is None or row.image_size in sizes]
         self.measured = [row for row in rows if row.precision in precisions]
         self._has_run = any(row.largest_batch for row in self.measured)
@@ -132,7 +134,7 @@ class _Network:
             return self._fit(chip, (row.largest_batch, *ends), Tier.MEASURED, row.source, row.precision)
         room = self._room(chip)
         if self._has_run:
-            ran, failed = (_along(room, *curve) for curve in self._curves)
+            ran, failed = (_images_in(room, *curve) for curve in self._curves)
             batches = ran, ran * exp(-OTHER_CARD), max(ran, failed) * exp(OTHER_CARD)
             sources = "; ".join(dict.fromkeys(row.source for row in self.measured))
             return self._fit(chip, batches, Tier.INTERPOLATED, f"other cards: {sources}", self.precision)
@@ -172,5 +174,5 @@ class _Network:
         )
 
 
-def _along(here: float, room: Sequence[float], images: Sequence[float]) -> float:
-    return float(np.interp(here, room, images)) if here <= room[-1] else images[-1] * here / room[-1]
+def _images_in(room: float, rooms: Sequence[float], images: Sequence[float]) -> float:
+    return float(np.interp(room, rooms, images)) if room <= rooms[-1] else images[-1] * room / rooms[-1]

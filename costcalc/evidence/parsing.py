@@ -101,10 +101,9 @@ def load_evidence() -> Evidence:
     texts = _packaged_texts()
     document = (_folder() / COMPACT).read_bytes()
     version = bytes.fromhex(_digest(texts))
-    tables = (
-        DECODER.decode(zlib.decompress(document[len(version) :])) if document.startswith(version) else _tables(texts)
-    )
-    return _evidence(tables, texts)
+    if document.startswith(version):
+        return _evidence(DECODER.decode(zlib.decompress(document[len(version) :])), texts)
+    return _evidence(_tables(texts), texts)
 
 
 def evidence_to_fit() -> Evidence:
@@ -142,13 +141,13 @@ def _packaged_texts() -> dict[str, str]:
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:
-    codes = {(one.stack, one.organisation): one for one in _read(texts, "codes", CodeOf)}
-    hub = tuple(_read(texts, HUB_NETWORKS, HubNetwork, _listing("aliases")))
-    recipes = (*_recipes(texts), *(one.as_recipe() for one in _read(texts, HUB_RECIPES, HubRecipe)))
-    speeds = [
-        *_read(texts, "throughputs", Throughput, _named("throughput")),
-        *(one.as_throughput() for one in hub if one.is_timed),
-    ]
+    codes = {(code.stack, code.organisation): code for code in _read(texts, "codes", CodeOf)}
+    hub = _read(texts, HUB_NETWORKS, HubNetwork, _listing("aliases"))
+    models = _read(texts, "models", Model, _listing("aliases", name="model")) + [network.as_model() for network in hub]
+    recipes = (*_recipes(texts), *(weights.as_recipe() for weights in _read(texts, HUB_RECIPES, HubRecipe)))
+    speeds = _read(texts, "throughputs", Throughput, _named("throughput"))
+    speeds += [network.as_throughput() for network in hub if network.is_timed]
+    interruptions = _read(texts, "spot_interruptions", ObservedInterruptions)
     commands = _read(texts, "commands", Command)
     by_stack = {program.stack: program for program in _read(texts, "programs", Program)}
 
@@ -160,16 +159,11 @@ def _tables(texts: Mapping[str, str]) -> Tables:
 
     return Tables(
         accelerators=_unique("accelerators", _read(texts, "accelerators", Accelerator, _accelerator)),
-        models=_unique(
-            "models",
-            [*_read(texts, "models", Model, _listing("aliases", name="model")), *(one.as_model() for one in hub)],
-        ),
+        models=_unique("models", models),
         recipes=tuple(map(with_program, _whose(_unique("recipes", recipes), codes))),
         throughputs=_whose(_unique("throughputs", speeds), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
-        interruptions=tuple(
-            sorted(_read(texts, "spot_interruptions", ObservedInterruptions), key=lambda one: one.observed_on)
-        ),
+        interruptions=tuple(sorted(interruptions, key=lambda statement: statement.observed_on)),
         pipelines=tuple(_read(texts, "data_pipelines", PipelineRate, _listing("accelerators"))),
         code=tuple(_read(texts, "pipelines_of_code", PipelineOfCode)),
         volumes=tuple(_read(texts, "volumes", Volume)),
@@ -186,9 +180,9 @@ def _tables(texts: Mapping[str, str]) -> Tables:
 
 
 def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], CodeOf]) -> tuple[Written, ...]:
-    """The speeds, each with whose program it is and how that runs."""
-    known = ((one, codes.get((one.stack, one.organisation)) or codes.get((one.stack, None))) for one in items)
-    return tuple(replace(one, code=of.code, compilation=of.compilation) if of else one for one, of in known)
+    """The items, each with whose program it used and how that ran."""
+    pairs = ((item, codes.get((item.stack, item.organisation)) or codes.get((item.stack, None))) for item in items)
+    return tuple(replace(item, code=of.code, compilation=of.compilation) if of else item for item, of in pairs)
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
@@ -207,7 +201,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
             accelerators=accelerators,
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
-        processors=Processors({one.name: one for one in tables.processors}, tables.rates, models),
+        processors=Processors({each.name: each for each in tables.processors}, tables.rates, models),
     )
 
 
@@ -256,25 +250,20 @@ def _grouped(texts: Mapping[str, str], name: str, of: type[T]) -> dict[str, tupl
 def _recipes(texts: Mapping[str, str]) -> tuple[Recipe, ...]:
     curves, phases = _grouped(texts, "curves", Evaluation), _grouped(texts, "phases", Phase)
     ends = {end.recipe: end for end in _read(texts, "seed_noise", Ends)}
-    for number, recipe in enumerate(found := _read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
-        if recipe.name not in curves or recipe.name not in phases:
-            raise TableError(f"recipes.csv, line {number}: {recipe.name} has no line in curves.csv or phases.csv")
-    known = [replace(each, phases=phases[each.name], evaluations=curves[each.name]) for each in found]
-    ended = ((each, ends.get(each.name)) for each in known)
-    return tuple(replace(each, mean_top1=of.top1_mean, reached=of.reached) if of else each for each, of in ended)
+    recipes = []
+    for number, recipe in enumerate(_read(texts, "recipes", Recipe, _recipe), FIRST_LINE):
+        name = recipe.name
+        if name not in curves or name not in phases:
+            raise TableError(f"recipes.csv, line {number}: {name} has no line in curves.csv or phases.csv")
+        end = {"mean_top1": ends[name].top1_mean, "reached": ends[name].reached} if name in ends else {}
+        recipes.append(replace(recipe, phases=phases[name], evaluations=curves[name], **end))
+    return tuple(recipes)
 
 
 def _recipe(line: Cells) -> Cells:
     system = {column: line[column] for column in SYSTEM} if line["accelerator"] else None
-    return {
-        **line,
-        "name": line["recipe"],
-        "note": line["note"] or "",
-        "mirrored_copies": bool(line["mirrored_copies"]),
-        "system": system,
-        "phases": (),
-        "evaluations": (),
-    }
+    texts = {"name": line["recipe"], "note": line["note"] or "", "mirrored_copies": bool(line["mirrored_copies"])}
+    return {**line, **texts, "system": system, "phases": (), "evaluations": ()}
 
 
 def _named(column: str) -> Callable[[Cells], Cells]:
@@ -293,5 +282,5 @@ def _listing(column: str, **renamed: str) -> Callable[[Cells], Cells]:
 
 
 def _accelerator(line: Cells) -> Cells:
-    told = str(line["released"] or line["introduced"] or "")
-    return {**line, "name": line["accelerator"], "on_sale_from": known_on(told, 0) if told else date.min}
+    day = str(line["released"] or line["introduced"] or "")
+    return {**line, "name": line["accelerator"], "on_sale_from": known_on(day, 0) if day else date.min}

@@ -79,7 +79,7 @@ class PipelineOfCode(Struct, frozen=True):
         """Whether the recipe is of this program."""
         code = (recipe.stack, recipe.framework, recipe.framework_family)
         named = (self.stack, self.framework, self.framework_family)
-        return all(one in (None, own) for one, own in zip(named, code, strict=True))
+        return all(name in (None, own) for name, own in zip(named, code, strict=True))
 
 
 class SystemHost(Struct, frozen=True):
@@ -103,7 +103,7 @@ class PipelineTables(Struct, frozen=True):
         """The pipeline of a recipe's code, empty where it is not known, as for users' own data."""
         if not recipe.has_known_pipeline:
             return ""
-        return next((one.pipeline for one in self.code if one.fits(recipe)), "")
+        return next((program.pipeline for program in self.code if program.fits(recipe)), "")
 
 
 class Feed(NamedTuple):
@@ -169,19 +169,19 @@ def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
     for rate in rates:
         logs[rate.pipeline, rate.organisation].append(log(rate.in_base_year))
     means: dict[str, list[float]] = defaultdict(list)
-    for (pipeline, _), found in logs.items():
-        means[pipeline].append(fmean(found))
+    for (pipeline, _), of_organisation in logs.items():
+        means[pipeline].append(fmean(of_organisation))
     return dict(means)
 
 
 def feeds_of(
-    recipes: Iterable[Recipe], tables: PipelineTables, asked: PipelineAsked, machines: RentedMachines
+    recipes: Iterable[Recipe], tables: PipelineTables, pipeline: PipelineAsked, machines: RentedMachines
 ) -> tuple[Feed | None, ...]:
     """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known. A user's own
     run may have been on any of these machines."""
     feeds = known_feeds(tables.rates)
-    if asked != "recipe":
-        return tuple(feeds.get(asked) for _ in recipes)
+    if pipeline != "recipe":
+        return tuple(feeds.get(pipeline) for _ in recipes)
     vcpus = {(provider, name): machine.vcpus for provider, name, machine in machines.types}
     vcpus |= {(host.provider, host.instance_type): host.vcpus for host in tables.hosts}
     return tuple(_own_feed(recipe, feeds.get(tables.pipeline_of(recipe)), vcpus) for recipe in recipes)

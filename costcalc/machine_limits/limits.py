@@ -49,8 +49,7 @@ class RentedMachines(Struct, frozen=True, eq=False, dict=True):
 
     def each(self, find: Callable[[InstanceType], float | None]) -> Floats:
         """A figure of each cluster's instance type [N], NaN where it is not known."""
-        found = np.array([find(each) for each in self.types], float)
-        return np.asarray(found[self.instance])
+        return np.asarray(np.array([find(each) for each in self.types], float)[self.instance])
 
     def by_accelerator(self, find: Callable[[str], float]) -> Floats:
         """A figure of each cluster's accelerator [N]."""
@@ -109,10 +108,10 @@ class LimitedSpeeds(Struct, frozen=True, eq=False):
 def matters(fastest: Floats, limits: Iterable[Limit]) -> Flags:
     """The clusters [C] on which a part may well be slower than the accelerators: the end of its interval lies beyond what these
     are expected to take in their fastest phase, `fastest` seconds per epoch [K, C], infinite where refused."""
-    found = np.zeros(fastest.shape[1], bool)
+    slow = np.zeros(fastest.shape[1], bool)
     for limit in limits:
-        found |= (limit.seconds_per_epoch * np.exp(limit.width_80) > fastest).any(axis=0)
-    return found
+        slow |= (limit.seconds_per_epoch * np.exp(limit.width_80) > fastest).any(axis=0)
+    return slow
 
 
 def slowest(seconds: Sequence[Floats], width_80: Widths, limits: Sequence[Limit]) -> LimitedSpeeds:

@@ -52,7 +52,7 @@ class Gradients(Struct, frozen=True, dict=True):
 
     @cached_property
     def _rates(self) -> dict[tuple[str, str], float]:
-        return {(one.organisation, one.accelerator): one.network_gbits_per_second for one in self.systems}
+        return {(each.organisation, each.accelerator): each.network_gbits_per_second for each in self.systems}
 
 
 def times_sent(nodes: Floats | Indices) -> Floats:
@@ -63,8 +63,8 @@ def times_sent(nodes: Floats | Indices) -> Floats:
 def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gradients) -> Floats:
     """Seconds per epoch that the all-reduces of recipes [K] take on machines [N] at the full rate of their network; 0 where that
     is not known, on one machine, or where the speeds of a closed task's results hold them."""
-    steps = [0.0 if one.is_closed else one.samples_per_epoch / global_batch(one) for one in recipes]
-    per_epoch = np.array([gradients.gigabits(one) * each for one, each in zip(recipes, steps, strict=True)], float)
+    steps = [0.0 if each.is_closed else each.samples_per_epoch / global_batch(each) for each in recipes]
+    per_epoch = np.array([gradients.gigabits(each) * many for each, many in zip(recipes, steps, strict=True)], float)
     rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
 
@@ -84,9 +84,9 @@ def share_without_waiting(
 def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:
     """The same of a recipe's own system; 1 where its rate is not known."""
     rates = own_rates(recipe)
-    return (
-        share_without_waiting(recipe, recipe.system, rates[0], gradients, overlap) if recipe.system and rates else 1.0
-    )
+    if not (recipe.system and rates):
+        return 1.0
+    return share_without_waiting(recipe, recipe.system, rates[0], gradients, overlap)
 
 
 def waiting(limited: LimitedSpeeds, own: Sequence[Floats], exchange: Floats, overlap: Overlap) -> LimitedSpeeds:

@@ -41,12 +41,9 @@ class Volume(Struct, frozen=True):
 def best_volume(volumes: Iterable[Volume], kind: InstanceType, gigabytes: float) -> Volume | None:
     """The fastest volume of an instance type that holds a set of this size; None where none is known."""
     provider, name, _ = kind
-    those = (
-        one
-        for one in volumes
-        if one.provider == provider and one.instance_type in (None, name) and one.holds(gigabytes)
-    )
-    return max(those, key=lambda one: one.megabytes_per_second, default=None)
+    its_own = (each for each in volumes if each.provider == provider and each.instance_type in (None, name))
+    large = (volume for volume in its_own if volume.holds(gigabytes))
+    return max(large, key=lambda volume: volume.megabytes_per_second, default=None)
 
 
 def read_again(kind: InstanceType, gigabytes: float) -> float | None:
@@ -60,8 +57,8 @@ def storage_limit(feeds: Sequence[Feed | None], volumes: Sequence[Volume], machi
     volume is not known."""
     sizes = {feed.stored_gb if feed else 0.0 for feed in feeds}
     seconds = {size: np.nan_to_num(machines.each(partial(_seconds, volumes, size))) / machines.nodes for size in sizes}
-    found: Floats = np.array([seconds[feed.stored_gb if feed else 0.0] for feed in feeds])
-    return Limit("storage", found.reshape(len(feeds), len(machines)), np.array(WIDTH_80))
+    per_epoch: Floats = np.array([seconds[feed.stored_gb if feed else 0.0] for feed in feeds])
+    return Limit("storage", per_epoch.reshape(len(feeds), len(machines)), np.array(WIDTH_80))
 
 
 def _seconds(volumes: Sequence[Volume], gigabytes: float, kind: InstanceType) -> float | None:

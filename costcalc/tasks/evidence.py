@@ -64,14 +64,17 @@ def task_evidence(
     """The evidence for questions whose model is this task's network, beside prices' and machines' facts. What organisations named
     in `without` published is left out."""
     learned = learned or fitted()
-    known = tuple(one for one in results()[task.name] if one.organisation not in without)
-    told = KnownResults(task, known, learned)
-    widths = {**beside.fitted.widths, **_width_on_the_way(task)}
+    published = KnownResults(
+        task, tuple(each for each in results()[task.name] if each.organisation not in without), learned
+    )
+    widths = dict(beside.fitted.widths)
+    if on_the_way := partway().get(task.name):  # how far an organisation's logs pass a value from those of the others
+        widths["curve"] = HalfWidth(on_the_way[0].width, by_rule=False, cases=on_the_way[0].systems)
     return replace(
         beside,
         models={task.name: _network(task)},
-        recipes=tuple(_recipe(task, one, learned) for one in known),
-        throughputs=tuple(told.rows.values()),
+        recipes=tuple(_recipe(task, result, learned) for result in published.results),
+        throughputs=tuple(published.rows.values()),
         schedules=(),
         networks=(),
         own_speeds=(),
@@ -80,8 +83,8 @@ def task_evidence(
         version=f"{beside.version}+{task.name}-{version()}",
         is_past=False,
         later=(),
-        make_speeds=told.speeds,
-        make_curve=None if is_contest(task) else told.with_work,
+        make_speeds=published.speeds,
+        make_curve=None if is_contest(task) else published.with_work,
     )
 
 
@@ -89,15 +92,15 @@ class KnownResults(Struct, frozen=True, eq=False, dict=True):
     """What the known results of a task tell of its speeds and of the work of a recipe."""
 
     task: Task
-    known: Sequence[Result]
+    results: Sequence[Result]
     learned: Fitted
     _works: dict[date, Mapping[str, float]] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Mapping[str, Throughput]:
         """The speeds of the results that count, by name."""
-        count = (one for one in self.known if not (one.repeats or one.outlier))
-        return {one.name: _throughput(self.task, one, self._passes_per_minute(one)) for one in count}
+        counted = (result for result in self.results if not (result.repeats or result.outlier))
+        return {each.name: _throughput(self.task, each, self._passes_per_minute(each)) for each in counted}
 
     def speeds(self, evidence: Evidence) -> TaskSpeeds:
         """The speeds that follow from the results among the evidence."""
@@ -121,17 +124,17 @@ class KnownResults(Struct, frozen=True, eq=False, dict=True):
 
     def _work_on(self, day: date) -> Mapping[str, float]:
         if day not in self._works:
-            by_then = [one for one in self.known if one.published <= day]
-            passes = expected_passes(self.task, by_then, [one.schedule for one in by_then], self.learned, day)
-            self._works[day] = dict(zip([one.name for one in by_then], passes, strict=True))
+            by_then = [result for result in self.results if result.published <= day]
+            passes = expected_passes(self.task, by_then, [result.schedule for result in by_then], self.learned, day)
+            self._works[day] = dict(zip([result.name for result in by_then], passes, strict=True))
         return self._works[day]
 
-    def _passes_per_minute(self, one: Result) -> float:
+    def _passes_per_minute(self, result: Result) -> float:
         """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
-        if one.passes_per_minute:
-            return one.passes_per_minute
-        (usual,) = expected_passes(self.task, self.known, [one.schedule], self.learned, one.published)
-        return (one.passes or usual) / one.minutes
+        if result.passes_per_minute:
+            return result.passes_per_minute
+        (usual,) = expected_passes(self.task, self.results, [result.schedule], self.learned, result.published)
+        return (result.passes or usual) / result.minutes
 
 
 def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
@@ -139,35 +142,29 @@ def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
     points = partway().get(task.name, ()) if end.in_metric(task.metric) == task.quality else ()
     if points:
         shares = np.linspace(points[0].share, 1, POINTS_ON_THE_WAY, endpoint=False)
-        values = np.interp(shares, [*(one.share for one in points), 1], [*(one.value for one in points), task.quality])
+        values = np.interp(
+            shares, [*(each.share for each in points), 1], [*(each.value for each in points), task.quality]
+        )
         for share, value in zip(shares.tolist(), values.tolist(), strict=True):
             yield MetricEvaluation(end.epochs * share, (end.hours or 0) * share or None, value=value)
 
 
-def _width_on_the_way(task: Task) -> dict[str, HalfWidth]:
-    """How far the logs of an organisation pass a value from those of the others."""
-    some = partway().get(task.name, ())[:1]
-    return dict.fromkeys(["curve"], HalfWidth(some[0].width, by_rule=False, cases=some[0].systems)) if some else {}
-
-
 def expected_passes(
-    task: Task, known: Sequence[Result], schedules: Sequence[Schedule], learned: Fitted, day: date
+    task: Task, published: Sequence[Result], schedules: Sequence[Schedule], learned: Fitted, day: date
 ) -> list[float]:
     """What a run of each schedule is expected to take on a day: by the law of its target, or where no batch was logged the middle
     of all results."""
     spread = learned.spreads.get(task.name, USUAL_SPREAD)
-    found = np.ones(len(schedules))
+    expected = np.ones(len(schedules))
+    by_then = [point for point in reference_points().get(task.name, ()) if point.published <= day]
     for target in {each.target for each in schedules}:
-        some = [one for one in known if one.target == target and not one.repeats]
-        points = [
-            one for one in reference_points().get(task.name, ()) if target == task.quality and one.published <= day
-        ]
+        to_it = [result for result in published if result.target == target and not result.repeats]
         at = [number for number, each in enumerate(schedules) if each.target == target]
-        to_it = [schedules[number] for number in at]
-        by_law = SamplesLaw.of(some, points, spread).passes(to_it, day)
-        middle = float(np.median([one.passes for one in some if one.passes] or [1.0]))
-        found[at] = np.where(np.isfinite(by_law), by_law, middle)
-    return [float(each) for each in found]
+        law = SamplesLaw.of(to_it, by_then if target == task.quality else (), spread)
+        by_law = law.passes([schedules[number] for number in at], day)
+        middle = float(np.median([result.passes for result in to_it if result.passes] or [1.0]))
+        expected[at] = np.where(np.isfinite(by_law), by_law, middle)
+    return [float(each) for each in expected]
 
 
 def _network(task: Task) -> Model:
@@ -182,31 +179,31 @@ def _network(task: Task) -> Model:
     )
 
 
-def _recipe(task: Task, one: Result, learned: Fitted) -> ClosedRecipe:
+def _recipe(task: Task, result: Result, learned: Fitted) -> ClosedRecipe:
     """A result as a recipe: its own system takes its official minutes."""
-    passes = one.passes or 1.0
-    end = MetricEvaluation(passes, one.minutes / MINUTES_PER_HOUR, value=one.target)
+    passes = result.passes or 1.0
+    end = MetricEvaluation(passes, result.minutes / MINUTES_PER_HOUR, value=result.target)
     return filled(
         ClosedRecipe,
-        one,
+        result,
         task,
         model=task.name,
         family=task.kind,
-        framework_family=one.framework,
-        stack=_stack(one),
-        system=System(one.accelerator, one.accelerators, one.nodes, one.provider, one.instance_type),
+        framework_family=result.framework,
+        stack=_program(result.round).stack,
+        system=System(result.accelerator, result.accelerators, result.nodes, result.provider, result.instance_type),
         is_log=True,
         clock=EVALUATION_COUNTED,
-        images_per_second=passes * task.samples_per_pass / (one.minutes * 60),
-        year=one.published.year,
-        note=f"round {one.round}",
+        images_per_second=passes * task.samples_per_pass / (result.minutes * 60),
+        year=result.published.year,
+        note=f"round {result.round}",
         phases=(Phase(0, 0.0, passes),),
         evaluations=(end,),
-        published=one.published.isoformat(),
-        tuned_to=one.target,
+        published=result.published.isoformat(),
+        tuned_to=result.target,
         division="closed",
-        code=rounds()[one.round].code,
-        program=_program(one),
+        code=rounds()[result.round].code,
+        program=_program(result.round),
         samples_per_epoch=task.samples_per_pass,
         data_set_gb=task.staged_gb or 0.0,
         lower_is_better=task.better == "lower",
@@ -233,34 +230,26 @@ def _rules(task: Task) -> Iterator[str]:
 
 
 @cache
-def _program_of(round: str) -> Program:
+def _program(round: str) -> Program:
+    """The code of a round, which stands beside its results."""
     held = rounds()[round]
     repository = f"https://github.com/{held.repository.partition('@')[0]}"
     return Program(held.benchmark.lower(), "record", repository, held.licence, held.repository)
 
 
-def _stack(one: Result) -> str:
-    return rounds()[one.round].benchmark.lower()
-
-
-def _program(one: Result) -> Program:
-    """The code of a round stands beside its results."""
-    return _program_of(one.round)
-
-
-def _throughput(task: Task, one: Result, passes_per_minute: float) -> Throughput:
+def _throughput(task: Task, result: Result, passes_per_minute: float) -> Throughput:
     """The speed of the result's system, evaluations included."""
     return filled(
         Throughput,
-        one,
+        result,
         model=task.name,
         image_size=0,
-        framework_family=one.framework,
-        stack=_stack(one),
+        framework_family=result.framework,
+        stack=_program(result.round).stack,
         images_per_second=passes_per_minute * task.samples_per_pass / SECONDS_PER_MINUTE,
         includes_evaluation=True,
         data="whole run",
-        year=one.published.year,
-        published=one.published.isoformat(),
-        code=rounds()[one.round].code,
+        year=result.published.year,
+        published=result.published.isoformat(),
+        code=rounds()[result.round].code,
     )

@@ -107,5 +107,5 @@ def variance(a: Systems) -> Floats:
     of_batch, of_bandwidth = (math.sqrt(2) * BATCH, a.batch), (BANDWIDTH, a.bandwidth)
     linear = of_batch, of_bandwidth, (YEAR, a.year), (MACHINES, a.machines)
     return np.asarray(
-        sum(one**2 for one in alike) + a.chip_deviation**2 + sum((one * column) ** 2 for one, column in linear)
+        sum(each**2 for each in alike) + a.chip_deviation**2 + sum((each * column) ** 2 for each, column in linear)
     )

@@ -16,8 +16,8 @@ from costcalc.tasks.tables import Task, benchmark_of, benchmarks, results, tasks
 def find_task(name: str) -> Task | None:
     """The task whose network has this name or alias, however it is spelt, also behind its benchmark's; None without one."""
     forms = [*map(normalised, network_forms(name))]
-    if found := next((_by_alias()[form] for form in forms if form in _by_alias()), None):
-        return found
+    if match := next((_by_alias()[form] for form in forms if form in _by_alias()), None):
+        return match
     benchmark = next((each for each in map(normalised, benchmarks()) if forms[0].startswith(each)), "")
     task = _by_alias().get(forms[0].removeprefix(benchmark))
     return task if task and task.name in of_benchmark(benchmark) else None
@@ -25,10 +25,10 @@ def find_task(name: str) -> Task | None:
 
 def of_benchmark(name: str) -> tuple[str, ...]:
     """The tasks of the benchmark with this name, however it is spelt; none of any other name."""
-    asked = normalised(name)
-    if asked not in map(normalised, benchmarks()):
+    wanted = normalised(name)
+    if wanted not in map(normalised, benchmarks()):
         return ()
-    return tuple(task.name for task in tasks().values() if normalised(benchmark_of(task)) == asked)
+    return tuple(task.name for task in tasks().values() if normalised(benchmark_of(task)) == wanted)
 
 
 @cache
@@ -40,15 +40,15 @@ def _by_alias() -> Mapping[str, Task]:
 def qualities(task: Task) -> tuple[tuple[date, float], ...]:
     """The targets that results of the task stop at, each with the day from which some were known, the first one first."""
     first: dict[float, date] = {}
-    for one in sorted(results()[task.name], key=lambda one: one.published):
-        first.setdefault(one.target, one.published)
+    for result in sorted(results()[task.name], key=lambda result: result.published):
+        first.setdefault(result.target, result.published)
     return tuple((day, target) for target, day in first.items())
 
 
 def quality_on(task: Task, day: date) -> float:
     """The task's own target then: that of its newest results; of a day before all of them that of the first."""
-    known = [target for since, target in qualities(task) if since <= day]
-    return known[-1] if known else qualities(task)[0][1]
+    targets = [target for since, target in qualities(task) if since <= day]
+    return targets[-1] if targets else qualities(task)[0][1]
 
 
 class TaskEvidence(Struct, frozen=True, eq=False):

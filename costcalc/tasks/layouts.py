@@ -52,7 +52,7 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
     def allowed(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
         """Which works may be done on which clusters [works, clusters]: those that somebody did on so many of the accelerator, or
         where nobody did on the numbers nearest to it, or on so many others; on an accelerator that nobody used as on any."""
-        systems = list(dict.fromkeys((one.accelerator, max(one.total_accelerators, 1)) for one in clusters))
+        systems = list(dict.fromkeys((cluster.accelerator, max(cluster.total_accelerators, 1)) for cluster in clusters))
         apart = np.array([[self._apart(work, *system) for system in systems] for work in works])
         targets = np.array([work.target or 0.0 for work in works])
         nearest = np.zeros(apart.shape, bool)
@@ -60,13 +60,14 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
             to_it = targets == target
             nearest[to_it] = apart[to_it] <= apart[to_it].min(axis=0) + EQUAL
         place = {system: number for number, system in enumerate(systems)}
-        return np.asarray(nearest[:, [place[one.accelerator, max(one.total_accelerators, 1)] for one in clusters]])
+        return np.asarray(
+            nearest[:, [place[cluster.accelerator, max(cluster.total_accelerators, 1)] for cluster in clusters]]
+        )
 
     def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
-        parts = [self._part(one.accelerator) for one in clusters]
-        memory = np.array([self._memory(one) for one in parts], float)
-        total = np.array([one.total_accelerators for one in clusters], float)
+        memory = np.array([self._memory(self._part(cluster.accelerator)) for cluster in clusters], float)
+        total = np.array([cluster.total_accelerators for cluster in clusters], float)
         least, together = self._least_memory
         refusal = np.zeros(len(clusters), np.int8)
         refusal[total > max(row.accelerators for row in self.rows)] = REFUSALS.index("beyond_any_cluster")
@@ -75,28 +76,29 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         split = (memory * USABLE_SHARE - room) * many >= self.network_gib
         as_published = each & (memory * many >= together)
         refusal[~split & ~as_published] = REFUSALS.index("does_not_fit_memory")
-        spread = np.array([one.nodes > 1 and one.accelerators < self._least_in_a_machine for one in clusters], bool)
+        least_here = self._least_in_a_machine
+        spread = np.array([cluster.nodes > 1 and cluster.accelerators < least_here for cluster in clusters], bool)
         refusal[spread] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")
         return refusal
 
     def kinds(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """The nearest thing to each cluster that was measured, as codes of KINDS."""
-        return np.array([self._kind(one.accelerator, one.total_accelerators) for one in clusters], np.int8)
+        return np.array([self._kind(cluster.accelerator, cluster.total_accelerators) for cluster in clusters], np.int8)
 
     def nearest(self, clusters: Sequence[Cluster]) -> Indices:
         """The row of the most similar system: same part, else same chip, else same vendor, then the count, then the newest."""
         counts: dict[str, set[int]] = defaultdict(set)
-        for one in clusters:
-            counts[one.accelerator].add(one.total_accelerators)
-        found = {(name, total): row for name, totals in counts.items() for total, row in self._alike(name, totals)}
-        return np.array([found[one.accelerator, one.total_accelerators] for one in clusters], np.int64)
+        for cluster in clusters:
+            counts[cluster.accelerator].add(cluster.total_accelerators)
+        rows = {(name, total): row for name, totals in counts.items() for total, row in self._alike(name, totals)}
+        return np.array([rows[cluster.accelerator, cluster.total_accelerators] for cluster in clusters], np.int64)
 
     def _alike(self, accelerator: str, totals: Iterable[int]) -> Iterator[tuple[int, int]]:
         """Numbers of an accelerator, each with the row of the most similar system."""
-        wanted = self._part(accelerator)
+        wanted, parts = self._part(accelerator), [self._part(row.accelerator) for row in self.rows]
         likeness = [
-            (one.name == wanted.name, one.chip == wanted.chip, one.vendor == wanted.vendor) for one in self._parts
+            (each.name == wanted.name, each.chip == wanted.chip, each.vendor == wanted.vendor) for each in parts
         ]
         most = max(likeness)
         rows = np.array([number for number in self._newest_first if likeness[number] == most])
@@ -108,22 +110,18 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
     def _newest_first(self) -> list[int]:
         return sorted(range(len(self.rows)), key=lambda number: self.rows[number].known_on, reverse=True)
 
-    @cached_property
-    def _parts(self) -> list[Accelerator]:
-        return [self._part(row.accelerator) for row in self.rows]
-
     def _kind(self, accelerator: str, total: int) -> int:
-        known = self._counts.get(accelerator)
-        if known is None:
+        counts = self._counts.get(accelerator)
+        if counts is None:
             return ACCELERATOR
-        if total in known:
+        if total in counts:
             return TRANSFERRED
-        return INTERPOLATED if min(known) < total < max(known) else MACHINES
+        return INTERPOLATED if min(counts) < total < max(counts) else MACHINES
 
-    def _memory(self, one: Accelerator) -> float:
+    def _memory(self, chip: Accelerator) -> float:
         """In GiB; that of a chip without memory beside it holds what somebody trained on it."""
-        logged = not one.device_memory and one.name in self._counts
-        return math.inf if logged or not one.memory_gib else one.memory_gib
+        logged = not chip.device_memory and chip.name in self._counts
+        return math.inf if logged or not chip.memory_gib else chip.memory_gib
 
     def _part(self, name: str) -> Accelerator:
         return part(self.accelerators, name)
@@ -144,26 +142,23 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _trained_on(self) -> set[tuple[int | None, float | None, int, str]]:
         """Each batch with its target, and on how many of which accelerator somebody trained it."""
-        systems = [(recipe, recipe.system) for recipe in self.recipes if recipe.system]
         return {
             (recipe.global_batch_size, recipe.tuned_to, system.accelerators, system.accelerator)
-            for recipe, system in systems
+            for recipe in self.recipes
+            if (system := recipe.system)
         }
 
     @cached_property
     def _least_in_a_machine(self) -> float:
         """The fewest accelerators in each of several machines that anybody trained it on; none will do for a contest, whose rules
         name one machine."""
-        one_machine = any(row.code == "contest" for row in self.rows)
-        return min(
-            (row.accelerators // row.nodes for row in self.rows if row.nodes > 1),
-            default=math.inf if one_machine else 0,
-        )
+        none = math.inf if any(row.code == "contest" for row in self.rows) else 0
+        return min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=none)
 
     @cached_property
     def _least_memory(self) -> tuple[float, float]:
         """The least memory of an accelerator, and of all together, in GiB, that anybody trained it with."""
         parts = [(row.accelerators, self._part(row.accelerator)) for row in self.rows]
-        known = [(count, one.memory_gib) for count, one in parts if one.memory_gib and one.device_memory]
-        each, together = (min(sizes, default=0.0) for sizes in ((m for _, m in known), (n * m for n, m in known)))
-        return ROOM * each, ROOM * together
+        sizes = [(count, chip.memory_gib) for count, chip in parts if chip.memory_gib and chip.device_memory]
+        each = min((size for _, size in sizes), default=0.0)
+        return ROOM * each, ROOM * min((count * size for count, size in sizes), default=0.0)

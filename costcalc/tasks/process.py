@@ -34,8 +34,8 @@ class Posterior(Struct, frozen=True, eq=False):
 
     def variance(self, covariance: Floats, own: Floats) -> Floats:
         """Their variances [M], `own` being those before anything was measured [M]."""
-        told = np.linalg.solve(self.factor, covariance.T)
-        return np.asarray(np.maximum(own - (told**2).sum(axis=0), 0.0))
+        explained = np.linalg.solve(self.factor, covariance.T)
+        return np.asarray(np.maximum(own - (explained**2).sum(axis=0), 0.0))
 
 
 def weighted_noise(covariance: Floats, values: Floats, noise: Floats, freedom: float = FREEDOM) -> Floats:

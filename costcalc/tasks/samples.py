@@ -31,7 +31,7 @@ SAME = 1e-9
 NO_COUNT = math.nan  # of reference runs: like no other
 
 
-class Told(NamedTuple):
+class Mean(NamedTuple):
     """One mean of runs: ln(batch), how many accelerators, the year, ln(passes), and the variance of that mean."""
 
     batch: float
@@ -44,42 +44,34 @@ class Told(NamedTuple):
 class SamplesLaw(Struct, frozen=True, eq=False, dict=True):
     """The law of one task and target; `spread` is the standard deviation of ln(passes) from run to run."""
 
-    told: tuple[Told, ...]
+    means: tuple[Mean, ...]
     spread: float
 
     @classmethod
     def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
         """That of these results and reference points."""
-        rows: list[tuple[Result | ReferencePoint, float | None, float]] = [
-            (one, one.counted_passes, SCATTER) for one in results
+        rows: list[tuple[Result | ReferencePoint, float, float | None, float]] = [
+            *((result, result.accelerators, result.counted_passes, SCATTER) for result in results),
+            *((point, NO_COUNT, point.passes, REFERENCE_SCATTER) for point in points),
         ]
-        rows += [(point, point.passes, REFERENCE_SCATTER) for point in points]
-        return cls(
-            tuple(
-                Told(
-                    math.log(row.global_batch_size),
-                    row.accelerators if isinstance(row, Result) else NO_COUNT,
-                    _year(row.published),
-                    math.log(passes),
-                    own**2 + spread**2 / row.runs,
-                )
-                for row, passes, own in rows
-                if row.global_batch_size and passes
-            ),
-            spread,
-        )
+        means = []
+        for row, count, passes, own in rows:
+            if row.global_batch_size and passes:
+                batch, variance = math.log(row.global_batch_size), own**2 + spread**2 / row.runs
+                means.append(Mean(batch, count, _year(row.published), math.log(passes), variance))
+        return cls(tuple(means), spread)
 
     def passes(self, schedules: Sequence[Schedule], day: date) -> Floats:
         """Those of each schedule [N] of a day; NaN where nothing is known, or no batch."""
-        if not self.told:
+        if not self.means:
             return np.full(len(schedules), np.nan)
         _, batches, counts = np.array(schedules, float).reshape(-1, 3).T
-        asked = np.log(batches), counts, np.full(len(schedules), _year(day))
-        return np.exp(self._middle + self._posterior.mean(self._covariance(asked, self._columns[:3])))
+        wanted = np.log(batches), counts, np.full(len(schedules), _year(day))
+        return np.exp(self._middle + self._posterior.mean(self._covariance(wanted, self._columns[:3])))
 
     @cached_property
     def _columns(self) -> tuple[Floats, ...]:
-        return tuple(np.array(self.told).T)
+        return tuple(np.array(self.means).T)
 
     @cached_property
     def _middle(self) -> float:
@@ -87,12 +79,12 @@ class SamplesLaw(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _posterior(self) -> Posterior:
-        *known, passes, variance = self._columns
-        return Posterior.of(self._covariance(known, known), passes - self._middle, variance)
+        *places, passes, variance = self._columns
+        return Posterior.of(self._covariance(places, places), passes - self._middle, variance)
 
     def _covariance(self, a: Sequence[Floats], b: Sequence[Floats]) -> Floats:
         middle = self._columns[0].mean()
-        apart, counts, years = (np.subtract.outer(one, other) for one, other in zip(a, b, strict=True))
+        apart, counts, years = (np.subtract.outer(left, right) for left, right in zip(a, b, strict=True))
         own = OWN**2 + OF_YEAR**2 * np.exp(-np.abs(years) / YEARS) + (OF_COUNT * self.spread) ** 2 * (counts == 0)
         bends = BEND**2 * np.exp(-(apart**2) / (2 * BEND_LENGTH**2))
         slopes = SLOPE**2 * np.outer(a[0] - middle, b[0] - middle)

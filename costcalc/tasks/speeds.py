@@ -92,11 +92,11 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
             widths={calibrated(kind, undated): half_width for kind in KINDS for undated in (True, False)},
         )
 
-    def predicted(self, asked: Systems) -> tuple[Floats, Floats]:
+    def predicted(self, systems: Systems) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
-        across = covariance(asked, self.known)
-        left = self._posterior.variance(across, variance(asked)) + SCATTER**2
-        return asked.mean + self._posterior.mean(across), np.sqrt(left)
+        across = covariance(systems, self.measured)
+        left = self._posterior.variance(across, variance(systems)) + SCATTER**2
+        return systems.mean + self._posterior.mean(across), np.sqrt(left)
 
     def half_widths(self, deviation: Floats, kinds: NDArray[np.int8]) -> Floats:
         """Those of 80 % intervals of ln(samples/s), by the codes of the nearest thing that was measured."""
@@ -105,33 +105,28 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
         """These clusters, each with its work."""
-        parts = [part(self.accelerators, one.accelerator) for one in clusters]
-        total = np.array([max(one.total_accelerators, 1) for one in clusters], float)
-        batches = (
-            np.array(
-                [work.batch or self._middle_batch * many for work, many in zip(works, total.tolist(), strict=True)],
-                float,
-            )
-            / total
-        )
-        most = {name: self._most_at_once(one) for name, one in {one.name: one for one in parts}.items()}
-        batches = np.minimum(batches, [most[one.name] for one in parts])
-        days = [work.day or self._newest(one) for one, work in zip(parts, works, strict=True)]
-        sheets = np.array([_sheet(one) for one in parts], float).reshape(-1, 2)
+        parts = [part(self.accelerators, cluster.accelerator) for cluster in clusters]
+        total = np.array([max(cluster.total_accelerators, 1) for cluster in clusters], float)
+        batches = np.array([work.batch or math.nan for work in works], float) / total
+        batches = np.where(np.isnan(batches), self._middle_batch, batches)
+        most = {name: self._most_at_once(chip) for name, chip in {chip.name: chip for chip in parts}.items()}
+        batches = np.minimum(batches, [most[chip.name] for chip in parts])
+        days = [work.day or self._newest(chip) for chip, work in zip(parts, works, strict=True)]
+        sheets = np.array([_sheet(chip) for chip in parts], float).reshape(-1, 2)
         unknown = 0.0, CHIP
-        told = np.array([self.of_task.chips.get(one.chip, unknown) for one in parts], float).reshape(-1, 2)
+        priors = np.array([self.of_task.chips.get(chip.chip, unknown) for chip in parts], float).reshape(-1, 2)
         log_count = np.log(total / FULL_NODE)
         return Systems(
-            part=np.array([one.name for one in parts], str),
-            chip=np.array([one.chip for one in parts], str),
-            silicon=np.array([one.silicon or one.chip for one in parts], str),
+            part=np.array([chip.name for chip in parts], str),
+            chip=np.array([chip.chip for chip in parts], str),
+            silicon=np.array([chip.silicon or chip.chip for chip in parts], str),
             log_count=log_count,
-            machines=np.log([one.nodes for one in clusters]),
+            machines=np.log([cluster.nodes for cluster in clusters]),
             batch=-np.log1p(self._middle_batch / batches),
             bandwidth=sheets[:, 1],
             year=np.array(days, float) / DAYS_PER_YEAR - MIDDLE_YEAR,
-            mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count.clip(0) + told[:, 0],
-            chip_deviation=told[:, 1],
+            mean=sheets @ (BY_TFLOPS, BY_GB_PER_S) + BY_COUNT * log_count.clip(0) + priors[:, 0],
+            chip_deviation=priors[:, 1],
         )
 
     def _answers(self, works: Sequence[Work], clusters: Sequence[Cluster], layouts: Layouts) -> dict[Work, Answer]:
@@ -140,26 +135,23 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         may = layouts.allowed(works, clusters) & (beyond == 0)
         work, cluster = np.nonzero(may)
         here, tried = [clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()]
-        asked = self.systems(here, tried)
-        mean, deviation = self.predicted(asked)
-        better = [replace(one, accelerator=self._better_part(one.accelerator)) for one in here]
+        systems = self.systems(here, tried)
+        mean, deviation = self.predicted(systems)
+        better = [replace(each, accelerator=self._better_part(each.accelerator)) for each in here]
         mean = np.minimum(mean, self.predicted(self.systems(better, tried))[0])
         log_rate, width = np.full(may.shape, np.nan), np.full(may.shape, np.nan)
-        log_rate[work, cluster] = (
-            np.minimum(mean, self._most(clusters)[cluster]) + asked.log_count + math.log(FULL_NODE)
-        )
+        count = systems.log_count + math.log(FULL_NODE)
+        log_rate[work, cluster] = np.minimum(mean, self._most(clusters)[cluster]) + count
         width[work, cluster] = self.half_widths(deviation, layouts.kinds(clusters)[cluster])
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
-        return {one: Answer(*column) for one, column in zip(works, columns, strict=True)}
+        return {each: Answer(*column) for each, column in zip(works, columns, strict=True)}
 
     def _better_part(self, name: str) -> str:
         """Of a part that nobody trained on, one of the same chip that somebody did and that is no worse, and so no slower."""
-        one, known = part(self.accelerators, name), {row.accelerator for row in self.rows}
-        parts = () if name in known else map(self.accelerators.get, sorted(known))
-        return next(
-            (each.name for each in parts if each and each.chip == one.chip and each.is_no_worse_than(one)), name
-        )
+        chip, used = part(self.accelerators, name), {row.accelerator for row in self.rows}
+        parts = () if name in used else map(self.accelerators.get, sorted(used))
+        return next((each.name for each in parts if each and each.is_no_worse_than(chip)), name)
 
     @cached_property
     def layouts(self) -> Layouts:
@@ -167,7 +159,7 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         return Layouts(self.rows, self.accelerators, self.network_gib, self.recipes)
 
     @cached_property
-    def known(self) -> Systems:
+    def measured(self) -> Systems:
         """The systems of the rows [N]."""
         clusters = [Cluster(row.accelerator, row.system.accelerators_per_node, row.nodes) for row in self.rows]
         return self.systems(clusters, [Work(row.global_batch_size, row.known_on.toordinal()) for row in self.rows])
@@ -180,39 +172,41 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _posterior(self) -> Posterior:
         noise = np.full(len(self.rows), SCATTER**2)
-        return Posterior.of(covariance(self.known, self.known), self.rates - self.known.mean, noise)
+        return Posterior.of(covariance(self.measured, self.measured), self.rates - self.measured.mean, noise)
 
     def _most(self, clusters: Sequence[Cluster]) -> Floats:
         """ln(samples/s of one accelerator) that arithmetic allows [C]: the share of its 16-bit peak that anybody reached with 16
         bits, or on a chip of eight that nobody trained on, that two others of its time did. Infinite where neither is known."""
-        parts = [part(self.accelerators, one.accelerator) for one in clusters]
-        shares = [self._share_of_others(one) if one.eight_bit else MOST_OF_PEAK for one in parts]
-        peaks = [(one.dense_16bit_tflops or np.inf) / (self.tflop_per_sample or np.nan) for one in parts]
+        parts = [part(self.accelerators, cluster.accelerator) for cluster in clusters]
+        shares = [self._share_of_others(chip) if chip.eight_bit else MOST_OF_PEAK for chip in parts]
+        peaks = [(chip.dense_16bit_tflops or np.inf) / (self.tflop_per_sample or np.nan) for chip in parts]
         return np.nan_to_num(np.log(np.multiply(shares, peaks)), nan=np.inf)
 
-    def _share_of_others(self, one: Accelerator) -> float:
+    def _share_of_others(self, accelerator: Accelerator) -> float:
         """The share that the second busiest chip of eight bits that is no newer reached, that of the only one; infinite without
         any, and if this chip is among all."""
-        older = sorted(share for chip, (year, share) in self._shares.items() if year <= (one.introduced or year))
-        return math.inf if one.chip in self._shares or not older else older[-2:][0]
+        older = sorted(
+            share for chip, (year, share) in self._shares.items() if year <= (accelerator.introduced or year)
+        )
+        return math.inf if accelerator.chip in self._shares or not older else older[-2:][0]
 
     @cached_property
     def _shares(self) -> dict[str, tuple[int, float]]:
         """The year of each chip with eight bits, and the largest share of its 16-bit peak that it was kept busy with."""
         shares: dict[str, tuple[int, float]] = {}
         for row in self.rows:
-            one = part(self.accelerators, row.accelerator)
-            if one.eight_bit and one.dense_16bit_tflops and self.tflop_per_sample:
-                reached = row.images_per_second / row.accelerators * self.tflop_per_sample / one.dense_16bit_tflops
-                shares[one.chip] = max(shares.get(one.chip, (0, 0.0)), (one.introduced or 0, reached))
+            chip = part(self.accelerators, row.accelerator)
+            if chip.eight_bit and chip.dense_16bit_tflops and self.tflop_per_sample:
+                reached = row.images_per_second / row.accelerators * self.tflop_per_sample / chip.dense_16bit_tflops
+                shares[chip.chip] = max(shares.get(chip.chip, (0, 0.0)), (chip.introduced or 0, reached))
         return shares
 
-    def _most_at_once(self, one: Accelerator) -> float:
+    def _most_at_once(self, chip: Accelerator) -> float:
         """The largest batch that one such accelerator is known to hold: what somebody trained on its chip, or else on any, as far
         as its memory goes; larger ones are trained in several steps."""
         every = [(part(self.accelerators, row.accelerator), row) for row in self.rows if row.global_batch_size]
-        alike = [(other, row) for other, row in every if other.chip == one.chip] or every
-        held = [(row.global_batch_size or 0) / row.accelerators * _room(one, other) for other, row in alike]
+        alike = [(other, row) for other, row in every if other.chip == chip.chip] or every
+        held = [(row.global_batch_size or 0) / row.accelerators * _room(chip, other) for other, row in alike]
         return max(held, default=math.inf)
 
     @cached_property
@@ -221,9 +215,9 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         batches = [row.global_batch_size / row.accelerators for row in self.rows if row.global_batch_size]
         return float(np.median(batches)) if batches else 1.0
 
-    def _newest(self, one: Accelerator) -> int:
+    def _newest(self, chip: Accelerator) -> int:
         """The day of the newest software on a part, else on its chip, else on any."""
-        return self._days.get(one.name) or self._days.get(one.chip) or max(self._days.values())
+        return self._days.get(chip.name) or self._days.get(chip.chip) or max(self._days.values())
 
     @cached_property
     def _days(self) -> dict[str, int]:
@@ -239,15 +233,15 @@ def _work(recipe: Recipe) -> Work:
     return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.system.accelerators if recipe.system else 1)
 
 
-def _sheet(one: Accelerator) -> tuple[float, float]:
+def _sheet(chip: Accelerator) -> tuple[float, float]:
     """ln of arithmetic and bandwidth beside usual ones, 0 where the data sheet does not say or memory lies on the chip."""
-    tflops = math.log(one.dense_16bit_tflops / USUAL_TFLOPS) if one.dense_16bit_tflops else 0.0
-    bandwidth = one.memory_bandwidth_gb_per_s if one.device_memory else None
+    tflops = math.log(chip.dense_16bit_tflops / USUAL_TFLOPS) if chip.dense_16bit_tflops else 0.0
+    bandwidth = chip.memory_bandwidth_gb_per_s if chip.device_memory else None
     return tflops, math.log(bandwidth / USUAL_GB_PER_S) if bandwidth else 0.0
 
 
-def _room(one: Accelerator, other: Accelerator) -> float:
+def _room(chip: Accelerator, other: Accelerator) -> float:
     """The share of what another accelerator's memory holds that this one's does, 1 where either has none beside the chip."""
-    if not (one.device_memory and other.device_memory and one.memory_gib and other.memory_gib):
+    if not (chip.device_memory and other.device_memory and chip.memory_gib and other.memory_gib):
         return 1.0
-    return min(1.0, one.memory_gib / other.memory_gib)
+    return min(1.0, chip.memory_gib / other.memory_gib)

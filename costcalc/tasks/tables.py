@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from importlib import resources
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -141,6 +141,9 @@ class Round(Struct, frozen=True):
     code: Code
 
 
+OfTask = TypeVar("OfTask", Result, ReferencePoint, Partway)
+
+
 @cache
 def tasks() -> Mapping[str, Task]:
     """All tasks by name. Raises TableError."""
@@ -157,30 +160,28 @@ def rounds() -> Mapping[str, Round]:
 @cache
 def results() -> Mapping[str, tuple[Result, ...]]:
     """The results of each task. Raises TableError."""
-    found: dict[str, list[Result]] = defaultdict(list)
-    for result in typed(f"{RESULTS}.csv", [_result(line) for line in _lines(RESULTS)], Result):
-        found[result.task].append(result)
-    return {task: tuple(some) for task, some in found.items()}
+    return _by_task(typed(f"{RESULTS}.csv", [_result(line) for line in _lines(RESULTS)], Result))
 
 
 @cache
 def reference_points() -> Mapping[str, tuple[ReferencePoint, ...]]:
     """The reference points of each task. Raises TableError."""
-    found: dict[str, list[ReferencePoint]] = defaultdict(list)
     days = {each.round: each.published for each in rounds().values()}
     lines = [{**line, "published": days[str(line["version"]).removesuffix(".0")]} for line in _lines(POINTS)]
-    for point in typed(f"{POINTS}.csv", lines, ReferencePoint):
-        found[point.task].append(point)
-    return {task: tuple(some) for task, some in found.items()}
+    return _by_task(typed(f"{POINTS}.csv", lines, ReferencePoint))
 
 
 @cache
 def partway() -> Mapping[str, tuple[Partway, ...]]:
     """What runs of a task pass on their way, the smallest share first. Raises TableError."""
-    found: dict[str, list[Partway]] = defaultdict(list)
-    for each in typed(f"{PARTWAY}.csv", _lines(PARTWAY), Partway):
-        found[each.task].append(each)
-    return {task: tuple(some) for task, some in found.items()}
+    return _by_task(typed(f"{PARTWAY}.csv", _lines(PARTWAY), Partway))
+
+
+def _by_task(rows: Iterable[OfTask]) -> Mapping[str, tuple[OfTask, ...]]:
+    by_task: dict[str, list[OfTask]] = defaultdict(list)
+    for row in rows:
+        by_task[row.task].append(row)
+    return {task: tuple(some) for task, some in by_task.items()}
 
 
 def benchmarks() -> tuple[str, ...]:
@@ -219,5 +220,5 @@ def _result(line: Mapping[str, object]) -> Mapping[str, object]:
     if held is None:
         raise TableError(f"{RESULTS}.csv: {line['round']} is no round of {ROUNDS}.csv")
     place = f"{held.repository}, {line['organisation']} {line['system']}"
-    known = {"name": line["result"], "published": line["published"] or held.published, "source": f"github {place}"}
-    return {**line, **known, "repeats": bool(line["repeats"]), "outlier": bool(line["outlier"])}
+    facts = {"name": line["result"], "published": line["published"] or held.published, "source": f"github {place}"}
+    return {**line, **facts, "repeats": bool(line["repeats"]), "outlier": bool(line["outlier"])}

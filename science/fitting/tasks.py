@@ -37,7 +37,7 @@ class Measured(Struct, frozen=True, eq=False):
     def of(cls, task: Task, evidence: Evidence) -> Measured:
         """Those of a task's evidence."""
         speeds = TaskSpeeds(evidence.throughputs, evidence.accelerators, OfTask({}))
-        return cls(task, speeds.known, speeds.rates - speeds.known.mean)
+        return cls(task, speeds.measured, speeds.rates - speeds.measured.mean)
 
 
 def fitted_tasks(beside: Evidence, without: frozenset[str] = frozenset()) -> Fitted:
