@@ -56,7 +56,8 @@ test: setup build/launchers/installed $(if $(filter whole,$(TESTS)),build/traini
 # without servers, and without the dearest files of these rooms
 NOT_QUICK := $(addprefix tests/costcalc/,test_estimate_laws.py test_memory.py test_picks.py test_spot_rates.py \
 	catalogue/test_catalogue.py costing/test_bills.py costing/test_own_terms.py duration/test_best_recipe.py \
-	duration/test_training_matrix.py machine_limits/test_answers.py throughput/test_measurements.py throughput/test_speed_laws.py) \
+	duration/test_training_matrix.py machine_limits/test_answers.py throughput/test_laws.py throughput/test_measurements.py \
+	throughput/test_speed_laws.py) \
 	$(addprefix tests/pricing/packaged/,test_catalogue.py test_editions.py test_offers.py test_owned.py) \
 	$(addprefix tests/api/questions/,test_contradictions.py test_elsewhere.py test_links.py)
 quick: setup

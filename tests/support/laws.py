@@ -1,24 +1,17 @@
-"""How often answered speeds break a law, over all recipes, accelerators and counts: `python -m tools.laws`.
-
-Exit status 1 when one is broken. A larger network may be faster where what was measured of the smaller one keeps that slow; these
-places are counted apart, and the answers say so.
-"""
+"""How far answered speeds are from breaking a law, over all recipes of a network, accelerators and counts."""
 
 from __future__ import annotations
 
-import sys
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 
-from costcalc import load_evidence
 from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.throughput import SpeedModel
-from costcalc.throughput.prediction import LOWER, TRANSFERRED, same_work
+from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe
 from costcalc.units import Flags, Floats
 
@@ -32,14 +25,13 @@ EQUAL = 1 + 1e-6  # rates nearer than this
 class Speeds(NamedTuple):
     """A network's recipes on every accelerator in every shape: images/s of one accelerator [R, A, S, P], NaN where refused, and
     half the width of the 80 % range of ln(rate) [R, A, S]. `measured` marks counts of an accelerator that somebody measured the
-    code with [R, A, S], `slow` places where measurements keep a network slower than larger ones [R, A, S]."""
+    code with [R, A, S]."""
 
     model: Model
     recipes: Sequence[Recipe]
     each: Floats
     half_width: Floats
     measured: Flags
-    slow: Flags
 
 
 def speeds(evidence: Evidence, parts: Sequence[Accelerator], networks: Iterable[Model]) -> Iterator[Speeds]:
@@ -53,8 +45,8 @@ def speeds(evidence: Evidence, parts: Sequence[Accelerator], networks: Iterable[
             table = model.speeds(recipes, clusters, evidence.recipes_of_larger(network.name))
             shape = len(recipes), len(parts), len(SHAPES)
             each = IMAGES_PER_EPOCH / table.seconds_per_epoch / count
-            measured, slow = (table.kind == TRANSFERRED).reshape(shape), (table.beside_larger == LOWER).reshape(shape)
-            yield Speeds(network, recipes, each.reshape(*shape, -1), table.width_80.reshape(shape), measured, slow)
+            measured = (table.kind == TRANSFERRED).reshape(shape)
+            yield Speeds(network, recipes, each.reshape(*shape, -1), table.width_80.reshape(shape), measured)
 
 
 def more_than_linear(of: Speeds, _: Sequence[Accelerator]) -> Floats:
@@ -95,55 +87,3 @@ HELD = {
     "the 80 % ranges of a count and of twice the count lie apart": ranges_apart,
 }
 """Laws that the speed model holds, and how far above each of them every place [R, ...] is, 1 being just allowed."""
-
-
-class Pair(NamedTuple):
-    """The same code with two networks of a series, at the same size and batch: the larger one's rate over the smaller one's
-    [A, S, P], and where measurements keep the smaller one slow [A, S]."""
-
-    name: str
-    excess: Floats
-    slow: Flags
-
-
-def larger_and_faster(found: Sequence[Speeds]) -> Iterator[Pair]:
-    """All pairs of networks of a series."""
-    alike: dict[object, list[tuple[Model, Floats, Flags]]] = defaultdict(list)
-    for of in found:
-        for recipe, each, slow in zip(of.recipes if of.model.series else (), of.each, of.slow, strict=False):
-            alike[of.model.series, same_work(recipe)].append((of.model, each, slow))
-    for members in alike.values():
-        for (small, fast, slow), (large, slower, _) in permutations(members, 2):
-            if large.is_larger_than(small):
-                phases = min(fast.shape[-1], slower.shape[-1])
-                yield Pair(f"{large.name} and {small.name}", slower[..., :phases] / fast[..., :phases], slow)
-
-
-def main() -> int:
-    """Prints one line for each law."""
-    evidence = load_evidence()
-    parts = list(evidence.accelerators.values())
-    found = list(speeds(evidence, parts, evidence.models.values()))
-    held = [_print(law, [(of.model.name, excess(of, parts)) for of in found]) for law, excess in HELD.items()]
-    pairs = list(larger_and_faster(found))
-    larger = "the larger network of a series is faster with the same code"
-    held.append(_print(larger, [(pair.name, np.where(pair.slow[..., None], np.nan, pair.excess)) for pair in pairs]))
-    told = [(pair.name, np.where(pair.slow[..., None], pair.excess, np.nan)) for pair in pairs]
-    _print(f"{larger}, and what was measured of the smaller one stands", told)
-    return int(any(held))
-
-
-def _print(law: str, named: Iterable[tuple[str, Floats]]) -> int:
-    """How often it is broken, which is returned too, and where most."""
-    counts = [
-        (np.nanmax(excess, initial=0), name, int((excess > EQUAL).sum()), int(np.isfinite(excess).sum()))
-        for name, excess in named
-    ]
-    (most, worst, *_), broken = max(counts, default=(0.0, "", 0, 0)), sum(number for _, _, number, _ in counts)
-    asked = sum(number for *_, number in counts)
-    print(f"{broken:7,} of {asked:9,}: {law}" + f"; most, {most:.2f} times: {worst}" * bool(broken))
-    return broken
-
-
-if __name__ == "__main__":
-    sys.exit(main())

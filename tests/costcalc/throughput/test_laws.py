@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from support import laws
 from support.engine import evidence
 from support.sampled import sampled
 
 from costcalc.hardware import Accelerator
-from costcalc.training import Phase, System
-from tools import laws
+from costcalc.training import Phase
 
 PARTS = [
     Accelerator("small", "NVIDIA", 40, 300, 1500, 400, 2020, "sheet", chip="chip"),
@@ -23,7 +23,7 @@ def packaged_evidence():
 
 
 def networks_with_several_recipes_and_some_others(evidence):
-    """`python -m tools.laws` asks about all."""
+    """At night all."""
     several = [each for each in evidence.models.values() if len(evidence.recipes_of(each.name)) > 2]
     return {each.name: each for each in [*sampled(several, 3), *sampled(evidence.models.values(), 24)]}.values()
 
@@ -48,7 +48,7 @@ def level(packaged_evidence):
     model = packaged_evidence.models["resnet50"]
     recipe = replace(packaged_evidence.recipes_of("resnet50")[0], phases=(Phase(224, 0, 1),))
     shape = 1, len(PARTS), len(laws.SHAPES)
-    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1), *np.zeros((2, *shape), bool))
+    return laws.Speeds(model, [recipe], np.full((*shape, 1), 1000.0), np.full(shape, 0.1), np.zeros(shape, bool))
 
 
 def test_equal_rates_break_none(level):
@@ -87,34 +87,3 @@ def test_ranges_that_do_not_touch_are_apart(level):
     assert np.nanmax(laws.ranges_apart(level, PARTS)) > 1
     level.measured[0, 0] = True
     assert np.nanmax(laws.ranges_apart(level, PARTS)) < 1  # measured apart
-
-
-def logged(level, packaged_evidence, model, rate):
-    """The recipe with another network of the series, logged at this rate on eight V100."""
-    eight = System("V100", 8, 1)
-    recipe = replace(level.recipes[0], system=eight, images_per_second=rate, phases=(Phase(224, 0, 1, rate),))
-    return level._replace(model=packaged_evidence.models[model], recipes=[recipe])
-
-
-def test_networks_of_a_series_are_compared_by_their_size(level, packaged_evidence):
-    small = logged(level, packaged_evidence, "resnet50", 3000.0)
-    deeper = logged(level, packaged_evidence, "resnet101", 2000.0)._replace(each=level.each * 1.2)
-    other = level._replace(model=packaged_evidence.models["resnet101_v1d"])
-    [pair] = laws.larger_and_faster([small, deeper, other])
-    assert (pair.name, pair.slow.any()) == ("resnet101 and resnet50", False)
-    assert pair.excess == pytest.approx(np.full(level.each[0].shape, 1.2))
-    kept_slow = small._replace(slow=np.ones_like(small.slow))
-    [told] = laws.larger_and_faster([kept_slow, deeper])
-    assert told.slow.all()
-
-
-def test_a_broken_law_is_an_exit_status(monkeypatch, capsys, level, packaged_evidence):
-    monkeypatch.setattr(
-        laws, "load_evidence", lambda: replace(packaged_evidence, accelerators={p.name: p for p in PARTS})
-    )
-    deeper = level._replace(model=packaged_evidence.models["resnet101"])
-    monkeypatch.setattr(laws, "speeds", lambda *_: [level, deeper])
-    assert laws.main() == 0
-    level.each[0, 0, 3] = 1100.0
-    assert laws.main() == 1
-    assert "most, 1.10 times: resnet50" in capsys.readouterr().out
