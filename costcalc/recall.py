@@ -144,8 +144,8 @@ class Recall(Struct, frozen=True, dict=True):
     def offers(self, rows: Collection[int]) -> dict[int, Offer]:
         """The offers in these rows of the catalogue."""
         name = ref(self.catalogue), "offers"
-        known = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES))
-        return dict(zip(rows, known.each(self.catalogue.offer, [(row, (row,)) for row in rows]), strict=True))
+        offers = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES))
+        return dict(zip(rows, offers.each(self.catalogue.offer, [(row, (row,)) for row in rows]), strict=True))
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
         """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""

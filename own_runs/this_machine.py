@@ -81,8 +81,8 @@ def with_this_machine(evidence: Evidence) -> Evidence:
 def _known_name(processors: Processors) -> str | None:
     """The known processor all of whose words this one's name has, or the one of its generation."""
     words = set(NO_DETAIL.sub(" ", brand()).split())
-    known = (each.name for each in processors.named.values() if each.vendor not in GRAPHICS)
-    match = next((name for name in known if set(name.split()) <= words), None)
+    names = (each.name for each in processors.named.values() if each.vendor not in GRAPHICS)
+    match = next((name for name in names if set(name.split()) <= words), None)
     return match or GENERATIONS.get((brand(), _facts().get("cpu family", "")))
 
 

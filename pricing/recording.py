@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 FILE = "answers.json"
@@ -17,7 +16,7 @@ class Recording:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         self._secrets = sorted(filter(None, secrets), key=len, reverse=True)
-        self._answers: list[dict[str, Any]] = []
+        self._answers: list[dict[str, object]] = []
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -25,7 +24,7 @@ class Recording:
     def keep(self, method: str, url: str, content: bytes, question: str = "") -> None:
         """Add the answer to a request, without secrets, also in its query. `question` says what the address does not."""
         address = urlsplit(self._cut(url))
-        answer: dict[str, Any] = {"method": method, "path": address.path or "/"}
+        answer: dict[str, object] = {"method": method, "path": address.path or "/"}
         if query := dict(parse_qsl(address.query)):
             answer["query"] = query
         if question:

@@ -44,7 +44,8 @@ class _Clock:
     def seconds(self, name: str, cell: object) -> float | None:
         """Seconds since the first row, or of the row itself where `kind` is span; None where the cell tells no time."""
         plain = name.casefold()
-        moment = _span(cell) if plain in SPANS or plain == "timestamp" else None
+        span = HOURS_MINUTES_SECONDS.fullmatch(str(cell)) if plain in SPANS or plain == "timestamp" else None
+        moment = float(span[1] or 0) * SECONDS_PER_HOUR + float(span[2]) * 60 + float(span[3]) if span else None
         if plain in SPANS and moment is not None:
             self.kind = "span"
             return moment
@@ -57,11 +58,6 @@ class _Clock:
         self.kind, self._last = "date", moment
         self._first = moment if self._first is None else self._first
         return moment - self._first
-
-
-def _span(cell: object) -> float | None:
-    parts = HOURS_MINUTES_SECONDS.fullmatch(str(cell))
-    return float(parts[1] or 0) * SECONDS_PER_HOUR + float(parts[2]) * 60 + float(parts[3]) if parts else None
 
 
 def _moment(cell: object) -> float | None:

@@ -58,8 +58,8 @@ def provider(code: str) -> Provider:
 
 def known_provider(word: str) -> Provider | None:
     """The provider of this code or name, in any case; None of any other word."""
-    known = _providers().items()
-    return next((each for (code, _), each in known if word.casefold() in (code, each.name.casefold())), None)
+    providers = _providers().items()
+    return next((each for (code, _), each in providers if word.casefold() in (code, each.name.casefold())), None)
 
 
 def billed(offer: Offer) -> Offer:

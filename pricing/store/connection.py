@@ -88,7 +88,7 @@ class Database:
             raise self._gone()
 
     def key(self) -> bytes:
-        """Random, and the same for all who share this database."""
+        """Random, and the same for all who share this database: by it tokens are known here."""
         with self.reading() as connection:
             return bytes(connection.execute(select(identity.c.key)).scalar_one())
 

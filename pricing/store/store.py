@@ -69,7 +69,7 @@ class SourceState(Struct, frozen=True):
     observed_at: datetime | None = None
 
 
-class Store:
+class Store(Database):
     """Opens, creating and migrating as needed, an SQLite file or a PostgreSQL database. Raises StoreUnavailable.
 
     Without a URL it is an SQLite file in the user's data folder. `wait_seconds` is how long to wait for another writer. Raises
@@ -78,31 +78,17 @@ class Store:
     """
 
     def __init__(self, url: str | None = None, wait_seconds: float = 120, expected: str | None = None) -> None:
-        self._database = Database(url or default_url(), wait_seconds, expected)
-
-    @property
-    def address(self) -> str:
-        """The store's address, without a password."""
-        return self._database.address
-
-    @property
-    def identity(self) -> str:
-        """Which store was opened."""
-        return self._database.identity
-
-    def check_identity(self) -> None:
-        """Raises StoreGone if another store has taken the place of the one that was opened."""
-        self._database.check_identity()
+        super().__init__(url or default_url(), wait_seconds, expected)
 
     def current_snapshot_id(self) -> str | None:
         """The newest published snapshot, or None in an empty store. Cheap: one row by its primary key."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             row = snapshots.newest(connection)
         return row.id if row else None
 
     def load(self, snapshot_id: str) -> Catalogue:
         """The catalogue of one of the newest snapshots, which knows all moments since its book began. Raises SnapshotGone."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             kept = snapshots.book_of_snapshot(connection, snapshot_id)
         if kept is None:
             raise SnapshotGone(f"snapshot {snapshot_id} is not kept in {self.address} any more")
@@ -111,12 +97,12 @@ class Store:
 
     def load_at(self, moments: Iterable[datetime]) -> Catalogue:
         """A catalogue that knows these moments too. Raises SnapshotGone in an empty store."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             return snapshots.catalogue_at(connection, moments)
 
     def load_history(self, instance_types: Collection[str]) -> Catalogue:
         """A catalogue of all that was ever observed of these machine types (case ignored)."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             row, book = snapshots.newest(connection), snapshots.observed_of_types(connection, instance_types)
         return book.catalogue(row.id, read_gaps(row.gaps))
 
@@ -130,89 +116,89 @@ class Store:
         Raises PackagedTableError, StoreBusy.
         """
         digest = packaged_digest(folder)
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             current = snapshots.newest(connection)
             if current and has_edition(connection, digest):
                 return str(current.id)
         prices = read_packaged(folder)
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             merge_packaged(connection, prices, now)
             return str(snapshots.newest(connection).id)
 
     def publish(self, results: Sequence[SourceResult], now: datetime) -> Published:
         """Write a whole refresh as the next snapshot, or nothing. Raises StoreBusy if another refresh does not finish."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             return publish(connection, results, now)
 
     def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
         """Every rate and every time that it was seen again, but for those of the sources in `without`."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             catalogue = snapshots.observed_by_others(connection, without).catalogue("")
         return tuple(dict.fromkeys(map(catalogue.offer, range(len(catalogue)))))
 
     def load_without(self, origins: Collection[str]) -> Catalogue:
         """The catalogue of the newest snapshot without the rates of these sources."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             row = snapshots.newest(connection)
             return snapshots.current_by_others(connection, origins).catalogue(row.id if row else "")
 
     def standing_offers(self, origin: str) -> tuple[Offer, ...]:
         """What a source last said of each of its offers that has not ended."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             return tuple(standing_offers(snapshots.newest_book(connection), origin))
 
     def withdraw(self, origin: str, keys: frozenset[Key], by: By) -> Published:
         """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             published = withdraw(connection, origin, keys, by.at)
             gone = shortened(ended_names([offer for _, offer in published.ended]))
             note(connection, by, "withdrew", f"{origin}: {gone}")
             return published
 
     def gaps(self) -> tuple[Gap, ...]:
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return open_gaps(connection)
 
     def quarantined(self) -> list[Quarantined]:
         """The rates that the last listings held and the checks left out."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return quarantined(connection)
 
     def quarantine_of(self, origin: str) -> tuple[list[Quarantined], frozenset[Rate]]:
         """The rates of a source that are left out, and those that were released."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return quarantined(connection, origin), accepted(connection, origin)
 
     def release(self, rates: Sequence[Quarantined], by: By) -> None:
         """Let these rates pass the checks from the next refresh on. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             release(connection, rates, by.at)
             for each in rates:
                 note(connection, by, "released", f"{each.origin}: {' '.join(filter(None, each.key.values()))}")
 
     def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
         """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             book = snapshots.newest_book(connection)
         rows = np.fromiter((each.row for each in book.last(origin).values()), np.int64)
         return dict(zip(book.keys(rows), map(from_nanos, book.named["hourly"][rows].tolist()), strict=True))
 
     def own_runs(self) -> tuple[OwnRun, ...]:
         """What people measured or ran themselves, the oldest first."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             rows = connection.execute(select(own_runs).order_by(own_runs.c.added_at, own_runs.c.id))
             return tuple(OwnRun(**row._mapping) for row in rows)
 
     def add_own_run(self, run: OwnRun, by: By) -> None:
         """Keep a run; one of the same id gives way to it. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             connection.execute(delete(own_runs).where(own_runs.c.id == run.id))
             connection.execute(insert(own_runs), asdict(run))
             note(connection, by, "added", f"{run.kind} {run.id}")
 
     def remove_own_run(self, id: str, by: By) -> None:
         """Forget the run of this id. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             connection.execute(delete(own_runs).where(own_runs.c.id == id))
             note(connection, by, "removed", id)
 
@@ -220,53 +206,49 @@ class Store:
         """Have the runs of these owners belong to others. Raises StoreBusy."""
         if not any(run.owner in owners for run in self.own_runs()):
             return
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             for owner, new in owners.items():
                 connection.execute(update(own_runs).where(own_runs.c.owner == owner).values(owner=new))
 
-    def key(self) -> bytes:
-        """Random, and the same for all who share this store: by it tokens are known here."""
-        return self._database.key()
-
     def sign_in_of(self, id: str) -> SignIn | None:
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(select(sign_ins).where(sign_ins.c.id == id)).first()
             return SignIn(**row._mapping) if row else None
 
     def sign_ins(self) -> dict[str, SignIn]:
         """Every sign-in by its id."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return {row.id: SignIn(**row._mapping) for row in connection.execute(select(sign_ins))}
 
     def add_sign_in(self, sign_in: SignIn, now: datetime) -> None:
         """Keep a sign-in, and forget those that have ended. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             connection.execute(delete(sign_ins).where(sign_ins.c.until <= now))
             connection.execute(insert(sign_ins), asdict(sign_in))
 
     def end_sign_in(self, id: str) -> None:
         """End the sign-in of this id. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             connection.execute(delete(sign_ins).where(sign_ins.c.id == id))
 
     def take(self, lease: Lease, now: datetime) -> datetime | None:
         """Take a lease, or return when it is worth asking again. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             return leases.take(connection, lease, now)
 
     def give_back(self, lease: Lease, now: datetime, *, done: bool) -> None:
         """End a lease; `done` says that its work needs nobody until it is due again. Raises StoreBusy."""
-        with self._database.writing() as connection:
+        with self.writing() as connection:
             leases.give_back(connection, lease, now, done=done)
 
     def changes(self, most: int) -> list[Change]:
         """The latest changes with their authors, oldest first."""
-        with self._database.reading() as connection:
+        with self.reading() as connection:
             return newest_changes(connection, most)
 
     def status(self) -> list[SourceState]:
         """How each source that was ever asked last fared, by name."""
-        with self._database.reading(bulk=True) as connection:
+        with self.reading(bulk=True) as connection:
             rows = connection.execute(select(source_status).order_by(source_status.c.name)).all()
             book = snapshots.newest_book(connection)
         seen = {name: book.named["seen"][book.rows_of(name)] for name in book.origins}

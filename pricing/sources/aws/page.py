@@ -91,7 +91,7 @@ def _tried(read: Callable[[], Read], part: str, faults: list[Gap]) -> Read | Non
         return None
 
 
-def _listed(document: Any, location: Location) -> list[Seen]:
+def _listed(document: Mapping[str, object], location: Location) -> list[Seen]:
     try:
         machines = convert(rows_of(document, location), dict[str, Listed])
     except ValidationError as error:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Struct, ValidationError, convert
 
@@ -40,7 +39,7 @@ def regions_listed(api: Endpoint) -> list[Location]:
     return [each for each in locations.values() if each.type == REGION]
 
 
-def read_map(api: Endpoint, path: str) -> dict[str, Any]:
+def read_map(api: Endpoint, path: str) -> dict[str, object]:
     """One document. Raises SourceError."""
     content = api.bytes(path)
     try:

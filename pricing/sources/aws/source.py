@@ -55,16 +55,13 @@ class Aws:
         calls = open_calls(self._environment, self._http.recording)
         if calls is None:
             raise CredentialsMissing(NO_CREDENTIALS)
-        only = separated(ONLY_REGIONS.read(self._environment))
-        return Account(calls, packaged_machines("aws"), separated(REGIONS), only, self._services()).collect(now)
-
-    def _services(self) -> tuple[Service, ...]:
-        """The services beside the price list: capacity blocks only if a setting asks for them."""
-        blocks = CapacityBlocks(block_days(self._environment), self._pause)
-        terms = frozenset(f"{days}d" for days in blocks.days)
-        scope = Scope(purchase_options=frozenset({PurchaseOption.CAPACITY_BLOCK.value}), terms=terms)
-        capacity_blocks = Service("capacity blocks", scope, blocks.collect, always_priced=False)
-        return (*SERVICES, capacity_blocks) if blocks.days else SERVICES
+        only, services = separated(ONLY_REGIONS.read(self._environment)), list(SERVICES)
+        if days := block_days(self._environment):
+            terms = frozenset(f"{count}d" for count in days)
+            scope = Scope(purchase_options=frozenset({PurchaseOption.CAPACITY_BLOCK.value}), terms=terms)
+            blocks = CapacityBlocks(days, self._pause)
+            services.append(Service("capacity blocks", scope, blocks.collect, always_priced=False))
+        return Account(calls, packaged_machines("aws"), separated(REGIONS), only, services).collect(now)
 
 
 def _missing(environment: Environment) -> str | None:

@@ -193,16 +193,13 @@ def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datet
     if added is None:
         refused = "Google machines without the accelerator's price refused"
         raise LeftOut(refused, f"{row.instance_type} {row.region}", row.instance_type)
-    place = ("gcp", row.region, row.instance_type)
-    yield from (_with_parts(offer, added) for offer in _offers(place, rented, _sum(_rates(row), added), now))
+    place, host = ("gcp", row.region, row.instance_type), _rates(row)
+    pairs = (host.on_demand, added.on_demand), (host.spot, added.spot)
+    sums = Rates(*(rate + more if rate and more else None for rate, more in pairs))
+    yield from (_with_parts(offer, added) for offer in _offers(place, rented, sums, now))
     if added.on_demand is None:
         refused = "Google's on-demand rates that look like calendar mode refused"
         raise LeftOut(refused, f"{name} {row.region}", row.instance_type)
-
-
-def _sum(host: Rates, added: Rates) -> Rates:
-    pairs = (host.on_demand, added.on_demand), (host.spot, added.spot)
-    return Rates(*(rate + more if rate and more else None for rate, more in pairs))
 
 
 def _with_parts(offer: Offer, added: Rates) -> Offer:

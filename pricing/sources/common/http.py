@@ -12,6 +12,7 @@ from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3 import BaseHTTPResponse
 from urllib3.util import Retry
 
 from pricing.recording import Recording
@@ -83,7 +84,7 @@ class _BoundedRetry(Retry):
 
     One that throttles without it is left alone for a minute."""
 
-    def get_retry_after(self, response: Any) -> float | None:
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, LONGEST_RETRY_AFTER_SECONDS)
 

@@ -51,6 +51,7 @@ COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
 CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
 PAGE_SIZE = 5000  # the most it gives
 MOST_PAGES = 1000
+UNREAD = (SkipReason.UNREADABLE, SkipReason.OTHER_CURRENCY)  # of SKUs that may hold a rate of ours
 NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
 
 
@@ -84,9 +85,12 @@ class Gcp:
         shapes, shape_gaps, no_inventory = self._shapes()
         slices, no_slices = self._slices()
         sold, rate_gaps = offers((*shapes, *slices), book, now)
-        sku_gaps = gaps_of_skus((sku for sku in read if isinstance(sku, Skipped)), book)
+        skipped = [sku for sku in read if isinstance(sku, Skipped)]
+        sku_gaps = gaps_of_skus(skipped, book)
         reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
-        whole = () if (*refused, *no_inventory, *no_slices) or any(map(_is_unread, read)) else (EVERYTHING,)
+        whole = (
+            () if (*refused, *no_inventory, *no_slices) or any(sku.why in UNREAD for sku in skipped) else (EVERYTHING,)
+        )
         return Collected(sold, tuple(Gap("gcp", reason) for reason in reasons), whole=whole)
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
@@ -139,11 +143,6 @@ class Gcp:
             raise SourceError(f"gcp: {error}") from None
         except ValidationError as error:
             raise SchemaChanged(f"gcp: a page of service {service} has changed its shape: {error}") from None
-
-
-def _is_unread(sku: Sku | Skipped) -> bool:
-    """Whether a rate of ours may be missing for it."""
-    return isinstance(sku, Skipped) and sku.why in (SkipReason.UNREADABLE, SkipReason.OTHER_CURRENCY)
 
 
 def _missing(environment: Environment) -> str | None:

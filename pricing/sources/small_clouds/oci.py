@@ -8,6 +8,7 @@ list doesn't name it, so its rate is flagged `derived`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -26,7 +27,9 @@ from pricing.sources.source import Collected
 
 SOURCE = "Oracle public price list"
 GPU_HOUR = "GPU Per Hour"
-NO_RENTALS = ("NVIDIA AI Enterprise", "Cloud@Customer")  # by the same hour: licences, machines on the user's premises
+NO_RENTAL = re.compile(
+    "NVIDIA AI Enterprise|Cloud@Customer"
+)  # by the same hour: licences, machines on the user's premises
 PREEMPTIBLE_SHARE = Decimal("0.5")
 PREEMPTIBLE = ("VM.GPU2.", "VM.GPU3.")  # the GPU shapes with a spot price in SkyPilot's catalogue of 2026
 
@@ -64,14 +67,11 @@ class Part(Struct, rename="camel"):
 def offers(document: object, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
-    rows = listed("oci", document, "items")
-    return read_rows("oci", filter(_is_rental, rows), lambda row: _offers(convert(row, Part), shapes, now))
-
-
-def _is_rental(row: object) -> bool:
-    if not isinstance(row, dict) or row.get("metricName") != GPU_HOUR:
-        return False
-    return not any(other in f"{row.get('displayName')} {row.get('serviceCategory')}" for other in NO_RENTALS)
+    rows = (
+        row for row in listed("oci", document, "items") if isinstance(row, dict) and row.get("metricName") == GPU_HOUR
+    )
+    rentals = [row for row in rows if not NO_RENTAL.search(f"{row.get('displayName')} {row.get('serviceCategory')}")]
+    return read_rows("oci", rentals, lambda row: _offers(convert(row, Part), shapes, now))
 
 
 def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterator[Offer]:

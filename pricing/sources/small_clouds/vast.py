@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from msgspec import Struct, convert
 
@@ -48,7 +47,7 @@ class Host(Struct):
 
 def collect(api: Endpoint, now: datetime) -> Collected:
     """The cheapest host for each machine and country; one search for each number of accelerators. Raises SourceError."""
-    hosts: dict[Any, Any] = {}
+    hosts: dict[object, object] = {}
     gaps, is_whole = [], True
     for count in COUNTS:
         rows = _search(api, count)

@@ -107,7 +107,7 @@ def test_beside_a_store_that_was_taken_away_no_file_is_made(tmp_path):
 
 def test_a_writer_of_prices_keeps_nobody_waiting(seen, store_url):
     store = Store(store_url)
-    with store._database.writing():
+    with store.writing():
         assert seen.add("a", NOW, NOW + 600)
 
 
