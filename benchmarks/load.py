@@ -4,13 +4,12 @@ Capacity is the rate at which 8 clients that never pause are answered, as soon a
 the workers fill, and an answer takes up to five times as long. The load is 80 % of that. Wanted: no error, the memory of
 each worker flat within 5 % after the first minute, p99 within three times that of a tenth of the capacity. Then twice the
 capacity for half a minute: what is refused is refused within a second, and five seconds later everything is answered again.
-All of it, and a minute of the dearest questions, in the memory that `deploy/kubernetes/web.yaml` gives a server: none is killed.
+All of it, and a minute of the dearest questions, in the memory that `deploy/kubernetes/web.yaml` gives a server.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import threading
@@ -25,14 +24,14 @@ import msgspec
 import psutil
 import yaml
 
-from benchmarks.clients.client import BROKEN, LEFT, PATIENCE_SECONDS, Answered
-from benchmarks.clients.questions import SECRET
-from benchmarks.memory import Group, limited_group, sampled
+from benchmarks.client import AT_ONCE, BROKEN, LEFT, PATIENCE_SECONDS, Answered
+from benchmarks.memory import Peak, sampled
+from benchmarks.questions import SECRET
+from benchmarks.serving import server
 from benchmarks.timing import median, p99, report
-from tools.cluster.cluster import COSTCALC, DEPLOY, Ports, children, status_of
-from tools.cluster.program import Program, clean_environment
+from tools.cluster.cluster import DEPLOY, children
 
-CONNECTIONS, CLOSED_CONNECTIONS = 200, 8
+CONNECTIONS = 200
 FULL, IDLE, OVERLOAD = 0.8, 0.1, 2.0
 OVERLOAD_SECONDS, RECOVERY_SECONDS, DEAREST_SECONDS = 30, 15, 60
 REFUSED = (429, 503)
@@ -45,18 +44,18 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
-    with TemporaryDirectory() as folder, limited_group(shipped_mib()) as group, service(Path(folder), group) as server:
-        phases = Phases(server, given.seed)
+    with TemporaryDirectory() as folder, service(Path(folder)) as asked:
+        phases = Phases(asked, given.seed)
         capacity = phases.capacity()
         idle = phases.ask("a tenth of the capacity", IDLE_SECONDS, IDLE * capacity)
-        with server.memory() as memory:
+        with asked.memory() as memory:
             loaded = phases.ask("80 % of the capacity", given.minutes * 60, FULL * capacity)
         fine = loaded_well(loaded, idle, memory)
         over = phases.ask("twice the capacity", OVERLOAD_SECONDS, OVERLOAD * capacity)
         after = phases.ask("afterwards", RECOVERY_SECONDS, IDLE * capacity)
         fine &= refused_well(over, after)
         phases.ask_the_dearest()
-        return fitted(group) and fine
+        return fitted(asked.peak) and fine
 
 
 @dataclass
@@ -64,7 +63,8 @@ class Server:
     """`costcalc serve` with two workers, as shipped."""
 
     port: int
-    program: Program
+    process: int
+    peak: Peak
 
     @contextmanager
     def memory(self) -> Iterator[list[dict[int, float]]]:
@@ -74,7 +74,7 @@ class Server:
 
         def look() -> None:
             while not ended.wait(1):
-                seen.append({worker: resident_mib(worker) for worker in self._workers()})
+                seen.append({worker: resident_mib(worker) for worker in children(self.process)})
 
         thread = threading.Thread(target=look)
         thread.start()
@@ -83,10 +83,6 @@ class Server:
         finally:
             ended.set()
             thread.join()
-
-    def _workers(self) -> set[int]:
-        assert self.program.process is not None
-        return children(self.program.process.pid)
 
 
 @dataclass
@@ -101,17 +97,17 @@ class Phases:
         """Answers a second to clients that do not pause, when it no longer rises."""
         rates = [0.0]
         while len(rates) < 3 or rates[-1] > RISING * rates[-2]:
-            answers = self._ask(MEASURED_SECONDS, 0, CLOSED_CONNECTIONS)
+            answers = self._ask(MEASURED_SECONDS, 0)
             rates.append(sum(each.status == 200 for each in answers) / MEASURED_SECONDS)
             print(
-                f"     {CLOSED_CONNECTIONS} clients that do not pause: {rates[-1]:.0f} a second; {statuses(answers)}",
+                f"     {AT_ONCE} clients that do not pause: {rates[-1]:.0f} a second; {statuses(answers)}",
                 flush=True,
             )
         return rates[-1]
 
     def ask(self, name: str, seconds: float, rate: float) -> list[Answered]:
         """The answers to requests that come at this rate."""
-        answers = self._ask(seconds, rate, CONNECTIONS)
+        answers = self._ask(seconds, rate)
         print(f"     {name}: {len(answers) / seconds:.0f} requests a second; {statuses(answers)}")
         for kind in sorted({each.kind for each in answers}):
             tell_times(kind, [each.seconds * 1000 for each in answers if each.kind == kind and each.status == 200])
@@ -119,13 +115,13 @@ class Phases:
 
     def ask_the_dearest(self) -> None:
         """Clients ask nothing but what takes most memory; some have no patience for the answer."""
-        answers = self._ask(DEAREST_SECONDS, 0, CLOSED_CONNECTIONS, "dearest")
+        answers = self._ask(DEAREST_SECONDS, 0, "dearest")
         print(f"     the dearest questions: {statuses(answers)}")
 
-    def _ask(self, seconds: float, rate: float, connections: int, mix: str = "mixed") -> list[Answered]:
+    def _ask(self, seconds: float, rate: float, mix: str = "mixed") -> list[Answered]:
         self.asked += 1
-        given = (self.server.port, connections, seconds, rate, self.seed * 1000 + self.asked, mix)
-        command = [sys.executable, "-m", "benchmarks.clients.client", *map(str, given)]
+        given = (self.server.port, CONNECTIONS, seconds, rate, self.seed * 1000 + self.asked, mix)
+        command = [sys.executable, "-m", "benchmarks.client", *map(str, given)]
         return msgspec.msgpack.decode(
             subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout, type=list[Answered]
         )
@@ -139,21 +135,13 @@ def shipped_mib() -> int:
 
 
 @contextmanager
-def service(folder: Path, group: Group) -> Iterator[Server]:
-    """A server of its own, on prices of its own, in a group of processes."""
-    port = Ports.free(1).nginx
-    settings = {"COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.sqlite3", "COSTCALC_SLACK_SIGNING_SECRET": SECRET}
-    environment = clean_environment(**settings, HOME=str(folder), PYTHONPATH=os.getcwd())
-    command = group.command((*COSTCALC, "serve", "--bind", f"127.0.0.1:{port}"))
-    program = Program("costcalc", command, folder / "log", environment, lambda: status_of(port, "/readyz") == 200)
-    program.start()
-    try:
-        program.wait()
+def service(folder: Path) -> Iterator[Server]:
+    """A server that answers meanwhile."""
+    port, program = server(folder, COSTCALC_SLACK_SIGNING_SECRET=SECRET)
+    with program.running():
         assert program.process is not None
-        with sampled(program.process.pid) as group.peak:
-            yield Server(port, program)
-    finally:
-        program.stop()
+        with sampled(program.process.pid) as peak:
+            yield Server(port, program.process.pid, peak)
 
 
 def loaded_well(loaded: list[Answered], idle: list[Answered], memory: list[dict[int, float]]) -> bool:
@@ -193,12 +181,10 @@ def refused_well(over: list[Answered], after: list[Answered]) -> bool:
     return report("errors later than 5 s after that", str(len(late)), "none", not late) and fine
 
 
-def fitted(group: Group) -> bool:
+def fitted(peak: Peak) -> bool:
     """Whether the server had memory enough all the time."""
-    killed = group.killed()
-    figure = f"at most {group.peak.mib:.0f} MiB" + ("" if killed is None else f", {killed} killed")
-    within = not killed and group.peak.mib < group.limit_mib
-    return report("memory of all processes", figure, f"below {group.limit_mib} MiB, none killed", within)
+    most = shipped_mib()
+    return report("memory of all processes", f"at most {peak.mib:.0f} MiB", f"below {most} MiB", peak.mib < most)
 
 
 def tell_times(kind: str, taken: list[float]) -> None:

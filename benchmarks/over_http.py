@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import http.client
-import os
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.timing import median, report
+import psutil
+
+from benchmarks.serving import listening, server
+from benchmarks.timing import report
+from tools.cluster.program import Program
 
 PATH = "/cost?model=resnet50&target=0.757"
 REQUESTS, ROUNDS = 500, 7
@@ -35,76 +34,43 @@ Server("bare", address=host, port=int(port), log_enabled=False, **same).serve(
 
 
 def run() -> bool:
-    with TemporaryDirectory() as folder:
-        ours = [str(Path(sys.executable).with_name("costcalc")), "serve", "--workers", "1", "--bind"]
-        with serving(ours, folder) as costcalc:
-            body, tag = _ask(costcalc)
-            file = Path(folder) / "body.json"
-            file.write_bytes(body)
-            with serving([sys.executable, "-c", BARE], folder, str(file)) as bare:
-                return _compare(costcalc, bare, tag)
+    with TemporaryDirectory() as folder, ExitStack() as stack:
+        port, program = server(Path(folder), "--workers", "1")
+        costcalc = stack.enter_context(program.running())
+        body, tag = _asked(port)
+        (file := Path(folder) / "body.json").write_bytes(body)
+        bare_port, program = listening(Path(folder) / "bare", [sys.executable, "-c", BARE], [str(file)])
+        bare = stack.enter_context(program.running())
+        kinds = ((bare, bare_port, {}), (costcalc, port, {}), (costcalc, port, {"If-None-Match": tag}))
+        rounds = [[_seconds(*kind) for kind in kinds] for _ in range(ROUNDS)]
+    route, repeated, unchanged = map(sum, zip(*rounds, strict=True))
+    what = "processor of a repeated question over HTTP, of a bare route's"
+    fine = report(what, f"{repeated / route:.2f} times", "at most 2 times", repeated <= 2 * route)
+    figure = f"{unchanged / route:.2f} times"
+    return report("the same with If-None-Match", figure, "at most 1.25 times", unchanged <= 1.25 * route) and fine
 
 
-def _compare(costcalc: int, bare: int, tag: str) -> bool:
-    rates: dict[str, list[float]] = {"bare": [], "repeated": [], "unchanged": []}
-    for _ in range(ROUNDS):
-        rates["bare"].append(requests_per_second(bare, {}))
-        rates["repeated"].append(requests_per_second(costcalc, {}))
-        rates["unchanged"].append(requests_per_second(costcalc, {"If-None-Match": tag}))
-    repeated = median(rates["repeated"]) / median(rates["bare"])
-    unchanged = median(rates["unchanged"]) / median(rates["bare"])
-    fine = report(
-        "repeated question over HTTP, of a bare route's requests/s", f"{repeated:.0%}", "at least 50 %", repeated >= 0.5
-    )
-    return report("the same with If-None-Match", f"{unchanged:.0%}", "at least 80 %", unchanged >= 0.8) and fine
+def _asked(port: int) -> tuple[bytes, str]:
+    """An answer and its tag."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("GET", PATH)
+        response = connection.getresponse()
+        return response.read(), response.getheader("ETag", "")
 
 
-@contextmanager
-def serving(command: list[str], folder: str, *arguments: str) -> Iterator[int]:
-    """The port of a server that runs meanwhile."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {"COSTCALC_DATABASE_URL": f"sqlite:///{folder}/prices.db", "COSTCALC_REFRESH": "off"}
-    environment = {**os.environ, "HOME": folder, **settings}
-    process = subprocess.Popen([*command, f"127.0.0.1:{port}", *arguments], env=environment)
-    try:
-        _wait(port)
-        yield port
-    finally:
-        process.terminate()
-        process.wait()
+def _seconds(program: Program, port: int, headers: dict[str, str]) -> float:
+    """The processor that a server takes for requests over one connection, one after another."""
+    before = processor_seconds(program)
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        for _ in range(REQUESTS):
+            connection.request("GET", PATH, headers=headers)
+            connection.getresponse().read()
+    return processor_seconds(program) - before
 
 
-def _wait(port: int) -> None:
-    for _ in range(300):
-        try:
-            if _ask(port)[0]:
-                return
-        except (OSError, http.client.HTTPException, ValueError):
-            pass
-        time.sleep(0.2)
-    raise RuntimeError(f"nothing answers on port {port}")
-
-
-def _ask(port: int) -> tuple[bytes, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", PATH)
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    if response.status != 200:
-        raise ValueError(response.status)
-    return body, response.getheader("ETag", "")
-
-
-def requests_per_second(port: int, headers: dict[str, str]) -> float:
-    """Over one connection, one after another."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    started = time.perf_counter()
-    for _ in range(REQUESTS):
-        connection.request("GET", PATH, headers=headers)
-        connection.getresponse().read()
-    taken = time.perf_counter() - started
-    connection.close()
-    return REQUESTS / taken
+def processor_seconds(program: Program) -> float:
+    """Of its process and all below it so far."""
+    assert program.process is not None
+    parent = psutil.Process(program.process.pid)
+    times = [each.cpu_times() for each in (parent, *parent.children(recursive=True))]
+    return sum(each.user + each.system for each in times)

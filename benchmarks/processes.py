@@ -1,5 +1,4 @@
-"""Whole processes: what importing the web process takes, its memory at 100,000 offers, a cold
-`costcalc cost`; processor time, the least of several runs."""
+"""Whole processes: the memory of a worker at 100,000 offers, and the processor of a cold `costcalc cost`, the least of several runs."""
 
 from __future__ import annotations
 
@@ -8,16 +7,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import processor
 from benchmarks.processor import COMMAND, IMPORTS, RUN_COMMAND
-from benchmarks.processor import run as run_new
 from benchmarks.synthetic import catalogue
 from benchmarks.timing import report
 
-THIRD_PARTY = (
-    "import flask, marshmallow, numpy, msgspec, sqlalchemy, prometheus_client, rapidfuzz, "
-    "granian.server, a2wsgi, limits.aio.strategies"
-)
-OURS = "import api.web.app, api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue"
 SERVING = """
 import pathlib, sys
 import api.bootstrap, api.web.serving.server, pricing.store.store, pricing.store.worker_catalogue
@@ -36,18 +30,8 @@ print([int(line.split()[1]) for line in open("/proc/self/status") if line.starts
 
 
 def run() -> bool:
-    fine = imports()
     with TemporaryDirectory() as folder:
-        fine &= memory(Path(folder) / "big.npz")
-        fine &= cold(folder)
-    return fine
-
-
-def imports() -> bool:
-    """Our modules beside the libraries they stand on."""
-    ours, theirs = run_new([OURS], [THIRD_PARTY])
-    what, ratio = "importing the web process, of its libraries alone", ours / theirs
-    return report(what, f"{ratio:.2f} times", "at most 2 times", ratio <= 2)
+        return memory(Path(folder) / "big.npz") & cold(folder)
 
 
 def memory(document: Path) -> bool:
@@ -60,6 +44,6 @@ def memory(document: Path) -> bool:
 
 def cold(home: str) -> bool:
     """The first question on a new machine, beside importing what every such command stands on."""
-    command, imports = run_new([RUN_COMMAND, *COMMAND], [IMPORTS], XDG_DATA_HOME=home)
+    command, imports = processor.run([RUN_COMMAND, *COMMAND], [IMPORTS], XDG_DATA_HOME=home)
     what, ratio = f"`costcalc {' '.join(COMMAND)}`, of `{IMPORTS}`", command / imports
     return report(what, f"{ratio:.2f} times", "at most 3 times", ratio <= 3)

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import against, load
 from benchmarks.__main__ import ALL, LONG
-from benchmarks.clients.client import Answered
+from benchmarks.client import Answered
 from benchmarks.processor import line
 from benchmarks.refresh_memory import Refreshed, Refreshes
 

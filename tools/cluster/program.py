@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,6 +64,16 @@ class Program:
                     f"{self.name} {'ended' if ended else 'does not answer'}; the end of {self.log}:\n{told}"
                 )
             time.sleep(0.05)
+
+    @contextmanager
+    def running(self) -> Iterator[Program]:
+        """It answers meanwhile. Raises NotStarted."""
+        self.start()
+        try:
+            self.wait()
+            yield self
+        finally:
+            self.stop()
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> int | None:
         """Asks it to end, kills it if it does not, and returns its exit status."""

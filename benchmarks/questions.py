@@ -29,16 +29,28 @@ MODELS = (("resnet50", 0.70, 0.76), ("vgg16", 0.66, 0.70), ("resnet18", 0.64, 0.
 PROVIDERS = ("aws", "gcp", "azure", "lambda", "oci")
 PURCHASES = ("on_demand", "spot", "reserved", "committed_use")
 EVERYTHING = "model=resnet50&regions=all&recipes=all&max_price_age=36500&confidence=0.01"
+USUAL = "Host: 127.0.0.1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n"
+SHEET = "Content-Type: text/csv\r\n"
+FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
 DEAREST = ("/cost.png", "/cost.xlsx", "/cost.svg", "/", "/plan", "/cost.csv", "/commitments.xlsx")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One request as it goes over the wire; `kind` is its path."""
+    """One request; `kind` is its path. One with a body is a POST."""
 
     kind: str
     is_new: bool
-    wire: bytes
+    address: str
+    body: bytes = b""
+    headers: str = ""
+
+    @property
+    def wire(self) -> bytes:
+        """As it goes over the wire."""
+        line = f"{'POST' if self.body else 'GET'} {self.address} HTTP/1.1\r\n"
+        length = f"Content-Length: {len(self.body)}\r\n" if self.body else ""
+        return f"{line}{USUAL}{self.headers}{length}\r\n".encode() + self.body
 
 
 def questions(seed: int) -> Iterator[Question]:
@@ -51,7 +63,7 @@ def questions(seed: int) -> Iterator[Question]:
         [kind] = chance.choices(kinds, weights)
         is_new = chance.random() < NEVER_ASKED
         asked = parameters(chance) if is_new else chance.choice(repeated[kind])
-        yield Question(kind, is_new, wire(kind, asked, chance))
+        yield question(kind, is_new, asked, chance)
 
 
 def dearest(seed: int) -> Iterator[Question]:
@@ -60,9 +72,9 @@ def dearest(seed: int) -> Iterator[Question]:
         asked = f"{EVERYTHING}&target=0.7{number:07}"
         if kind == "/plan":
             rows = "".join(f"resnet50,0.7{number:05}{row:04}\n" for row in range(1000))
-            yield Question(kind, True, post(kind, f"model,target\n{rows}".encode(), "Content-Type: text/csv\r\n"))
+            yield Question(kind, True, kind, f"model,target\n{rows}".encode(), SHEET)
         else:
-            yield Question(kind, True, get(f"{kind}?{asked}" + ("&limit=1000" if kind.startswith("/cost.") else "")))
+            yield Question(kind, True, f"{kind}?{asked}" + ("&limit=1000" if kind.startswith("/cost.") else ""))
 
 
 def parameters(chance: Random) -> dict[str, str]:
@@ -80,37 +92,24 @@ def parameters(chance: Random) -> dict[str, str]:
     return asked
 
 
-def wire(kind: str, asked: dict[str, str], chance: Random) -> bytes:
-    """The request of HTTP."""
+def question(kind: str, is_new: bool, asked: dict[str, str], chance: Random) -> Question:
     if kind == "/slack/cost":
-        return slash_command(asked, chance)
+        return slash_command(is_new, asked, chance)
     if kind == "/plan":
         rows = "".join(f"{asked['model']},{asked['target']},{count}\n" for count in range(1, 6))
-        return post(kind, f"model,target,nodes\n{rows}".encode(), "Content-Type: text/csv\r\n")
+        return Question(kind, is_new, kind, f"model,target,nodes\n{rows}".encode(), SHEET)
     if kind == "/offers":
         asked = {name: value for name, value in asked.items() if name in ("provider", "purchase", "limit")}
-    return get(f"{kind}?{urlencode(asked)}")
+    return Question(kind, is_new, f"{kind}?{urlencode(asked)}")
 
 
-def get(address: str) -> bytes:
-    return f"GET {address} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\nAccept-Encoding: gzip\r\n\r\n".encode()
-
-
-def slash_command(asked: dict[str, str], chance: Random) -> bytes:
+def slash_command(is_new: bool, asked: dict[str, str], chance: Random) -> Question:
     """A command as Slack signs it; no two are alike."""
-    fields = {
-        "command": "/cost",
-        "text": f"{asked['model']} {asked['target']}",
-        "trigger_id": str(chance.getrandbits(64)),
-    }
-    body, stamp = urlencode(fields).encode(), str(int(time.time()))
+    text, number = f"{asked['model']} {asked['target']}", chance.getrandbits(64)
+    body = urlencode({"command": "/cost", "text": text, "trigger_id": number}).encode()
+    stamp = str(int(time.time()))
     signed = f"X-Slack-Request-Timestamp: {stamp}\r\nX-Slack-Signature: {sign(SECRET, stamp, body)}\r\n"
-    return post("/slack/cost", body, f"Content-Type: application/x-www-form-urlencoded\r\n{signed}")
-
-
-def post(path: str, body: bytes, headers: str) -> bytes:
-    """A POST with its body."""
-    return f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    return Question("/slack/cost", is_new, "/slack/cost", body, FORM + signed)
 
 
 MIXES = {"mixed": questions, "dearest": dearest}

@@ -1,1 +1,0 @@
-"""Clients that ask a running service a mix of questions."""
