@@ -1,4 +1,4 @@
-"""Whole processes: the memory of a worker at 100,000 offers, and the processor of a cold `costcalc cost`, the least of several runs."""
+"""Whole processes: the memory of a worker at 100,000 offers, and the least processor of several cold `costcalc cost`."""
 
 from __future__ import annotations
 
