@@ -310,7 +310,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         rentable = are_rentable(offers.rates, query)[rented.entry].take(passing)
         in_stock = catalogue.scarcity.take(candidates.row) != SCARCITY[False]
         chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
-        candidates = with_frontier(candidates._replace(pickable=chosen.flags), times.hours[candidates.time])
+        candidates = with_frontier(candidates._replace(pickable=chosen.flags))
         if query.frontier:
             candidates = candidates.take(candidates.on_frontier)
         sure = are_sure(matrix, times)

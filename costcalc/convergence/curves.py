@@ -71,7 +71,7 @@ class Curves:
         self._hours = np.array([np.nan if point.hours is None else point.hours for point in points] + [np.nan])
         self.values = values = [_values(*each, metric) for each in zip(recipes, curves, strict=True)]
         ends = [isotonic(curve.tolist()) for curve in values]
-        self._monotone = {Crossing.ISOTONIC: _end_to_end(ends)}
+        self._ranked = {Crossing.ISOTONIC: self._of_rank(ends)}
         self.end_accuracy = np.array([curve[-1] if len(curve) else np.nan for curve in ends])
         last = np.where(self._starts[1:] > self._starts[:-1], self._starts[1:] - 1, len(self._epochs) - 1)
         self.end_epochs, self._end_hours = self._epochs[last], self._hours[last]
@@ -85,18 +85,21 @@ class Curves:
 
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
-        wanted = target[self._owner] if isinstance(target, np.ndarray) else target
-        below = np.zeros(len(self._owner) + 1, bool)  # the last for curves without a point, which may start there
-        if crossing not in self._monotone:
-            self._monotone[crossing] = _end_to_end([monotone(each, crossing) for each in self.values])
-        np.less(self._monotone[crossing], wanted, out=below[:-1])
-        starts, ends = self._starts[:-1], self._starts[1:]
-        index = np.minimum(starts + np.add.reduceat(below, starts, dtype=np.int64), ends)
-        missing = index == ends
-        index = np.where(missing, len(self._epochs) - 1, index)
+        if crossing not in self._ranked:
+            self._ranked[crossing] = self._of_rank([monotone(each, crossing) for each in self.values])
+        values, keys = self._ranked[crossing]
+        index = keys.searchsorted(np.arange(len(self.values)) * (len(values) + 1) + values.searchsorted(target))
+        index[index == self._starts[1:]] = len(self._epochs) - 1
         return EpochsToTarget(
             self._epochs[index], self._hours[index], self.end_accuracy, self.end_epochs, self._end_hours
         )
+
+    def _of_rank(self, curves: list[Floats]) -> tuple[Floats, Indices]:
+        """All values of these monotone curves in rising order; and a key for each point, which rises along a curve as its rank
+        among them does, and from curve to curve."""
+        points = np.concatenate(curves) if curves else np.zeros(0)
+        values = np.sort(points)
+        return values, self._owner * (len(values) + 1) + values.searchsorted(points)
 
 
 def oriented(value: float, recipe: Recipe) -> float:
@@ -116,7 +119,3 @@ def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
 
 def _values(recipe: Recipe, curve: Sequence[Evaluation], metric: str) -> Floats:
     return np.array([oriented(point.in_metric(metric) or 0.0, recipe) for point in curve])
-
-
-def _end_to_end(curves: list[Floats]) -> Floats:
-    return np.concatenate(curves) if curves else np.zeros(0)

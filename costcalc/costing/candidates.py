@@ -99,13 +99,10 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
     return passing.nonzero()[0], beside.nonzero()[0], rejections
 
 
-def with_frontier(candidates: Candidates, hours: Floats) -> Candidates:
-    """The candidates with their frontier among the pickable ones; `hours` are without waiting."""
-    waits = np.flatnonzero(candidates.calendar_hours != hours)
-    among = np.flatnonzero(candidates.pickable)
-    time = _apart(candidates.time, waits)[among]
-    unbeaten = np.zeros(len(hours), bool)
-    unbeaten[among] = _unbeaten(time, candidates.calendar_hours[among], candidates.cost[among])
+def with_frontier(candidates: Candidates) -> Candidates:
+    """The candidates with their frontier among the pickable ones."""
+    among, unbeaten = candidates.pickable.nonzero()[0], np.zeros(len(candidates.row), bool)
+    unbeaten[among] = frontier(candidates.cost[among], candidates.calendar_hours[among])
     return candidates._replace(on_frontier=unbeaten)
 
 
@@ -116,28 +113,6 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
     yield "over_max_hours", rented.calendar_hours <= (np.inf if query.max_hours is None else query.max_hours)
     if query.max_cost is not None:
         yield "over_max_cost", cost <= float(query.max_cost)
-
-
-def _apart(time: Indices, waits: Indices) -> Indices:
-    """The training times, a new one for each of those that wait, since they take longer on the calendar."""
-    if not len(waits):
-        return time
-    apart = time.copy()
-    apart[waits] = time.max() + 1 + np.arange(len(waits))
-    return apart
-
-
-def _unbeaten(time: Indices, hours: Floats, cost: Floats) -> Flags:
-    """Which candidates no other beats on both cost and time; those of one training time are compared by it."""
-    if not len(time):
-        return np.zeros(0, bool)
-    cheapest = np.full(int(time.max()) + 1, np.inf)
-    each_hours, unbeaten = cheapest.copy(), np.zeros(len(cheapest), bool)
-    np.minimum.at(cheapest, time, cost)
-    each_hours[time] = hours
-    used = np.flatnonzero(cheapest < np.inf)
-    unbeaten[used] = frontier(cheapest[used], each_hours[used])
-    return np.asarray(unbeaten.take(time) & (cost == cheapest.take(time)))
 
 
 def page(order: Order, offset: int, limit: int) -> Indices:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from costcalc.programs import ProgramSupport, UsualScript
 from costcalc.training import OwnRecipe, Recipe
-from costcalc.units import Flags, Indices
+from costcalc.units import Flags, Floats, Indices
 
 UNKNOWN, NO, YES = -1, 0, 1
+LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 
 
 class Runs(NamedTuple):
@@ -52,10 +53,11 @@ class Runs(NamedTuple):
         """Which pairs are of a recipe and the accelerator on which it was logged."""
         return np.asarray(self.logged_on.take(recipes) == self.accelerator.take(clusters))
 
-    def never(self, recipes: Indices, clusters: Indices) -> Flags:
-        """Which of these recipes are known not to run on each of these clusters [r, c]."""
+    def last_resorts(self, recipes: Indices, clusters: Indices) -> Floats:
+        """How many times as long each of these recipes counts on each of these clusters [r, c]: many where it is known not to
+        run."""
         program, accelerator = self.program.take(recipes), self.accelerator.take(clusters)
-        return np.asarray((self.answers == NO).take(program, axis=0).take(accelerator, axis=1))
+        return np.where(self.answers == NO, LAST_RESORT, 1.0).take(program, axis=0).take(accelerator, axis=1)
 
 
 class Usual(NamedTuple):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.duration import overheads
 from costcalc.duration.offered_clusters import NOWHERE
+from costcalc.duration.running import LAST_RESORT
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.interruptions import RISKS
 from costcalc.query import EstimateQuery
@@ -74,7 +75,6 @@ class TrainingTimes(NamedTuple):
 
 
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
-LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 HOURS_BETWEEN = np.array(RISKS)
 HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
@@ -135,7 +135,7 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     if query.recipes == "best":
         expected = hours * course.weight[recipes, None]
         expected += course.constant[recipes, None]
-        np.multiply(expected, LAST_RESORT, out=expected, where=matrix.runs.never(recipes, clusters))
+        expected *= matrix.runs.last_resorts(recipes, clusters)
         if is_ordinary:
             expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
         if matrix.recipes.is_closed.any():

@@ -71,9 +71,9 @@ def limited(query, rentals, cost):
     return *(Candidates.of(rentals, cost, none > 0, none, some) for some in kept), rejections
 
 
-def flagged(kept, hours):
+def flagged(kept):
     """Which of these candidates are on the frontier, all of them being pickable."""
-    return with_frontier(kept._replace(pickable=np.ones(len(kept.row), bool)), hours).on_frontier.tolist()
+    return with_frontier(kept._replace(pickable=np.ones(len(kept.row), bool))).on_frontier.tolist()
 
 
 class TestLimits:
@@ -86,27 +86,27 @@ class TestLimits:
             "interrupted_too_often": 1, "no_exchange_rate": 1, "over_max_hours": 2, "over_max_cost": 1,
         }  # fmt: skip
         assert (kept.calendar_hours.tolist(), kept.cost.tolist()) == ([2, 1], [5, 5])
-        assert flagged(kept, kept.calendar_hours) == [False, True]
+        assert flagged(kept) == [False, True]
 
     def test_without_limits_all_that_end_stay(self):
         kept, _, rejections = limited(QUERY, rented([1, 1_000]), np.array([1e9, 1]))
         assert len(kept.row) == 2
         assert not any(rejections.values())
-        assert flagged(kept, kept.calendar_hours) == [True, True]
+        assert flagged(kept) == [True, True]
 
     def test_the_frontier_is_drawn_among_the_pickable(self):
         kept, *_ = limited(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
-        some = with_frontier(kept._replace(pickable=np.array([False, True, True])), kept.calendar_hours)
+        some = with_frontier(kept._replace(pickable=np.array([False, True, True])))
         assert some.on_frontier.tolist() == [False, True, True]
 
     def test_nothing_is_on_no_frontier(self):
         kept, *_ = limited(QUERY, rented([]), np.zeros(0))
-        assert flagged(kept, kept.calendar_hours) == []
+        assert flagged(kept) == []
 
     def test_of_one_training_time_the_cheapest_offers_are_on_the_frontier(self):
         shared = rented([1, 1, 1], row=[0, 1, 2])._replace(time=np.array([0, 0, 0]))
         kept, *_ = limited(QUERY, shared, np.array([2.0, 1, 1]))
-        assert flagged(kept, kept.calendar_hours) == [False, True, True]
+        assert flagged(kept) == [False, True, True]
 
     def test_hours_of_the_calendar_count(self):
         waiting = rented([1, 2, 3], calendar=[1, 9, 3])
@@ -117,12 +117,12 @@ class TestLimits:
     def test_who_waits_longer_in_the_same_training_time_is_beaten(self):
         waiting = rented([2, 2, 2], calendar=[2, 9, 5])._replace(time=np.array([0, 0, 0]))
         kept, *_ = limited(QUERY, waiting, np.array([1.0, 0, 1]))
-        assert flagged(kept, np.array([2.0, 2, 2])) == [True, True, False]
+        assert flagged(kept) == [True, True, False]
 
     def test_free_tiers_that_stand_beside_obey_limits_uncounted_and_beat_nobody(self):
         mixed = rented([1, 2, 3, 4], row=[0, 1, 2, 3], calendar=[1, 2, 30, 4], beside=[False, True, True, False])
         kept, free, rejections = limited(replace(QUERY, max_hours=20), mixed, np.array([5.0, 0, 0, 4]))
-        assert (kept.row.tolist(), flagged(kept, kept.calendar_hours)) == ([0, 3], [True, True])
+        assert (kept.row.tolist(), flagged(kept)) == ([0, 3], [True, True])
         assert (free.row.tolist(), free.on_frontier.tolist()) == ([1], [False])
         assert not any(rejections.values())
 

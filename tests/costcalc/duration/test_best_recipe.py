@@ -12,8 +12,8 @@ from support.engine import MEMORY, answer
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import eligible_recipes
-from costcalc.duration.running import NO
-from costcalc.duration.training_times import LAST_RESORT, Course, training_times
+from costcalc.duration.running import LAST_RESORT, NO
+from costcalc.duration.training_times import Course, training_times
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 from costcalc.recall import Recall
