@@ -125,9 +125,9 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
                 if kind not in seen:
                     seen.add(kind)
                     chosen[position] = None
-            if len(chosen) >= MOST_BEST:
-                break
-        return list(chosen)[:MOST_BEST]
+                    if len(chosen) == MOST_BEST:
+                        return list(chosen)
+        return list(chosen)
 
     def _kinds(self, positions: Indices) -> Iterator[tuple[int, ...]]:
         """What makes candidates alike: recipe, shape and number of machines, and region if all are requested."""
@@ -155,7 +155,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def folded(self) -> Folded:
         """How many candidates cannot be picks, each counted once."""
         some, rest = self.candidates, ~self.candidates.pickable
-        option = self.catalogue.columns.option[some.row]
+        option = self.catalogue.columns.option.take(some.row)
         unconfirmed = rest & ~some.confirmed
         other_code = rest & some.confirmed & (some.runs_here != YES)
         spot = rest & some.confirmed & (some.runs_here == YES) & ((option == SPOT) | (option == CAPACITY_BLOCK))

@@ -188,9 +188,12 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             query = replace(query, recipes="best", recipe=())
             eligible = eligible_recipes(found.matrix.recipes, query)
             course = Course.of(found.matrix, query, eligible)
-        groups = found.recall.ordinary_groups(found.matrix, lead.offer.machine.accelerator)
-        script = OrdinaryScript(query, self.catalogue, found.matrix, groups, eligible, course)
-        return script.instead(lead, found.recall.spot_risks), script.missed
+        recall, matrix = found.recall, found.matrix
+        groups = recall.ordinary_groups(matrix, lead.offer.machine.accelerator)
+        script = OrdinaryScript(query, self.catalogue, matrix, groups, eligible, course)
+        return script.instead(
+            lead, recall.one_offer(matrix, lead.row, lead.time.cluster), recall.spot_risks
+        ), script.missed
 
     @property
     def _likeliest(self) -> Missed | None:
@@ -376,6 +379,7 @@ def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
     """By reason what was left out, under the name of its argument, and how many: the rejections of all steps that occurred."""
     total: Counter[tuple[str, str]] = Counter()
     for unit, steps in counted.items():
-        for reason, number in chain.from_iterable(step.items() for step in steps):
-            total[reason, unit] += number
-    return {reason: (unit, number) for (reason, unit), number in sorted(total.items()) if number}
+        for reason, number in chain.from_iterable(map(dict.items, steps)):
+            if number:
+                total[reason, unit] += number
+    return {reason: (unit, number) for (reason, unit), number in sorted(total.items())}

@@ -48,10 +48,8 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     eligible: EligibleRecipes
     course: Course
 
-    def instead(self, lead: RankedCandidate, risks: Risks) -> list[RankedCandidate]:
-        """The lead's machine with this script; empty where none that runs there reaches the target."""
-        row, cluster = np.array([lead.row]), np.array([lead.time.cluster])
-        offers = AllowedOffers.of(self.catalogue, self.matrix, (row, cluster, row), {})
+    def instead(self, lead: RankedCandidate, offers: AllowedOffers, risks: Risks) -> list[RankedCandidate]:
+        """The lead's machine, which `offers` has alone, with this script; empty where none that runs there reaches the target."""
         for group in self.groups:
             usable = self.eligible.usable & group
             if not usable.any():

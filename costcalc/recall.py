@@ -91,6 +91,11 @@ class Recall(Struct, frozen=True, dict=True):
         name = ref(self.catalogue), ref(matrix), ref(current), wanted
         return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
 
+    def one_offer(self, matrix: TrainingMatrix, row: int, cluster: int) -> AllowedOffers:
+        """The offer in this row alone, for this cluster of the matrix."""
+        name, found = (ref(self.catalogue), ref(matrix), row, cluster), (np.array([row]), np.array([cluster]))
+        return self._shelf.recall(name, lambda: AllowedOffers.of(self.catalogue, matrix, (*found, found[0]), {}))
+
     def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
         """The ordinary recipes of a matrix, those first that most people run on this accelerator."""
         chip = self.evidence.accelerators.get(accelerator)

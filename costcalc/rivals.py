@@ -32,9 +32,9 @@ class Rivals(Struct, frozen=True):
         kinds = set(map(self._kind, self.query.accelerator))
         groups = [set(self.query.instance_type)] if self.query.instance_type else [kinds, set(self.query.provider)]
         named = {name for names in groups if 1 < len(names) <= MOST for name in names}
-        own = self.catalogue.own[self.candidates.row]
-        of_own = own[lead] and (self.query.accelerator or self.query.provider)
-        rented = {RENTED: self._cheapest(~own, lead)} if of_own else {}  # beside a user's own machine
+        rows, own = self.candidates.row, self.catalogue.own
+        of_own = own[rows[lead]] and (self.query.accelerator or self.query.provider)
+        rented = {RENTED: self._cheapest(~own[rows], lead)} if of_own else {}  # beside a user's own machine
         return self._named(named, lead) | self._bought_otherwise(lead) | rented
 
     def _named(self, named: Collection[str], lead: int) -> dict[str, int | None]:

@@ -53,12 +53,10 @@ class LastSeen(Struct, frozen=True, eq=False):
         if not len(self.moments):
             return Freshness(refreshed_at=refreshed_at)
 
-        def days(median: float) -> float:
-            return round((now - median) / SECONDS_PER_DAY, 1)
-
-        recent = 1 - int(np.searchsorted(self.moments, now - OLD_DAYS * SECONDS_PER_DAY)) / len(self.moments)
-        medians = {name: days(median) for name, median in self.by_provider.items()}
-        return Freshness(days(_median(self.moments)), round(recent, 3), refreshed_at, medians)
+        recent = 1 - int(self.moments.searchsorted(now - OLD_DAYS * SECONDS_PER_DAY)) / len(self.moments)
+        medians = (_median(self.moments), *self.by_provider.values())
+        days, *by_provider = [round((now - median) / SECONDS_PER_DAY, 1) for median in medians]
+        return Freshness(days, round(recent, 3), refreshed_at, dict(zip(self.by_provider, by_provider, strict=True)))
 
 
 def current_freshness(catalogue: Catalogue, as_of: datetime) -> Freshness:

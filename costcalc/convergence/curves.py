@@ -84,7 +84,7 @@ class Curves:
         return self._by_end[first:last]
 
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
-        """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R]."""
+        """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R], or rows of these."""
         if crossing not in self._ranked:
             self._ranked[crossing] = self._of_rank([monotone(each, crossing) for each in self.values])
         values, keys = self._ranked[crossing]

@@ -315,11 +315,10 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     """
     curves, target = recipes.curves(query.metric), recipes.oriented(query.target)
     shift = recipes.target_shift(query.metric)
-    early = curves.epochs_to(target - shift, query.crossing).epochs
-    late = curves.epochs_to(target + shift, query.crossing).epochs
-    late = np.where(np.isnan(late), to_target.end_epochs, late)
+    bounds = curves.epochs_to(np.array([target - shift, target + shift]), query.crossing).epochs
+    bounds[1] = np.where(np.isnan(bounds[1]), to_target.end_epochs, bounds[1])
     nothing = recipes.is_mlperf | np.isnan(to_target.epochs) | recipes.is_by_word
-    below, above = (np.where(nothing, 0, np.abs(np.log(bound / to_target.epochs))) for bound in (early, late))
+    below, above = np.where(nothing, 0, np.abs(np.log(bounds / to_target.epochs)))
     is_modelled = recipes.has_borrowed_curve | recipes.is_closed
     remaining = np.where(is_modelled, np.log(to_target.end_epochs / to_target.epochs), 0)
     borrowed = recipes.borrowed_curve_width * remaining

@@ -143,8 +143,9 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
         r, c = _best(expected)
     else:
         r, c = _every(matrix, query, hours, recipes, clusters)
-    total = hours[r, c] * course.evaluation_factor[recipes[r]] + course.fixed_hours[recipes[r]]
-    return _times(matrix, query, eligible, (recipes[r], clusters[c], logged[r, c]), (hours[r, c], total))
+    train, best = hours[r, c], recipes[r]
+    total = train * course.evaluation_factor[best] + course.fixed_hours[best]
+    return _times(matrix, query, eligible, (best, clusters[c], logged[r, c]), (train, total))
 
 
 def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
@@ -170,11 +171,10 @@ def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> Training
     Where that end is never reached, neither is the expected one. Further runs after a miss are interrupted as often: they are
     stretched in proportion.
     """
-    between, pessimistic = HOURS_BETWEEN.take(risk, axis=0).T / nodes
-    usual = overheads.interrupted_hours(times.hours, between)
-    worst = overheads.interrupted_hours(times.hours_high, pessimistic)
+    between, hours = HOURS_BETWEEN.take(risk, axis=0).T / nodes, np.array([times.hours, times.hours_high])
+    usual, worst = overheads.interrupted_hours(hours, between)
     usual = np.where(worst < overheads.ENDLESS_HOURS, usual, overheads.ENDLESS_HOURS)
-    retry = times.retry_hours * usual / times.hours
+    retry = times.retry_hours * usual / hours[0]
     return times._replace(overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)
 
 
