@@ -122,9 +122,10 @@ def page(order: Order, offset: int, limit: int) -> Indices:
 
 def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
-    in_order = free.order("time", catalogue).all()
-    _, each = np.unique(free.row[in_order], return_index=True)
-    return in_order[np.sort(each)[:MOST_FREE]]
+    first_of: dict[int, int] = {}
+    for position in free.order("time", catalogue).all().tolist():
+        first_of.setdefault(int(free.row[position]), position)
+    return np.array([*first_of.values()][:MOST_FREE], np.int64)
 
 
 def rank(order: Order, position: int) -> int:
