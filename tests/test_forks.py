@@ -49,7 +49,7 @@ def ended(folder, *options):
     command = [sys.executable, "-m", "pytest", *plugins, "-q", "--rootdir", folder, *options, folder]
     path = {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(
-        command, env={**os.environ, **path}, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        command, env={**os.environ, **path}, cwd=folder, capture_output=True, text=True, timeout=240, check=False
     )
 
 

@@ -47,7 +47,7 @@ def test_a_missing_program_leaves_a_test_out_but_not_with_ci(tmp_path, ci, worke
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     told = ended.stdout.splitlines()

@@ -209,5 +209,5 @@ def test_make_cluster_says_which_port_it_cannot_have(port, beside, told):
         taken.bind(("127.0.0.1", first + beside if not port else 0))
         taken.listen()
         command = [sys.executable, "-m", "tools.cluster", "--port", str(first), "--servers", "1"]
-        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
     assert (ended.returncode, ended.stderr.startswith(told.format(first + beside))) == (1, True), ended.stderr

@@ -188,7 +188,7 @@ def test_the_image_gets_every_dependency_by_its_hash():
 def make(*arguments):
     """`make` without setting anything up."""
     command = ["make", "--silent", "--old-file", "setup", f"BIN={Path(sys.executable).parent}", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
 
 
 @pytest.mark.nightly

@@ -92,6 +92,6 @@ def test_packages_are_installed_before_the_tests_begin(tmp_path, installed, ensu
     for name in ("dirname", "ls", "sh", "sleep"):
         (tmp_path / name).symlink_to(shutil.which(name))
     stubbed = {"PATH": str(tmp_path), "INSTALLED": str(installed), "ENSUREPIP": str(ensurepip)}
-    ended = subprocess.run([tmp_path / ".ci" / "run"], env=stubbed, check=False, timeout=60)
+    ended = subprocess.run([tmp_path / ".ci" / "run"], env=stubbed, check=False, timeout=240)
     told = (tmp_path / "told").read_text().splitlines()
     assert (ended.returncode, told) == (installed, order)

@@ -105,7 +105,7 @@ def convert(path, form, *options, profile=None):
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
     )
     result = out / f"{path.stem}.{form.partition(':')[0]}"
     assert result.exists(), done.stderr
@@ -164,7 +164,7 @@ def sorted_again_and_again(path, orders):
         steps.append(f'  SaveAs(book, "{file.as_uri()}")')
     _basic(BASIC.replace("{opened}", path.as_uri()).replace("{steps}", "\n".join(steps)))
     command = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "macro:///Standard.Hand.Work"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
     assert saved[-1].exists(), done.stderr
     return [load_workbook(file, data_only=True) for file in saved]
 
@@ -180,7 +180,7 @@ def _basic(text):
     folder = _profile() / "user" / "basic"
     if not folder.exists():
         start = [SOFFICE, f"-env:UserInstallation=file://{_profile()}", "--headless", "--terminate_after_init"]
-        subprocess.run(start, check=False, capture_output=True, timeout=120)
+        subprocess.run(start, check=False, capture_output=True, timeout=240)
     (folder / "script.xlc").write_text(LIBRARIES.format("script"))
     (folder / "dialog.xlc").write_text(LIBRARIES.format("dialog"))
     (folder / "Standard" / "script.xlb").write_text(LIBRARY.format('<library:element library:name="Hand"/>'))

@@ -391,7 +391,7 @@ def test_in_a_fresh_home_it_answers_from_the_packaged_prices_and_stores_nothing(
         env=clean_environment(tmp_path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
     )
     assert ended.stdout.startswith("Rent ")
@@ -404,7 +404,7 @@ def test_a_store_that_cannot_be_reached_is_told_without_a_trace(tmp_path):
         env=clean_environment(tmp_path, COSTCALC_DATABASE_URL="postgresql://me:hunter2@127.0.0.1:1/costs"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert ended.returncode == 1

@@ -164,7 +164,7 @@ def test_a_real_bash_completes(tmp_path):
         env=clean_environment(tmp_path, PATH=path),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=True,
     )
     assert done.stdout == "sustained\n"

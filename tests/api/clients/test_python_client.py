@@ -40,7 +40,7 @@ def client(tmp_path_factory):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=True,
     )
     left_out = [line for line in made.stdout.splitlines() if line.startswith("WARNING")]

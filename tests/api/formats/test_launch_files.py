@@ -71,7 +71,7 @@ def understood(reports):
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=240,
     )
     *read, skypilot_refusal, dstack_refusal = json.loads(ran.stdout.splitlines()[-1])
     assert "refused" in skypilot_refusal

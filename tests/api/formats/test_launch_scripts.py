@@ -116,7 +116,7 @@ def started(service, tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
         calls = tmp_path / "calls"

@@ -68,13 +68,13 @@ def test_a_path_that_only_starts_alike_is_not_below_it(below):
 def test_flask_finds_the_application_without_being_told_how_to_build_it(filled_url):
     environment = {**os.environ, "COSTCALC_DATABASE_URL": filled_url}
     command = [sys.executable, "-m", "flask", "--app", "api.web.app", "routes"]
-    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True).stdout
+    told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=True).stdout
     assert re.search(r"questions.cost +GET +/cost\s", told)
 
 
 def test_terminal_slack_reports_and_formats_work_without_flask():
     told = subprocess.run(
-        [sys.executable, "-c", WITHOUT_FLASK], capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", WITHOUT_FLASK], capture_output=True, text=True, timeout=240, check=True
     )
     assert told.stdout.strip() == "[]"
 

@@ -238,7 +238,7 @@ def test_the_clock_of_a_processor_stands_still_while_others_compute():
     start = training.seconds(CPU)
     others.start()
     others.join()
-    assert training.seconds(CPU) - start < 0.01
+    assert training.seconds(CPU) - start < 0.05  # the other takes 0.2
 
 
 def test_threads_that_wait_do_not_count_as_work(monkeypatch):

@@ -74,7 +74,7 @@ def shared_tests(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "plugin", *aside, "-k", "acme", shared]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT, ROOT / "tests")))}
     ran = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=240, check=False
     ).stdout
     return re.findall(r"^(?:PASSED|FAILED) .*", ran, re.MULTILINE) or [ran]
 
