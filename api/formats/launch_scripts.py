@@ -75,7 +75,7 @@ UNTIL_REACHED = """\
 while read -r top1; do
   if awk -v top1="$top1" -v target="$TARGET" 'BEGIN {{ exit !({share} >= target) }}'; then
     reached=$top1
-    kill $training
+    kill $training 2> /dev/null || true  # it may have just ended by itself
     break
   fi
 done < <(tail --pid=$training -n +1 -F training.log 2> /dev/null | stdbuf -oL tr '\\r' '\\n' | sed -un {accuracy})

@@ -147,6 +147,11 @@ def test_a_schedule_that_ends_at_its_target_ends_by_itself(started):
     assert calls.index("curl") < calls.index("python create_ffcv_datasets.py") < calls.index("composer -n")
 
 
+def test_a_run_that_ends_as_it_reaches_its_target_has_reached_it(started):
+    ran, _ = started("torchvision-resnet50-90ep", "dstack", (0.85,), lasts=0)
+    assert (ran.returncode, "costcalc: reached 0.757" in ran.stdout) == (0, True), ran.stderr
+
+
 def test_a_run_below_its_target_is_stopped_at_the_limit(started):
     ran, _ = started("torchvision-resnet50-90ep", "dstack", (0.1, 0.7), LIMIT_SECONDS="1")
     assert ran.returncode == 124
