@@ -167,11 +167,11 @@ class Estimate(Struct, frozen=True):
 
     @property
     def rented(self) -> Rented:
-        """What of it is rented."""
+        """The machine, from whom and how it is rented, and the recipe."""
         return Rented(*(getattr(self, name) for name in Rented._fields))
 
     def cost(self, basis: Basis) -> CostRange:
-        """The cost that a question of this basis goes by."""
+        """The cost with its range, by this basis."""
         if basis == "billed":
             return CostRange(self.billed_cost, self.billed_cost_low, self.billed_cost_high)
         return CostRange(self.effective_cost, self.effective_cost_low, self.effective_cost_high)
@@ -339,19 +339,19 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def best(self) -> tuple[Estimate, ...]:
-        """The picks and a few others that they may come from, without repeating equal machines."""
+        """The picks and a few runners-up, without repeating equal machines."""
         return tuple(each.estimate for each in self.best_shown())
 
     @cached_property
     def lead(self) -> Estimate:
-        """What to act on, with which the verdict begins: the user's own machine that costs least, else the pick that is named
-        first. Raises StopIteration where there is neither."""
+        """What to act on, with which the verdict begins: the cheapest of the user's own machines, else the pick that is named
+        first. Raises StopIteration if there is neither."""
         return self._owned_or(self.named_first)
 
     @cached_property
     def first(self) -> Estimate:
-        """What comes first in the question's order: the user's own machine that costs least, else the pick asked for, the
-        cheapest or the fastest. Raises StopIteration where there is neither."""
+        """The first in the question's order: the cheapest of the user's own machines, else the pick asked for, the cheapest or
+        the fastest. Raises StopIteration if there is neither."""
         by_order: PickName = "fastest" if self.query.sort == "time" else "cheapest"
         return self._owned_or(self.named_first if self.query.pick else by_order)
 
@@ -362,7 +362,7 @@ class Answer(Struct, frozen=True, dict=True):
 
     @cached_property
     def basis(self) -> Basis:
-        """What costs are compared by: a user's own machine is there before and after the run, which has its share of it."""
+        """The basis by which costs are compared. A user's own machine outlasts the run, which bears its share of it."""
         return "effective" if self.lead.purchase_option is PurchaseOption.OWNED else self.query.basis
 
     def with_best(self) -> Answer:
@@ -376,5 +376,5 @@ class Answer(Struct, frozen=True, dict=True):
 
     @property
     def on_demand_hourly(self) -> tuple[Decimal | None, ...]:
-        """The list rates per hour of `on_demand`."""
+        """The hourly list rates of `on_demand`."""
         return tuple(offer.hourly_rate if offer else None for offer in self.on_demand)

@@ -78,7 +78,7 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
 
 
 def rewritten(feed: Feed, hours: float) -> str:
-    """Says that a pipeline with its own format converts the data set."""
+    """The sentence that a pipeline with its own format converts the data set."""
     return f"Staging includes converting the data set for {feed.pipeline}: {feed.stored_gb:,.0f} GB in {hours * 60:.0f} min."
 
 
@@ -120,7 +120,7 @@ def curve_note(recipe: Recipe) -> str:
 
 
 def _runs(recipe: Recipe) -> str:
-    """How many there were, whose, on what and when."""
+    """How many runs there were, and whose, on what and when."""
     runs = "one run" if recipe.runs == 1 else f"{recipe.runs:,} runs"
     system = recipe.system
     where = f" on {system.accelerators:,} x {system.accelerator}" if system else ""
@@ -138,7 +138,7 @@ def _evaluated(recipe: Recipe) -> Iterator[str]:
 
 
 def _task(recipe: ClosedRecipe, time: TrainingTime) -> Iterator[str]:
-    """What else the task asks, how its logs pass an easier target, and how far single runs are from its published minutes."""
+    """The further conditions of a task, what its logs say of an easier target, and how single runs scatter about its minutes."""
     yield from recipe.rules
     share = time.epochs / recipe.evaluations[-1].epochs
     if share < WHOLE:
@@ -154,7 +154,7 @@ def _task(recipe: ClosedRecipe, time: TrainingTime) -> Iterator[str]:
 
 
 def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
-    """What its curve and its schedule take for granted."""
+    """What a recipe's curve and schedule take for granted."""
     yield from _evaluated(recipe)
     if isinstance(recipe, ClosedRecipe):
         yield from _task(recipe, time)
@@ -184,7 +184,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
 
 
 def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[str]:
-    """What the hours hold; `overhead` is the sentence of this name about the recipe."""
+    """What the hours include. `overhead` is the sentence that `overhead` makes of the recipe."""
     if query.runs > 1:
         yield (
             f"Hours and costs cover {query.runs} runs, one after another on the same machines: these boot and load the data "

@@ -69,10 +69,10 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return picks
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
-        """The pick to act on: the one asked for, if there is one of that name. Where the question goes by time it is the fastest,
-        else the cheapest, except two cases of the balanced: it saves more than A_WAIT, each hour at less than CHEAP_HOUR of
-        `hour_worth`, since nobody waits a day to save a dollar an hour (shares of commitments don't count); or it alone seldom
-        takes longer than the hours asked for."""
+        """The pick to act on: the one asked for, if there is one of that name; the fastest if the question goes by time; else the
+        cheapest, with two exceptions. The balanced pick goes first if it saves more than A_WAIT at less than CHEAP_HOUR of
+        `hour_worth` an hour, since nobody waits a day to save a dollar an hour (shares of commitments don't count), or if it
+        alone seldom takes longer than the hours asked for."""
         if not picks or self.query.pick in picks:
             return self.query.pick if picks else None
         if self.query.sort == "time":
@@ -86,8 +86,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return "balanced" if saved > 0 and is_worth_it else "cheapest"
 
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
-        """The position of the best that picks may come from and that fits, by what the pick that is named first was chosen by:
-        hours, or cost, or both, as of what costs at most AS_CHEAP times the least; None where none does."""
+        """The position of the best candidate that can be a pick and fits, by what the first-named pick was chosen by: hours,
+        cost, or both among those that cost at most AS_CHEAP times the least. None if none fits."""
         pickable = self._pickable
         cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
         worth = cost + hour_worth * hours
@@ -116,8 +116,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return None
 
     def best(self, picked: Iterable[int]) -> list[int]:
-        """The picks and the best others, at most MOST_BEST, in the question's order: one for each recipe on each number and kind
-        of accelerators, in each region where all are asked for."""
+        """The picks and the best others in the question's order, at most MOST_BEST: one for each recipe on each number and kind
+        of accelerators, and in each region if all are asked for."""
         chosen, seen = dict.fromkeys(picked), set()
         for count in (MOST_LOOKED_AT, len(self.candidates.row)):
             positions = first(self._order(self.query.sort), self._pickable, count)
@@ -130,7 +130,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return list(chosen)
 
     def _kinds(self, positions: Indices) -> Iterator[tuple[int, ...]]:
-        """What makes candidates alike: recipe, shape and number of machines, and region if all are requested."""
+        """What candidates have in common that count as alike: recipe, shape and number of machines, and region if all are asked
+        for."""
         row, time = self.candidates.row[positions], self.candidates.time[positions]
         columns = self.catalogue.columns
         shapes = self.catalogue.shape_of_instance[columns.instance[row]]
@@ -145,11 +146,11 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return positions
 
     def least(self) -> list[int]:
-        """The position of the candidate with the least cost of those that picks may come from; empty without any."""
+        """The position of the cheapest candidate that can be a pick; empty if there is none."""
         return self._cheapest(self._pickable)
 
     def cheapest_unconfirmed(self) -> list[int]:
-        """The position of the cheapest candidate whose rate is not confirmed; empty where all are."""
+        """The position of the cheapest candidate without a confirmed rate; empty if there is none."""
         return self._cheapest(np.flatnonzero(~self.candidates.confirmed))
 
     def folded(self) -> Folded:
@@ -163,7 +164,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return Folded(first, second, third, every - first - second - third)
 
     def _cheapest(self, positions: Indices) -> list[int]:
-        """The one of these positions with the least cost; empty without any."""
+        """The cheapest of these positions; empty if there are none."""
         return [self._least(positions, self.candidates.cost[positions])] if len(positions) else []
 
     @cached_property
@@ -177,12 +178,12 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return int(least[0] if len(least) == 1 else first(self._order("cost"), least, 1)[0])
 
     def _is_seldom_late(self, position: int) -> bool:
-        """Whether it seldom exceeds the requested hours."""
+        """Whether a candidate seldom exceeds the requested hours."""
         limit, hours = self.query.max_hours, float(self.candidates.calendar_hours[position])
         return limit is None or chance_above(limit, hours, self._latest(position)) < SELDOM
 
     def _latest(self, position: int) -> float:
-        """The high end of the range of its hours on the calendar."""
+        """The high end of the range of a candidate's calendar hours."""
         time, calendar = self.candidates.time[position], float(self.candidates.calendar_hours[position])
         waits = calendar > self.times.train_hours[time] + self.times.overhead_hours[time]
         return calendar if waits else float(self.times.hours_high[time])

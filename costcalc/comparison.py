@@ -46,7 +46,7 @@ class Comparison(Struct, frozen=True):
 
 
 def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison:
-    """Two estimates in one currency, each with its bill, compared."""
+    """Compares two estimates in one currency, each with its bill."""
     (first, _), (second, _) = a, b
     cost, other_cost = (bill.effective(Decimal(repr(estimate.hours))) for estimate, bill in (a, b))
     together, more = correlation(first, second), cost - other_cost
@@ -65,7 +65,7 @@ def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison
 
 
 def correlation(a: Estimate, b: Estimate) -> float:
-    """The correlation of the errors of the two times."""
+    """How far the errors of two times go together."""
     same_recipe, same_chip = a.recipe == b.recipe, a.accelerator == b.accelerator
     if same_recipe and same_chip and a.accelerators == b.accelerators:
         return ALL
@@ -73,7 +73,8 @@ def correlation(a: Estimate, b: Estimate) -> float:
 
 
 def _probability(a: Estimate, b: Estimate, together: float) -> float:
-    """That the one which costs less by its point estimate does; the logarithm of the ratio of both costs is taken as normal."""
+    """The probability that the estimate that costs less really does. The logarithm of the ratio of both costs is taken to be
+    normal."""
     if not (a.effective_cost and b.effective_cost):
         return 1.0
     apart, of_a, of_b = abs(log(a.effective_cost / b.effective_cost)), _deviation(a), _deviation(b)

@@ -12,15 +12,15 @@ Known = tuple[Sequence[str], Callable[[Any], Sequence[Any]]]
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """The names of a record's fields; none of what is no record."""
+    """The names of a record's fields; none for anything else."""
     named: Iterable[str] = getattr(kind, "__struct_fields__", ()) or getattr(kind, "__dataclass_fields__", ())
     return tuple(named)
 
 
 def filled(kind: type[Kind], /, *sources: object, **given: object) -> Kind:
-    """A record whose fields are `given`, or else what the first of the sources that knows their names has under them.
+    """A record with the `given` fields; each other field comes from the first source that has its name.
 
-    A field that nobody knows keeps its default. Raises TypeError where it has none.
+    A field that no source has keeps its default. Raises TypeError if it has none.
     """
     of: Any = kind
     for source, (names, read) in zip(sources, _read(of, tuple(given), *map(type, sources)), strict=True):
@@ -40,5 +40,5 @@ def _read(kind: Any, given: tuple[str, ...], *sources: type) -> Sequence[Known]:
 
 
 def _few(names: Sequence[str], source: object) -> list[Any]:
-    """What a source has under these names: one or none, of which `attrgetter` makes no tuple."""
+    """The values of a source under one name or none, of which `attrgetter` makes no tuple."""
     return [getattr(source, name) for name in names]

@@ -75,7 +75,7 @@ class Grounds(NamedTuple):
 
 
 def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with_overheads: bool) -> Grounds:
-    """The grounds of a training time on a cluster that machines of this kind make up."""
+    """The grounds of a training time on a cluster of such machines."""
     number, cluster, logged, *_ = time
     row, recipe = int(matrix.speed_row[number]), matrix.recipes.recipes[number]
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
@@ -107,8 +107,8 @@ def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with
 
 
 def _modelled(matrix: TrainingMatrix, number: int, cluster: int) -> Iterator[str]:
-    """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what of the recipe and its
-    machines is taken over."""
+    """How a run that nobody logged is split over machines and steps, what its speed was fitted to, and what it takes over from
+    the recipe."""
     machines, recipe = matrix.clusters[cluster], matrix.recipes.recipes[number]
     steps, batch = int(matrix.speeds.steps[matrix.speed_row[number], cluster]), float(matrix.global_batch[number])
     yield from accumulated(recipe, batch, steps, machines.accelerators * machines.nodes)
@@ -147,7 +147,7 @@ def _is_own(matrix: TrainingMatrix, recipe: int, cluster: int) -> bool:
 
 
 def _speed_source(matrix: TrainingMatrix, number: int, cluster: int, tier: Tier) -> ThroughputSource:
-    """Where a speed was read, or what it is carried over from: a modelled one stands in no source."""
+    """Where a speed was read, or what it was carried over from: no source states a modelled one."""
     row, recipe = int(matrix.speed_row[number]), matrix.recipes.recipes[number]
     if matrix.speeds.kind[row, cluster] == PROCESSOR:
         return ThroughputSource("carried over from rates of other processors", recipe.year)

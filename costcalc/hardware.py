@@ -55,7 +55,7 @@ class Accelerator(Struct, frozen=True):
 
     @classmethod
     def unlisted(cls, name: str) -> Accelerator:
-        """A part of which nothing is known but its name, such as a processor."""
+        """A part known by name alone, such as a processor."""
         return cls(name, "", None, None, None, None, None, "", chip=name)
 
     def is_no_worse_than(self, other: Accelerator) -> bool:
@@ -88,12 +88,12 @@ class Machine(Struct, frozen=True):
 
     @property
     def most_together(self) -> int:
-        """How many of them anybody can rent together in one way or another."""
+        """The most that anybody can rent together, one way or another."""
         return max(self.most_machines, self.most_in_block)
 
 
 def counted(accelerators: int, accelerator: str, times: str = " ") -> str:
-    """`8 V100`; of a machine without accelerators its processor alone."""
+    """`8 V100`; for a machine without accelerators, its processor alone."""
     return f"{accelerators}{times}{accelerator}" if accelerators else accelerator
 
 

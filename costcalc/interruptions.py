@@ -66,10 +66,10 @@ https://aws.amazon.com/ec2/spot/instance-advisor/"""
 
 
 def observed_until(observed: Sequence[ObservedInterruptions], day: date) -> int:
-    """How many of these statements, which are ordered by date, were made by this day."""
+    """How many of these statements, ordered by date, were made by this day."""
     return bisect_right(observed, day, key=lambda statement: statement.observed_on)
 
 
 def newest(observed: Sequence[ObservedInterruptions]) -> dict[Place, ObservedInterruptions]:
-    """The newest of these statements, which are ordered by date, of each machine in each region."""
+    """The newest of these statements, ordered by date, for each machine in each region."""
     return {(each.provider, each.instance_type, region): each for each in observed for region in each.regions.split()}

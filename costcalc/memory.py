@@ -28,7 +28,7 @@ class Shelf:
 
     @property
     def size_bytes(self) -> int:
-        """The memory that the things hold, about."""
+        """The memory that the things take, approximately."""
         return int(self._things.currsize)
 
     def recall(self, name: Hashable, work_out: Callable[[], T]) -> T:
@@ -55,7 +55,7 @@ class Few(dict[K, T]):
         self.about_bytes = most * bytes_each  # when it is full
 
     def recall(self, name: K, work_out: Callable[..., T], *of: Any) -> T:
-        """The thing of this name, worked out of these if it is not here."""
+        """The thing of this name, worked out from the arguments if it is not here."""
         thing = self.get(name)
         if thing is None:
             thing = work_out(*of)
@@ -77,17 +77,17 @@ class Memory:
         self._shared, self._of_own_runs = Shelf(most_bytes), Shelf(most_bytes_of_own_runs)
 
     def shelf(self, of_own_run: bool) -> Shelf:
-        """The shelf for what follows from a run of a user's own, or for all else."""
+        """The shelf for what follows from a user's own run, or for all else."""
         return self._of_own_runs if of_own_run else self._shared
 
     @property
     def size_bytes(self) -> int:
-        """The memory that all of it holds, about."""
+        """The memory that all of it takes, approximately."""
         return self._shared.size_bytes + self._of_own_runs.size_bytes
 
 
 def about_bytes(thing: object) -> int:
-    """The memory that a thing takes: as it says itself, else that of the arrays and mappings in it."""
+    """The memory that a thing takes: what it states itself, else that of its arrays and mappings."""
     stated = getattr(thing, "about_bytes", None)
     return ENTRY_BYTES + _bytes_in(thing) if stated is None else int(stated)
 

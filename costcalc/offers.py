@@ -121,22 +121,22 @@ class Offer(Struct, frozen=True):
 
     @property
     def first_hand(self) -> bool:
-        """Whether the provider itself said this rate."""
+        """Whether the provider itself stated this rate."""
         return is_first_hand(self.flags)
 
     @property
     def available(self) -> bool | None:
-        """Whether the provider said that such a machine was free to rent; None where it does not say."""
+        """Whether the provider said that such a machine was free to rent; None if it says neither."""
         return is_available(self.flags)
 
     @property
     def available_at(self) -> datetime | None:
-        """From when it was free: the first day of a capacity block, else the moment of the observation; None unless it was."""
+        """Since when it was free: the first day of a capacity block, else the moment of the observation; None unless it was."""
         return available_at(self.flags, self.observed_at)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What makes two observations the same offer at two times."""
+        """What two observations of one offer at different times have in common."""
         return (
             self.provider,
             self.region,
@@ -168,23 +168,23 @@ class Gap(Struct, frozen=True):
 
 
 def is_first_hand(flags: Iterable[str]) -> bool:
-    """Whether a rate with these flags was said by the provider itself: neither read second hand nor rounded by a reader."""
+    """Whether the provider itself stated a rate with these flags: neither read second hand nor rounded by a reader."""
     return not {SECOND_HAND, ROUNDED} & set(flags)
 
 
 def is_available(flags: Iterable[str]) -> bool | None:
-    """Whether flags say that a machine was free to rent, None where they say nothing of it."""
+    """Whether flags say that a machine was free to rent; None if they say neither."""
     stock = {AVAILABLE, NO_CAPACITY} & set(flags)
     return AVAILABLE in stock if stock else None
 
 
 def drawn_watts(flags: Iterable[str]) -> float | None:
-    """What a machine of the user's with these flags draws, the building around it included; None for any other."""
+    """What a user's own machine with these flags draws, with the building around it; None for any other."""
     return next((float(flag.removeprefix(WATTS)) for flag in flags if flag.startswith(WATTS)), None)
 
 
 def available_at(flags: Sequence[str], observed_at: datetime) -> datetime | None:
-    """From when a machine with these flags was free; None unless it was."""
+    """Since when a machine with these flags was free; None unless it was."""
     if not is_available(flags):
         return None
     starts = (datetime.fromisoformat(flag.removeprefix(STARTS)) for flag in flags if flag.startswith(STARTS))
@@ -223,12 +223,12 @@ class Tariff(Struct, frozen=True):
 
     @property
     def committed_fee(self) -> Decimal:
-        """The fees of the whole term, however little it is used; of one period where there is no term."""
+        """The fees of the whole term, however little it is used; of one period if there is no term."""
         return self.fee * max(self.minimum_periods, 1)
 
     @property
     def committed_hours(self) -> int:
-        """Hours of the whole term; of one period where there is no term."""
+        """Hours of the whole term; of one period if there is no term."""
         return self.period_hours * max(self.minimum_periods, 1)
 
 

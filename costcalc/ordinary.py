@@ -26,8 +26,8 @@ WORTH_TELLING = 0.05
 
 
 def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tuple[Flags, ...]:
-    """Ordinary recipes in groups, of which the first that reaches the target has the one to name: those of the script that people
-    begin with, those of the usual ones, those of their framework, all."""
+    """Groups of ordinary recipes; the first group with one that reaches the target has the one to name. They are those of the
+    script that people begin with, of the usual scripts, of their framework, and all."""
     ordinary = np.array([recipe.kind == "ordinary" for recipe in recipes], bool)
     if usual is None:
         return np.zeros_like(ordinary), ordinary
@@ -49,7 +49,7 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     course: Course
 
     def instead(self, lead: RankedCandidate, offers: AllowedOffers, risks: Risks) -> list[RankedCandidate]:
-        """The lead's machine, which `offers` has alone, with this script; empty where none that runs there reaches the target."""
+        """The lead's machine, which `offers` has alone, with this script; empty if none that runs there reaches the target."""
         for group in self.groups:
             usable = self.eligible.usable & group
             if not usable.any():
@@ -66,7 +66,7 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
 
     @property
     def missed(self) -> Missed | None:
-        """The script that people begin with, where it reaches the target in fewer runs than the question wants."""
+        """The script that people begin with, if it reaches the target in fewer runs than the question wants."""
         begins = np.flatnonzero(self.groups[0])
         if not len(begins):
             return None

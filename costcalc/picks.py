@@ -42,8 +42,8 @@ class Pickable(NamedTuple):
 
 
 def pickable(meets: Sequence[Flags]) -> Pickable:
-    """The estimates that meet every requirement; `meets` has flags for each of REQUIREMENTS. Where none does, the least important
-    are given up first."""
+    """The estimates that meet every requirement; `meets` has flags for each of REQUIREMENTS. If none meets all, the least
+    important are given up first."""
     for kept in product((True, False), repeat=len(REQUIREMENTS)):
         flags = np.ones_like(meets[0])
         for each in compress(meets, kept):

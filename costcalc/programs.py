@@ -94,8 +94,8 @@ class ProgramSupport(Struct, frozen=True, dict=True):
     logged: Mapping[tuple[str, str], Collection[str]]
 
     def runs(self, stack: str, framework_family: str, accelerator: str) -> bool | None:
-        """Whether a program runs on an accelerator: it was logged on that chip, or a row of the table says so; None where
-        nothing is known."""
+        """Whether a program runs on an accelerator: it was logged on that chip, or a row of the table says so; None if
+        unknown."""
         chip = self.accelerators.get(accelerator)
         if chip is None:
             return None

@@ -18,7 +18,7 @@ Basis = Literal["billed", "effective"]
 
 
 def usual_basis(purchase: Collection[PurchaseOption]) -> Basis:
-    """What costs go by unless a question says so: of commitments alone the share that the run uses, otherwise the bill."""
+    """The default basis of costs: for commitments alone the run's share of them, else the bill."""
     return "effective" if purchase and {*purchase} <= BY_THE_TERM else "billed"
 
 
@@ -53,7 +53,7 @@ class OwnMachine(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What its offer is called: `1x RTX 4090`."""
+        """The name of its offer: `1x RTX 4090`."""
         return f"{self.accelerators}x {self.accelerator}"
 
     def __str__(self) -> str:
@@ -153,7 +153,7 @@ class EstimateQuery(Struct, frozen=True):
 
     @property
     def running(self) -> Running:
-        """How the code of recipes shall run, where it is said."""
+        """How the code of recipes is to run, as far as the question says."""
         return Running(self.precision, self.compilation)
 
 

@@ -12,7 +12,7 @@ from costcalc.units import in_words
 
 
 def reasoned(picked: Mapping[PickName, Estimate], least: Estimate | None, basis: Basis) -> Iterator[Pick]:
-    """The picks with their reasons, costs being by this basis; `least` costs least of those that they may come from."""
+    """The picks with their reasons, by the costs of this basis. `least` is the cheapest estimate that can be a pick."""
     for name, each in picked.items():
         if name == "cheapest" and least and least.cost(basis).cost < each.cost(basis).cost:
             yield Pick(name, f"{_capital(against(each, least, basis, 'what costs least'))}.", each)
@@ -53,7 +53,7 @@ def _known(each: Estimate, cheapest: Estimate, basis: Basis) -> str:
 
 
 def within_percent(each: Estimate, basis: Basis) -> int:
-    """How far the farther end of the 80 % range of its cost is from the cost, in percent of it."""
+    """How far the cost is from the farther end of its 80 % range, in percent."""
     cost, low, high = each.cost(basis)
     return round(max(high - cost, cost - low) / cost * 100) if cost else 0
 

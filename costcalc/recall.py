@@ -97,7 +97,7 @@ class Recall(Struct, frozen=True, dict=True):
         return self._shelf.recall(name, lambda: AllowedOffers.of(self.catalogue, matrix, (*found, found[0]), {}))
 
     def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
-        """The ordinary recipes of a matrix, those first that most people run on this accelerator."""
+        """The ordinary recipes of a matrix in groups, the first of which most people run on this accelerator."""
         chip = self.evidence.accelerators.get(accelerator)
         usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)
         name = ref(self.evidence), ref(matrix), "ordinary", usual
@@ -108,7 +108,7 @@ class Recall(Struct, frozen=True, dict=True):
         return self._shelf.recall(name, lambda: LastSeen.of(self.catalogue, offers.listed))
 
     def _interruptions(self) -> Mapping[Place, ObservedInterruptions]:
-        """What was known then of the interruptions of spot machines."""
+        """The newest statements of interruptions by then, by machine and region."""
         name = ref(self.evidence), ref(self.catalogue), "interruptions", self._stated
         return self._shelf.recall(name, lambda: newest(self._known_interruptions()))
 
@@ -159,7 +159,8 @@ class Recall(Struct, frozen=True, dict=True):
         return stored.at(_places(self.catalogue, rows))
 
     def renting(self, query: EstimateQuery, market: Market) -> Renting:
-        """How a question rents. Those of equal terms on one day share what they show, unless they ask for storage or egress."""
+        """How a question rents. Questions of equal terms on one day share what they show, unless they ask for storage or
+        egress."""
         for_a_number, rates = bool(query.nodes or query.accelerators), market.exchange.values()
         terms = *OF_TERMS(query), for_a_number, *rates, self.as_of.date(), *self._stated
         name = ref(self.evidence), ref(self.catalogue), "rented", terms
@@ -170,7 +171,7 @@ class Recall(Struct, frozen=True, dict=True):
 
     @property
     def sayings(self) -> Few[Any, Any]:
-        """What is said of estimates, whatever they cost, by what it is said of: of a matrix by a weak reference."""
+        """What is said of estimates at any cost, by its subject; a matrix is held by a weak reference."""
         return self._shelf.recall((ref(self.evidence), "sayings"), lambda: Few(SAYINGS_KEPT, SAYING_BYTES))
 
 
@@ -183,7 +184,7 @@ class OnDemandRows(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, catalogue: Catalogue, current: CurrentOffers) -> OnDemandRows:
-        """Those of a catalogue; of several rows of a place the last one."""
+        """The on-demand rows of a catalogue; the last of several in one place."""
         on_demand = catalogue.columns.option[current.listed] == OPTIONS.index(PurchaseOption.ON_DEMAND)
         rows = current.listed[on_demand]
         places = _places(catalogue, rows)
@@ -191,7 +192,7 @@ class OnDemandRows(Struct, frozen=True, eq=False):
         return cls(np.append(NOWHERE, places[order]), np.append(NOWHERE, rows[order]))
 
     def at(self, places: Indices) -> list[int]:
-        """The rows of these places, NOWHERE where there is none."""
+        """The rows in these places; NOWHERE if there is none."""
         position = self.places.searchsorted(places, side="right") - 1
         rows: list[int] = np.where(self.places[position] == places, self.row[position], NOWHERE).tolist()
         return rows

@@ -121,7 +121,7 @@ class Renting(Struct, frozen=True):
 
 
 def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
-    """The power of so many machines of an offer, on the grid of the year nearest to this one."""
+    """The power of so many machines of an offer, on the grid of the nearest year."""
     if (own_watts := drawn_watts(offer.flags)) is not None:
         return Power(own_watts / WATTS_PER_KILOWATT * nodes, None, OWN_ENERGY)
     machine = offer.machine
@@ -183,7 +183,7 @@ def _hours(between: float) -> str:
 
 
 def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]:
-    """Why this number of machines is offered although nobody asked for it."""
+    """Why this number of machines is offered though nobody asked for it."""
     if nodes == 1 or query.nodes or query.accelerators:
         return
     if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK:
@@ -230,7 +230,7 @@ def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str
 
 
 def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -> Iterator[str]:
-    """The exchange rates between the currency that an offer is quoted in and the one asked for."""
+    """The exchange rates between the currency of an offer and the one asked for."""
     codes = [code for code in (offer.currency, wanted) if code != "USD"] if offer.currency != wanted else []
     for rate in map(exchange.__getitem__, codes):
         what = "Quoted in" if rate.currency == offer.currency else "Converted to"
@@ -238,7 +238,7 @@ def converted(wanted: str, offer: Offer, exchange: Mapping[str, ExchangeRate]) -
 
 
 def drawn(accelerator: str, watts: float, center: DataCenters | None, grid: GridCarbon | None) -> str:
-    """Where the energy of a training comes from, and what is emitted for it."""
+    """How the energy of a training is worked out, and what is emitted for it."""
     building = f"{center.pue:g} of {center.provider} ({center.year})" if center else f"{USUAL_PUE:g}, the usual one"
     energy = (
         f"Energy: {watts:,.0f} W from {accelerator}'s data sheet, times {MACHINE_SHARE:g} for the rest of the machine (measured "

@@ -27,8 +27,8 @@ class Rivals(Struct, frozen=True):
     processors: Collection[str]
 
     def beside(self, lead: int) -> dict[str, int | None]:
-        """The position of the cheapest candidate of each machine, or else kind and cloud, and way to buy asked for, but those of
-        the lead's; None where there is no candidate. One that picks may come from goes first, then one bought as the lead is."""
+        """By each machine, or else kind and cloud, and each way to buy that the question names, except the lead's: the position
+        of the cheapest candidate, None if there is none. One that can be a pick goes first, then one bought as the lead is."""
         kinds = set(map(self._kind, self.query.accelerator))
         groups = [set(self.query.instance_type)] if self.query.instance_type else [kinds, set(self.query.provider)]
         named = {name for names in groups if 1 < len(names) <= MOST for name in names}
@@ -38,7 +38,7 @@ class Rivals(Struct, frozen=True):
         return self._named(named, lead) | self._bought_otherwise(lead) | rented
 
     def _named(self, named: Collection[str], lead: int) -> dict[str, int | None]:
-        """The cheapest of each of these machines, kinds and clouds but the lead's."""
+        """The cheapest of each of these machines, kinds and clouds, except the lead's."""
         if not named:
             return {}
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
@@ -48,7 +48,7 @@ class Rivals(Struct, frozen=True):
         return {name: self._cheapest(flags, lead) for name, flags in rows.items()}
 
     def _bought_otherwise(self, lead: int) -> dict[str, int | None]:
-        """The cheapest by each way to buy that is asked for, but that of the lead."""
+        """The cheapest by each way to buy asked for, except the lead's."""
         ways = self.query.purchase
         if len(ways) != MOST_WAYS:
             return {}

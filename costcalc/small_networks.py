@@ -63,7 +63,7 @@ class SmallNetwork(Struct, frozen=True):
         return replace(self, widths=(*hidden, self.widths[-1]))
 
     def _layers(self) -> list[tuple[int, int]]:
-        """By layer at how many places its weights are used, and how many those are."""
+        """For each layer, at how many places its weights are used, and how many weights it has."""
         if self.sides is None:
             ins = (self.inputs, *self.widths[:-1])
             return [(1, before * after) for before, after in zip(ins, self.widths, strict=True)]

@@ -55,28 +55,28 @@ WIDEST = "H100"
 
 
 def generation(provider: str, accelerator: str) -> str | None:
-    """Whose moves are known of a provider's spot rates of an accelerator, None where the range has no basis."""
+    """The generation whose moves are known of a provider's spot rates; None if the range has no basis."""
     return GENERATIONS.get(accelerator) if provider == "gcp" else None
 
 
 def moves(provider: str, accelerator: str) -> Moves:
-    """How far such spot rates move; the widest that is known where there is no basis."""
+    """How far such spot rates move: as far as the widest known ones if there is no basis."""
     return GOOGLE_S[generation(provider, accelerator) or WIDEST]
 
 
 def width(offer: Offer, age_days: float, hours: float) -> Width:
-    """Of an offer that was seen so many days before a run of these hours starts; 0 unless it is spot."""
+    """The moves of an offer seen so many days before a run of these hours starts; none unless it is spot."""
     if offer.purchase_option is not PurchaseOption.SPOT:
         return STEADY
     return moves(offer.provider, offer.machine.accelerator).after_days(age_days + hours / HOURS_PER_DAY)
 
 
 def factors(moved: Width, hours: float, low: float, high: float) -> tuple[float, float]:
-    """What a rate that moves so is multiplied with at the low and the high end of the 80 % interval of these hours."""
+    """The factors on a rate that moves so, at the low and the high end of the 80 % interval of these hours."""
     return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
 
 
 def _beyond(ratio: float, moved: float) -> float:
-    """Hours and rate are independent, so that their widths in ln add in quadrature: the factor beyond that of the hours."""
+    """The factor beyond that of the hours. Hours and rate are independent: their widths in ln add in quadrature."""
     own = abs(log(ratio))
     return exp(hypot(own, moved) - own)

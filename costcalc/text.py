@@ -20,7 +20,7 @@ _UNSEEN = re.compile(f"[{UNSEEN}\ud800-\udfff\U000e0000-\U000e0fff]")  # also ha
 
 
 def is_line(text: str) -> bool:
-    """Whether a text shows as it is written."""
+    """Whether a text shows exactly as it is written."""
     return _UNSEEN.search(text) is None
 
 
@@ -30,8 +30,8 @@ def line(text: str) -> Line:
 
 
 def in_lines(value: T) -> T:
-    """The value with a line for each text in it: in lists, in the fields of a record, and in records within. It is the value
-    itself where all are lines."""
+    """The value with every text in it as a line: in lists, in the fields of a record, and in records within. The value itself if
+    all texts are lines."""
     made: T = _made(value)
     return made
 

@@ -113,7 +113,7 @@ class Model(Struct, frozen=True):
         return gmacs > others_gmacs and all(more >= less for more, less in zip(mine, others, strict=True))
 
     def _sizes(self) -> tuple[float, float, float]:
-        """Multiply-adds and activations of a pixel, and parameters; 0 where unknown."""
+        """Multiply-adds and activations per pixel, and parameters; 0 if unknown."""
         pixels = (self.image_size or math.inf) ** 2
         return (self.gmacs or 0) / pixels, (self.activations_millions or 0) / pixels, self.parameters_millions or 0
 
@@ -150,7 +150,7 @@ class Evaluation(Struct, frozen=True):
     top5: float | None
 
     def in_metric(self, metric: str) -> float | None:
-        """The value of this metric, None where it was not evaluated."""
+        """The value in this metric; None if it was not evaluated."""
         return self.top1 if metric == Metric.TOP1 else self.top5
 
 
@@ -166,7 +166,7 @@ class MetricEvaluation(Evaluation, frozen=True):
 
 
 def known_on(published: str | None, year: int) -> date:
-    """The day from which a publication is known: the last one of its month (`2018-11`) or year where no day is known."""
+    """The day from which a publication is known: the last of its month (`2018-11`) or year, if no day is."""
     if published and len(published) > len("2018-11"):
         return date.fromisoformat(published)
     first, month, *_ = (*map(int, (published or str(year)).split("-")), 12)
@@ -248,13 +248,13 @@ class Recipe(Struct, frozen=True, kw_only=True):
         return any(fnmatchcase(self.name, pattern.casefold()) for pattern in patterns)
 
     def best(self, metric: str) -> float | None:
-        """The highest value on its curve in this metric, None where it was not evaluated in it."""
+        """The highest value of its curve in this metric; None if it was not evaluated in it."""
         values = (evaluation.in_metric(metric) for evaluation in self.evaluations)
         return max((value for value in values if value is not None), default=None)
 
     @property
     def is_run_otherwise(self) -> bool:
-        """Whether it shall run in another way than its own code did, as far as that is known."""
+        """Whether it is to run in another way than its own code did, as far as is known."""
         return self.as_published is not None
 
     @property
@@ -270,12 +270,12 @@ class Recipe(Struct, frozen=True, kw_only=True):
         return self if changed == self.running else replace(self, as_published=self.running, **changed._asdict())
 
     def run_as_published(self) -> Self:
-        """This run as its code ran where it was published."""
+        """This run in the way its code ran when it was published."""
         return replace(self, as_published=None, **self.as_published._asdict()) if self.as_published else self
 
     @property
     def kind(self) -> RecipeKind:
-        """How much care is in it; of a program that nobody described, that of a benchmark's."""
+        """How much care is in it; as much as in a benchmark's if nobody described the program."""
         return self.program.kind if self.program else "record"
 
     @property
@@ -284,7 +284,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     @property
     def has_known_pipeline(self) -> bool:
-        """Whether how its data are prepared may be known."""
+        """Whether it may be known how its data are prepared."""
         return self.stack != OWN_DATA
 
     @property
@@ -294,7 +294,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     @property
     def clock_factor(self) -> float:
-        """Hours on the recipe's own clock for one hour of training alone: as its own log shows where evaluation counts.
+        """Hours on the recipe's own clock for one hour of training alone: as its log shows, if evaluation counts.
 
         1 for MLPerf's, whose evaluations and warm-up are modelled apart.
         """

@@ -39,8 +39,8 @@ UPPER = NormalDist().inv_cdf(0.9)
 
 
 def chance_above(limit: float, middle: float, high: float) -> float:
-    """How likely an amount is above a limit, of which the middle and the upper end of the 80 % range are known: its logarithm is
-    taken to be normal."""
+    """The probability that an amount exceeds a limit, from the middle and the upper end of its 80 % range. Its logarithm is taken
+    to be normal."""
     if high <= middle:
         return float(middle > limit)
     return 1 - NormalDist().cdf(log(limit / middle) / log(high / middle) * UPPER)

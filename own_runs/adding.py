@@ -137,7 +137,7 @@ def as_read(path: Path) -> tuple[str, ...]:
 
 
 def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
-    """The facts with those that the file states of itself."""
+    """The facts, completed by those that the file states."""
     stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
     dataset = facts.dataset or log.stated.get("dataset")
     if log.written_by == PER_PROCESS and facts.accelerators > 1:
@@ -157,7 +157,7 @@ def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
 
 
 def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
-    """The name of the metric, its column, and what is wrong with it."""
+    """The name of the metric and its column, or a message if neither can be told."""
     columns, named = [name for name in log.metrics() if not NO_METRIC.search(name)], facts.metric
     if named is None:
         matching = _likeliest(columns)
@@ -166,16 +166,15 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
         matching = [column for column in columns if column == named] or [
             column for column in columns if named.casefold() in column.casefold()
         ]
-        wrong = (
-            f"{'no' if not matching else 'more than one'} column is called {named}; there are {', '.join(columns[:12])}"
-        )
+        how_many = "more than one" if matching else "no"
+        wrong = f"{how_many} column is called {named}; there are {', '.join(columns[:12])}"
     if len(matching) != 1:
         return "", "", {"metric": wrong}
     return named or matching[0], matching[0], {}
 
 
 def _likeliest(columns: list[str]) -> list[str]:
-    """The only column, or the only accuracy (of several the top-1) among those of validation, or their only one."""
+    """The only column; else the accuracies of validation, the top-1 if there are several; else the columns of validation."""
     of_validation = [name for name in columns if VALIDATION.search(name)]
     accuracies = [name for name in of_validation or columns if ACCURACY.search(name)]
     firsts = [name for name in accuracies if TOP_1.search(name)]
@@ -236,7 +235,7 @@ def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
 
 
 def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[str, ...]]:
-    """The curve timed from the start of the training, where the log's clock starts at its first value."""
+    """The curve timed from the start of the training, if the log's clock starts at its first value, and a note on that."""
     first, last = curve[0], curve[-1]
     if first.seconds != 0 or not last.seconds:
         return curve, ()
@@ -246,7 +245,7 @@ def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[st
 
 
 def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
-    """Samples per second over the whole log: by its own clock where it has one."""
+    """Samples per second over the whole log, by its own clock if it has one. Raises RunRefused."""
     timed = [point for point in curve if point.seconds]
     end = timed[-1] if timed else curve[-1]
     seconds = end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR
@@ -268,7 +267,7 @@ def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> 
 
 
 def _thinned(curve: list[CurvePoint]) -> tuple[CurvePoint, ...]:
-    """At most MOST_STORED points, each the mean of as many in a row."""
+    """At most MOST_STORED points, each the mean of equally many in a row."""
     size = -(-len(curve) // MOST_STORED)
     if size == 1:
         return tuple(curve)

@@ -44,7 +44,7 @@ class OwnModel(Struct, frozen=True, eq=False, dict=True):
         return self.values(crossing)[-1]
 
     def reaches(self, target: float, crossing: Crossing) -> bool:
-        """Whether a target is within what it reached."""
+        """Whether its curve reaches a target by this rule."""
         reached = self.reached(crossing)
         better = target >= reached if self.run.lower_is_better else target <= reached
         return better or math.isclose(target, reached, rel_tol=NEARLY)

@@ -32,7 +32,7 @@ class Described(Struct, frozen=True):
 
     @classmethod
     def of(cls, query: EstimateQuery) -> Described | None:
-        """What the question describes; None where it leaves the epochs to recipes."""
+        """What the question describes; None if it leaves the epochs to recipes."""
         if query.epochs is None:
             return None
         sizes = query.parameters, query.gmacs, query.samples_per_epoch

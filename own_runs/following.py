@@ -51,8 +51,8 @@ class FollowedLog:
         return replace(log, points=continued(log.points))
 
     def _take(self, content: bytes) -> None:
-        """What now stands in the file: more of the same, the next file after a rotation, with the header again or without, or the
-        whole log again with more columns, as Lightning rewrites it."""
+        """Takes in the file's content: more of the same, the next file after a rotation, with its header or without, or the whole
+        log again with more columns, as Lightning rewrites it."""
         before, header = (self._earlier + self._current).partition(LINE)[0], content.partition(LINE)[0]
         if before != header and is_header(before) and is_header(header):
             self._earlier = self._current = b""

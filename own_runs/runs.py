@@ -76,7 +76,7 @@ class Run(Struct, frozen=True):
 
     @property
     def hours(self) -> float:
-        """How long the whole log took, by its own clock where it has one."""
+        """How long the whole log took, by its own clock if it has one."""
         logged = self.curve[-1].seconds
         taken = self.epochs * self.samples_per_epoch / self.samples_per_second if logged is None else logged
         return taken / SECONDS_PER_HOUR
@@ -88,12 +88,12 @@ class Run(Struct, frozen=True):
 
 
 def run_id(name: str, owner: str | None) -> str:
-    """What the run of this name is stored as: several owners may have one each."""
+    """The id under which a run of this name is stored: several owners may have one each."""
     return f"{name}.{owner[:OWNER_SIGNS]}" if owner else name
 
 
 def stored_run(row: OwnRun) -> Run:
-    """What a stored row says of a run, in lines. Raises ValueError where it is none."""
+    """The run in a stored row, as lines. Raises ValueError if it holds none."""
     return in_lines(msgspec.json.decode(row.document, type=Run))
 
 

@@ -84,7 +84,7 @@ class MeasuredSpeed(Struct, frozen=True):
 
 
 def measured_speed(run: OwnRun) -> MeasuredSpeed:
-    """What a stored speed says, in lines. Raises ValueError where it is none."""
+    """The speed in a stored row, as lines. Raises ValueError if it holds none."""
     return in_lines(msgspec.json.decode(run.document, type=MeasuredSpeed))
 
 
@@ -95,23 +95,23 @@ def stored_device(device: SmallDevice, now: datetime) -> OwnRun:
 
 
 def small_device(run: OwnRun) -> SmallDevice:
-    """What a stored row says of a device, in lines. Raises ValueError where it is none."""
+    """The device in a stored row, as lines. Raises ValueError if it holds none."""
     return in_lines(msgspec.json.decode(run.document, type=SmallDevice))
 
 
 def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:
-    """The runs that a user sees: their own and those that everybody does."""
+    """The runs that a user sees: their own and those shared with everybody."""
     return tuple(run for run in runs if run.owner in (None, owner))
 
 
 def digest_of(runs: Iterable[OwnRun]) -> str:
-    """Changes with anything that is stored of these runs; empty where there are none."""
+    """A digest of these stored runs; empty if there are none."""
     text = "".join(f"{run.id} {run.document}" for run in runs)
     return blake2b(text.encode(), digest_size=4).hexdigest() if text else ""
 
 
 def with_own_speeds(evidence: Evidence, runs: Iterable[OwnRun]) -> Evidence:
-    """The evidence with the speeds among these runs beside it, under a version of its own."""
+    """The evidence with the speeds among these runs, under its own version."""
     return _with_speeds(evidence, tuple(run for run in runs if run.kind == SPEED))
 
 

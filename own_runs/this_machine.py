@@ -48,7 +48,7 @@ def name() -> str:
 
 
 def memory_gib() -> float | None:
-    """The memory of this machine; None where its system does not tell."""
+    """The memory of this machine; None if its system does not say."""
     if not MEMORY_INFO.exists():
         return None
     [total] = [line.split()[1] for line in MEMORY_INFO.read_text().splitlines() if line.startswith("MemTotal:")]
@@ -79,7 +79,7 @@ def with_this_machine(evidence: Evidence) -> Evidence:
 
 
 def _known_name(processors: Processors) -> str | None:
-    """The known processor all of whose words this one's name has, or the one of its generation."""
+    """The known processor whose words are all in this one's name, or the one of its generation."""
     words = set(NO_DETAIL.sub(" ", brand()).split())
     names = (each.name for each in processors.named.values() if each.vendor not in GRAPHICS)
     match = next((name for name in names if set(name.split()) <= words), None)
@@ -87,8 +87,8 @@ def _known_name(processors: Processors) -> str | None:
 
 
 def _by_its_flags() -> Processor | None:
-    """By its clock and two vector units, as wide as its flags say, for multiplications and additions in 32 bits; AMD's before
-    family 26 take 512 bits in two halves."""
+    """A processor by its clock and two vector units as wide as its flags say, for multiplications and additions in 32 bits; AMD's
+    before family 26 take 512 bits in two halves."""
     facts, ghz = _facts(), _ghz()
     flags = {*facts.get("flags", "").split(), *facts.get("Features", "").split()}
     halves = facts.get("vendor_id") == "AuthenticAMD" and int(facts.get("cpu family", "0")) < 26

@@ -111,7 +111,7 @@ class _Run(Struct, frozen=True):
 
 
 def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetime) -> Outlook:
-    """What a log tells at this moment; `family` are whole runs like it, none where none are known.
+    """What a log tells at this moment. `family` are whole runs like it, if any are known.
 
     Raises CannotWatch, and NothingYet before the first evaluation.
     """
@@ -139,17 +139,16 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
 
 
 def _as_logged(plan: Plan, run: _Run) -> tuple[Plan, float]:
-    """The plan in the direction of its metric, and the length of its schedule. Raises CannotWatch where nobody gave that, or gave
-    the target in another unit."""
+    """The plan in the direction of its metric, and the length of its schedule. Raises CannotWatch if nobody gave that, or the
+    target is in another unit."""
     plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
     target = plan.target or 0.0
     if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
         value = f"{run.metric} is read in fractions, {run.values[-1]:.4g} now"
         raise CannotWatch(f"{value}: write --target {target / PERCENT:g}")
     if plan.planned_epochs is None:
-        raise CannotWatch(
-            "the length of the run is unknown: add --planned-epochs, the length of its schedule, such as 90"
-        )
+        advice = "add --planned-epochs, the length of its schedule, such as 90"
+        raise CannotWatch(f"the length of the run is unknown: {advice}")
     return plan, plan.planned_epochs
 
 
@@ -221,7 +220,7 @@ def _epochs(point: Point, plan: Plan) -> float:
 
 
 def best_value(largest: float, lower_is_better: bool) -> float:
-    """The best value that a metric can have: 0 where lower is better, else 1, or 100 where its largest value is above 1."""
+    """The best value that a metric can have: 0 if lower is better, else 1, or 100 if its largest value is above 1."""
     if lower_is_better:
         return 0.0
     return 1.0 if largest <= 1 else PERCENT
@@ -243,7 +242,7 @@ def _best(plan: Plan, run: _Run) -> float:
 
 
 def _crossing(run: _Run, plan: Plan) -> float | None:
-    """The hours after which the target was reached; None where it was not, or there is none."""
+    """The hours after which the target was reached; None if it was not, or there is none."""
     if plan.target is None:
         return None
     side = -1 if plan.lower_is_better else 1
@@ -252,7 +251,7 @@ def _crossing(run: _Run, plan: Plan) -> float | None:
 
 
 def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached: float | None) -> list[float] | None:
-    """Low, middle and high, infinite where the run may not come there; None where nothing tells."""
+    """Low, middle and high; infinite if the run may not get there; None if nothing tells."""
     if reached is not None:
         return [reached] * 3
     planned = plan.planned_epochs or 0.0
@@ -266,7 +265,7 @@ def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached:
 
 
 def _error(plan: Plan, run: _Run) -> float:
-    """What the target lacks of the metric's best value."""
+    """How far the target is from the metric's best value."""
     best = _best(plan, run)
     return abs(best - (plan.target or 0.0)) / (best or 1.0)
 

@@ -97,19 +97,17 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
 
 
 def _readable(listing: SourceListing) -> Iterator[Violation]:
-    """Names that show as they are written: lines of bounded length, without half a character, which JSON can hold."""
+    """Names that show as they are written: lines of bounded length that JSON can hold."""
     for offer in listing.offers:
         parts = (part.name for part in offer.parts)
         names = (*offer.key, *offer.flags, *parts, offer.currency, offer.machine.accelerator)
         if not is_line(offer.source) or not all(len(name) <= LONGEST_NAME and is_line(name) for name in names):
-            sentence = (
-                f"a name in {ascii(offer.instance_type)[:60]} has control characters, half a character, or no end"
-            )
-            yield Violation(sentence, (offer,), is_only_odd=False)
+            fault = "has control characters, half a character, or no end"
+            yield Violation(f"a name in {ascii(offer.instance_type)[:60]} {fault}", (offer,), is_only_odd=False)
 
 
 def _plausible(listing: SourceListing) -> Iterator[Violation]:
-    """Whatever the others say: rates above 0, of the past, on accelerators that are known."""
+    """Whatever other offers say: rates above 0, observed in the past, on known accelerators."""
     for offer in listing.offers:
         faults = []
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
@@ -133,8 +131,7 @@ def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
 
 
 def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
-    """All upfront costs at most partial upfront, that at most no upfront, that at most on demand: of offers that differ only in
-    payment."""
+    """Of offers that differ only in payment, more upfront costs no more than less, and none more than on demand."""
     on_demand = _on_demand(listing.offers)
     ladders: dict[tuple[Key, Key], dict[Payment, Offer]] = defaultdict(dict)
     for offer in listing.offers:
@@ -146,10 +143,8 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
         steps += [on_demand[rented]] if rented in on_demand else []
         for cheaper, dearer in pairwise(steps):
             if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
-                sentence = (
-                    f"{_name(cheaper)} at {cheaper.hourly_rate} is above {_terms(dearer)} at {dearer.hourly_rate}"
-                )
-                yield Violation(sentence, (cheaper, dearer))
+                above = f"{_name(cheaper)} at {cheaper.hourly_rate} is above"
+                yield Violation(f"{above} {_terms(dearer)} at {dearer.hourly_rate}", (cheaper, dearer))
 
 
 def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
@@ -167,7 +162,8 @@ def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
 
 
 def _no_jump(listing: SourceListing) -> Iterator[Violation]:
-    """Spot may move freely below on demand, and on a marketplace the cheapest host comes and goes: neither is checked."""
+    """No rate jumps. Spot may move freely below on demand, and on a marketplace the cheapest host comes and goes: neither is
+    checked."""
     on_demand = _on_demand(listing.offers)
     for offer in listing.offers:
         before = listing.last_rates.get((*offer.key, offer.currency))

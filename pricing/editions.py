@@ -35,7 +35,7 @@ class _Document(Struct, array_like=True):
 
 
 def make(catalogue: Catalogue, now: datetime, key: str | None = None) -> bytes:
-    """The rates of a catalogue that are current now, signed where there is a key. Raises ValueError where it is none."""
+    """The current rates of a catalogue, signed if there is a key. Raises ValueError for an invalid key."""
     rows = catalogue.current_offers(now).listed
     offers = map(catalogue.offer, rows[~catalogue.own[rows]].tolist())
     rates = zlib.compress(Catalogue.from_offers(offers, "").to_bytes(), 9)

@@ -60,7 +60,7 @@ def _in_time(offers: Iterable[Offer]) -> list[Offer]:
 
 
 def _checked(offers: Sequence[Offer], now: datetime) -> Edition:
-    """Those that no packaged row says already and whose newest rates keep the rules of a listing."""
+    """The offers that no packaged row states yet, if their newest rates keep the rules of a listing."""
     packaged = {(*offer.key, offer.observed_at) for offer in read_packaged().offers}
     new = _in_time(offer for offer in offers if (*offer.key, offer.observed_at) not in packaged)
     current = {offer.key: offer for offer in new if ENDED not in offer.flags}
@@ -70,7 +70,7 @@ def _checked(offers: Sequence[Offer], now: datetime) -> Edition:
 
 
 def _write(folder: Path, table: Table, rows: Iterable[Cells], replace: bool = False) -> None:
-    """The table with these rows, in the order of their keys; rows with the key of another go before it if asked to."""
+    """Writes the table with these rows, ordered by key. A row replaces one of the same key only if asked to."""
     lines = table.content(folder).decode().splitlines()
     present = list(csv.DictReader(lines))
     by_key: dict[Key, Cells] = {_key(table, row): row for row in present}

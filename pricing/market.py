@@ -27,22 +27,19 @@ class Market(Struct, frozen=True):
 
     def flagged(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
         """The offers, with a flag on those far off the market."""
-        return tuple(
-            replace(offer, flags=(*offer.flags, OFF_MARKET)) if self._is_far_off(offer) else offer for offer in offers
-        )
+        marked = []
+        for offer in offers:
+            usual = self.medians.get(offer.machine.accelerator) if _is_compared(offer) else None
+            below = FAR_BELOW_OF_SPOT if offer.purchase_option is PurchaseOption.SPOT else FAR_BELOW
+            is_far = usual is not None and not usual / below <= _of_one(offer) <= usual * FAR_ABOVE
+            marked.append(replace(offer, flags=(*offer.flags, OFF_MARKET)) if is_far else offer)
+        return tuple(marked)
 
     def comparison(self, offer: Offer) -> str:
         """The rate of an offer beside the market's, in words."""
         accelerator = offer.machine.accelerator
         rate, others = _of_one(offer), self.medians[accelerator]
         return f"{offer.instance_type} at {rate:.2f} an hour and {accelerator}, others ask {others:.2f} in the median"
-
-    def _is_far_off(self, offer: Offer) -> bool:
-        median_rate = self.medians.get(offer.machine.accelerator)
-        if median_rate is None or not _is_compared(offer):
-            return False
-        below = FAR_BELOW_OF_SPOT if offer.purchase_option is PurchaseOption.SPOT else FAR_BELOW
-        return not median_rate / below <= _of_one(offer) <= median_rate * FAR_ABOVE
 
 
 def market(catalogue: Catalogue, now: datetime) -> Market:

@@ -152,9 +152,9 @@ def withdrawable(name: str) -> str:
 
 
 def _due(store: Store, now: datetime) -> list[SourceSpec]:
-    """All sources but those that were asked as lately as they may be, or whose rates a published edition has so lately.
+    """All sources, except those asked as recently as allowed, or whose rates a published edition has as recently.
 
-    Where none answered last time, it was not they who failed.
+    If none answered last time, all are due: they did not fail.
     """
     if any(gap.source == ANY_SOURCE for gap in store.gaps()):
         return chosen(())
@@ -230,9 +230,8 @@ class _Checker:
         store = self._store
         left_out, released = store.quarantine_of(name) if store else ([], frozenset[Rate]())
         last_rates = store.last_rates(name) if store else {}
-        listing = SourceListing(
-            offers, self._accelerators, last_rates, self._now, lambda each: rate_of(each) in released
-        )
+        facts = offers, self._accelerators, last_rates, self._now
+        listing = SourceListing(*facts, lambda offer: rate_of(offer) in released)
         if SOURCES[name].is_own:
             broken: Sequence[Violation] = violations(listing)
             warning = (Gap(name, f"looks odd, kept as typed: {in_words(broken)}"),) if broken else ()
@@ -257,7 +256,7 @@ class _Checker:
 
 
 def _reasons(broken: Iterable[Violation]) -> dict[Rate, str]:
-    """By rate that only looks odd, the first rule that it breaks."""
+    """For each rate that only looks odd, the first rule that it breaks."""
     odd = [each for each in broken if each.is_only_odd]
     return {rate_of(offer): each.sentence for each in reversed(odd) for offer in each.offers}
 
@@ -288,7 +287,7 @@ class _Parts:
         self._started, self._due_after = time.monotonic(), FIRST_PART_SECONDS
 
     def add(self, result: SourceResult) -> None:
-        """One more source has answered, or failed."""
+        """Adds the result of a source that has answered or failed."""
         self.results.append(result)
         self._unpublished.append(result)
         elapsed = time.monotonic() - self._started
@@ -299,7 +298,7 @@ class _Parts:
             self._due_after = 2 * elapsed
 
     def published(self) -> Published:
-        """All that was published, the rest included."""
+        """All that was published, with the rest published now."""
         if self._unpublished or not self._published:
             self._published.append(self._store.publish(self._rest(), self._now))
         ended = tuple(each for part in self._published for each in part.ended)

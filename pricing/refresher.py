@@ -32,7 +32,7 @@ NICENESS = 10  # answers come first
 
 
 def refresh_if_due(store: Store, environment: Environment, every: timedelta, clock: Callable[[], datetime]) -> datetime:
-    """Refresh unless another process did so lately, or is at it. Returns when it is worth asking again. Raises StoreError."""
+    """Refreshes, unless another process did so recently or is at it. Returns when it is worth asking again. Raises StoreError."""
     started = clock()
     limit = unwatched_seconds(environment)
     until = started + timedelta(seconds=limit) + PUBLISHING
@@ -50,7 +50,7 @@ def refresh_if_due(store: Store, environment: Environment, every: timedelta, clo
 
 
 def in_words(report: RefreshReport) -> str:
-    """What a refresh brought, in one line."""
+    """One line on what a refresh brought."""
     answers = [result for result in report.results if not result.missing]
     failed = sorted(result.name for result in answers if result.error)
     if len(failed) == len(answers):

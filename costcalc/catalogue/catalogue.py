@@ -126,7 +126,7 @@ class Catalogue:
 
     @classmethod
     def from_offers(cls, offers: Iterable[Offer], snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:
-        """A catalogue of these observations. Of two with the same key and moment the later in order wins."""
+        """A catalogue of these observations. The last of several with the same key and moment counts."""
         return cls(*build(offers), snapshot, gaps)
 
     @classmethod
@@ -156,7 +156,7 @@ class Catalogue:
         return _moment(int(self._moments[0])) if len(self._moments) else None
 
     def current_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
-        """The newest observation of every offer by `as_of`, without those observed longer before it than allowed."""
+        """The newest observation of every offer by `as_of`, unless it is older than so many days."""
         return self._current(*self._between(as_of, max_price_age_days))
 
     def confirmed(self, as_of: datetime, max_price_age_days: int = 540) -> Confirmation:
@@ -180,13 +180,13 @@ class Catalogue:
         return _current_offers(self.columns, self.first_hand, listed, current.stale)
 
     def _between(self, as_of: datetime, days: int) -> tuple[int, int]:
-        """The numbers of the first moment after `as_of` and of the first one no more than so many days before it."""
+        """The number of the first moment after `as_of`, and of the first one at most so many days before it."""
         limit = int(as_of.timestamp())
         newest = int(np.searchsorted(self._moments, limit, "right"))
         return newest, int(np.searchsorted(self._moments, limit - days * SECONDS_PER_DAY, "left"))
 
     def last_seen(self, as_of: datetime, wanted: OfferFilter) -> datetime | None:
-        """When an offer that passes the filter was last observed by `as_of`, however long before; None if there was none."""
+        """When an offer that passes the filter was last observed by `as_of`, at any age; None if never."""
         rows = self.passing_rows(self.current_offers(as_of, EVER).rows, wanted)
         return _moment(int(self.columns.observed[rows].max())) if len(rows) else None
 
@@ -254,7 +254,7 @@ class Catalogue:
 
     @cached_property
     def shapes(self) -> tuple[tuple[str, int, int], ...]:
-        """The different (accelerator, accelerators per machine, vCPUs of machines without accelerators) there are."""
+        """The distinct (accelerator, accelerators per machine, vCPUs of machines without accelerators)."""
         return tuple(sorted({machine.shape for machine in self._machines}))
 
     @cached_property
@@ -283,7 +283,7 @@ class Catalogue:
         return np.where(first > 0, seconds.astype("datetime64[Y]").astype(np.int64) + 1970, 0)
 
     def instances_by(self, year: int) -> tuple[int, ...] | None:
-        """The codes of the instance types that were offered by the end of a year, and of the user's own; None for all."""
+        """The codes of the instance types offered by the end of a year, and of the user's own; None if these are all."""
         if year not in self._by_year:
             offered = self._first_years <= year
             self._by_year[year] = None if offered.all() else tuple(np.flatnonzero(offered).tolist())
@@ -388,7 +388,7 @@ def _enough_since(
 
 
 def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
-    """Which of these rows are second hand although their group has a first-hand one."""
+    """Which of these second-hand rows give way, because their group has a first-hand one."""
     group, first = columns.group[rows], first_hand[rows]
     has_first = np.zeros(int(group.max(initial=-1)) + 1, bool)
     has_first[group[first]] = True
@@ -396,7 +396,7 @@ def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
 
 
 def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:
-    """Rows are stored by key and moment, so the newest known one of each key is the last of its run."""
+    """The newest row of each key before a moment. Rows are ordered by key and moment: it is the last of its run."""
     rows = np.arange(len(columns.observed))
     if newest < len(moments):
         rows = np.flatnonzero(columns.observed < moments[newest])

@@ -34,7 +34,7 @@ class Rates(NamedTuple):
     own: Flags
 
     def at(self, rows: Indices) -> Rates:
-        """Those at these positions."""
+        """The rates at these positions."""
         return Rates._make(column.take(rows) for column in self)
 
 
@@ -57,19 +57,20 @@ class Confirmation(Struct, frozen=True, eq=False):
         return self.among(self.rates.at(rows))
 
     def among(self, rates: Rates) -> Flags:
-        """Which of these rates are."""
+        """Which of these rates are vouched for and fresh."""
         fresh = rates.observed >= self.since.take(rates.option)
         fresh |= (rates.unchanged_until > self.now) & ~MOVES_BY_THE_WEEK.take(rates.option)
         return np.asarray((rates.vouched & fresh) | rates.own)
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:
-        """The limits that go beyond the usual ones."""
+        """The limits beyond the usual ones."""
         return {option: days for option, days in self.limits.items() if days > FRESH_DAYS[option]}
 
 
 def confirmation(rates: Rates, since: Indices, as_of: datetime, most_days: int) -> Confirmation:
-    """What is vouched for and fresh at a moment, the limits widened to what `enough_since` returned, never beyond `most_days`."""
+    """What is vouched for and fresh at a moment. Limits are widened to what `enough_since` returned, but not beyond
+    `most_days`."""
     now = int(as_of.timestamp())
     limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
     return Confirmation(rates, now, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True)))

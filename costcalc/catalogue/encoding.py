@@ -59,7 +59,7 @@ class _Builder:
         )
 
     def sorted(self) -> tuple[Vocabulary, dict[str, Int64]]:
-        """The vocabulary in alphabetical order, and for each kind of word what every code handed out becomes."""
+        """The vocabulary in alphabetical order, and by kind of word the new number of every code."""
         ordered = {kind: tuple(sorted(codes)) for kind, codes in self.words.items()}
         renumbered = {kind: _positions(ordered[kind], codes) for kind, codes in self.words.items()}
         instances = tuple((*name, self.machines[name]) for name in ordered.pop("instances"))
@@ -122,8 +122,13 @@ def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:
 
 def encode(offers: Iterable[Offer]) -> tuple[Named, Vocabulary]:
     """These observations, in their order, as arrays by name, from `instance` on, and their vocabulary."""
-    builder = _Builder()
-    named = _arrays(builder.record(offer) for offer in offers)
+    builder, names = _Builder(), NAMES[2:]
+    blocks: dict[str, list[NDArray[Any]]] = {name: [np.empty(0, _DTYPES[name])] for name in names}
+    records = map(builder.record, offers)
+    while some := list(islice(records, RECORDS_AT_ONCE)):  # never more than a block of records is in memory
+        for name, values in zip(names, zip(*some, strict=True), strict=True):
+            blocks[name].append(np.array(values, _DTYPES[name]))
+    named = {name: np.concatenate(arrays) for name, arrays in blocks.items()}
     vocabulary, renumbered = builder.sorted()
     for name, kind in KINDS.items():
         named[name] = renumbered[kind][named[name]].astype(_DTYPES[name]) if len(named[name]) else named[name]
@@ -154,29 +159,18 @@ def extended(columns: Columns, vocabulary: Vocabulary, offers: Iterable[Offer]) 
 
 def _renumbering(old: Vocabulary, new: Vocabulary) -> Renumbering:
     """By column, the new code of every old one."""
-    return {
-        name: _positions(_names(new, kind), _names(old, kind)).astype(_DTYPES[name]) for name, kind in KINDS.items()
-    }
+    positions = {name: _positions(_names(new, kind), _names(old, kind)) for name, kind in KINDS.items()}
+    return {name: codes.astype(_DTYPES[name]) for name, codes in positions.items()}
 
 
 def _names(vocabulary: Vocabulary, kind: str) -> tuple[Any, ...]:
-    """The words of a kind; machines by what they are called."""
+    """The words of a kind; of machines, their names."""
     words: tuple[Any, ...] = getattr(vocabulary, kind)
     return tuple(word[:2] for word in words) if kind == "instances" else words
 
 
-def _arrays(records: Iterable[tuple[float, ...]]) -> dict[str, NDArray[Any]]:
-    """The entries of all records by column; never more than a block of records is in memory."""
-    waiting, names = iter(records), NAMES[2:]
-    blocks: dict[str, list[NDArray[Any]]] = {name: [np.empty(0, _DTYPES[name])] for name in names}
-    while some := list(islice(waiting, RECORDS_AT_ONCE)):
-        for name, values in zip(names, zip(*some, strict=True), strict=True):
-            blocks[name].append(np.array(values, _DTYPES[name]))
-    return {name: np.concatenate(arrays) for name, arrays in blocks.items()}
-
-
 def ordered(named: dict[str, NDArray[Any]]) -> Columns:
-    """Columns from arrays by name, `key` and `group` worked out and everything put in their order."""
+    """Columns made of arrays by name: with `key` and `group`, and in their order."""
     parts = ("instance", "option", "term", "payment", "offering")
     group = _dense([named[name] for name in parts])
     key = _dense([group, named["region"]])

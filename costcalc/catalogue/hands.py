@@ -6,7 +6,6 @@ import re
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Vocabulary
 from costcalc.catalogue.encoding import Codes
@@ -20,8 +19,8 @@ ROUNDED = 1e-3
 
 
 def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, Vocabulary]:
-    """The same rates, where one that a provider said stays first hand, and exact, when a third party sees it again; both are its
-    source."""
+    """The same rates, except that one stated by a provider stays first hand and exact when a third party sees it again. Its
+    source then names both."""
     stated_in = _stated_in(columns, vocabulary)
     again = np.flatnonzero(stated_in != np.arange(len(stated_in)))
     sources, flags = Codes(vocabulary.sources), Codes(vocabulary.flags)
@@ -36,18 +35,21 @@ def with_hands_kept(columns: Columns, vocabulary: Vocabulary) -> tuple[Columns, 
 
 
 def vouched_for(columns: Columns, vocabulary: Vocabulary, first_hand: Flags) -> Flags:
-    """Which rates the provider itself said, or two sources that do not have them from each other or from a third.
+    """Which rates are stated by the provider, or by two sources independently of each other and of a third.
 
-    The earlier of the two saw the amount at most 180 days before the later. Nobody vouches for what is far off the market.
+    The earlier source must have seen the amount at most 180 days before the later one. Nobody vouches for a rate far off the
+    market.
     """
     copied, ended, off_market = (flagged(columns, vocabulary, flag) for flag in (COPIED, ENDED, OFF_MARKET))
-    vouched = first_hand.copy()
-    vouched[_stated_twice(columns, _witnesses(vocabulary)[columns.source], np.flatnonzero(~(copied | ended)))] = True
+    numbers, vouched = Codes(), first_hand.copy()  # sources of one project or author begin with the same word
+    begins = [numbers[re.split(r"[@:,; ]", source, maxsplit=1)[0]] for source in vocabulary.sources]
+    witnesses = np.array(begins, np.int64)[columns.source]
+    vouched[_stated_twice(columns, witnesses, np.flatnonzero(~(copied | ended)))] = True
     return vouched & ~off_market
 
 
 def unchanged_until(columns: Columns, ended: Flags) -> Indices:
-    """When each rate was next seen, in seconds since 1970, where it was the same then; otherwise when it was seen itself."""
+    """Until when each rate is known to hold, in seconds since 1970: its next sighting if that is equal, else its own."""
     rows = np.arange(len(columns.observed))
     again = np.flatnonzero(~_changes(columns, rows, ROUNDED)[1:] & ~ended[1:] & ~ended[:-1])
     until = columns.observed.copy()
@@ -61,7 +63,7 @@ def flagged(columns: Columns, vocabulary: Vocabulary, flag: str) -> Flags:
 
 
 def _stated_in(columns: Columns, vocabulary: Vocabulary) -> Indices:
-    """For each second-hand row the row in which the provider had said the same rate, if none stands between; else itself."""
+    """For each second-hand row, the row in which the provider stated that rate without a change since; else the row itself."""
     first_hand = np.array([is_first_hand(text.split(";")) for text in vocabulary.flags], bool)[columns.flags]
     rows, ended = np.arange(len(columns.observed)), flagged(columns, vocabulary, ENDED)
     begins = _changes(columns, rows, ROUNDED) | ended
@@ -72,7 +74,7 @@ def _stated_in(columns: Columns, vocabulary: Vocabulary) -> Indices:
 
 
 def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indices:
-    """Those of these rows whose amount another witness stated, too, not long before."""
+    """The rows whose amount another witness stated not long before."""
     order = np.lexsort((columns.observed[rows], columns.hourly[rows], columns.currency[rows], columns.key[rows]))
     rows = rows[order]
     new_amount = _changes(columns, rows)
@@ -84,16 +86,10 @@ def _stated_twice(columns: Columns, witnesses: Indices, rows: Indices) -> Indice
 
 
 def _changes(columns: Columns, rows: Indices, rounded: float = 0) -> Flags:
-    """Which of these rows are another offer than the row before, or have another amount, by more than this share of it."""
+    """Which rows are of another offer than the row before, or differ from it in amount by more than this share."""
     changes = np.ones(len(rows), bool)
     earlier, later = columns.hourly[rows[:-1]], columns.hourly[rows[1:]]
     changes[1:] = np.abs(later - earlier) > rounded * earlier
     for values in (columns.key, columns.currency):
         changes[1:] |= values[rows[1:]] != values[rows[:-1]]
     return changes
-
-
-def _witnesses(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """A number for who states what each source says: sources of one project or author begin with the same word."""
-    numbers = Codes()
-    return np.array([numbers[re.split(r"[@:,; ]", source, maxsplit=1)[0]] for source in vocabulary.sources], np.int64)

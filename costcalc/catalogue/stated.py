@@ -35,7 +35,7 @@ class Statements(Struct, frozen=True, eq=False):
         return int(np.searchsorted(self.moments, next_day))
 
     def newest(self, catalogue: Catalogue, count: int) -> list[ObservedInterruptions]:
-        """Of the first so many the newest of each machine in each region, ordered by date."""
+        """The newest of the first `count` statements for each machine in each region, ordered by date."""
         columns, newest_first = catalogue.columns, self.rows[:count][::-1]
         regions = len(catalogue.vocabulary.regions)
         places = columns.instance[newest_first].astype(np.int64) * regions + columns.region[newest_first]
@@ -52,6 +52,6 @@ class Statements(Struct, frozen=True, eq=False):
 
 
 def _share(flags: str) -> Share | None:
-    """The share in these flags, if it is one that is known."""
+    """The share that these flags state, if it is a known one."""
     stated = next((flag.removeprefix(INTERRUPTED) for flag in flags.split(";") if flag.startswith(INTERRUPTED)), None)
     return next((share for share in RISK_OF_SHARE if share == stated), None)

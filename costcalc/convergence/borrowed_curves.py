@@ -35,7 +35,7 @@ def with_borrowed_curve(recipe: Recipe, lent: Mapping[str, Floats]) -> Recipe:
 
 
 def error_ratios(logs: Sequence[Curve]) -> Floats:
-    """Top-1 error at SHARES of the schedule, in multiples of that at its end: the mean of several logs, each made monotone."""
+    """Top-1 error at SHARES of the schedule as a multiple of the error at its end: the mean over logs, each made monotone."""
     ratios = []
     for log in logs:
         errors, epochs = 1 - isotonic([point.top1 or 0.0 for point in log]), np.array([point.epochs for point in log])
@@ -44,7 +44,7 @@ def error_ratios(logs: Sequence[Curve]) -> Floats:
 
 
 def borrowed_curve(end: Evaluation, ratios: Floats) -> tuple[Evaluation, ...]:
-    """A curve that ends there and has these errors before, in multiples of its last one, as far below the end as was checked."""
+    """A curve that ends at `end`. Errors before are these multiples of the last, as far below the end as they were checked."""
     last = 1 - (end.top1 or 0.0)
     accuracies = 1 - last * ratios
     before = zip(SHARES * end.epochs, accuracies, strict=True)

@@ -84,7 +84,7 @@ class Curves:
         return self._by_end[first:last]
 
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
-        """Where each curve reaches `target`, a fraction: one for all, or one for each curve [R], or rows of these."""
+        """Where each curve reaches `target`: one fraction for all, or one for each curve [R], or rows of these."""
         if crossing not in self._ranked:
             self._ranked[crossing] = self._of_rank([monotone(each, crossing) for each in self.values])
         values, keys = self._ranked[crossing]
@@ -103,12 +103,12 @@ class Curves:
 
 
 def oriented(value: float, recipe: Recipe) -> float:
-    """The value, its sign changed where lower ones are better."""
+    """The value, with its sign changed if lower values are better."""
     return -value if recipe.lower_is_better else value
 
 
 def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
-    """The evaluations that may answer. A schedule tuned to end just past one target says nothing of stopping before it."""
+    """The evaluations that may answer. A schedule tuned to end just past a target says nothing of stopping before it."""
     evaluations = [evaluation for evaluation in recipe.evaluations if evaluation.in_metric(metric) is not None]
     if recipe.tuned_to is None or recipe.is_closed:
         return evaluations

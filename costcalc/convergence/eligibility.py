@@ -93,7 +93,7 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def has_borrowed_curve(self) -> Flags:
-        """Recipes that were published with their end alone and have the curve of others before it."""
+        """Recipes published with their end alone, whose earlier curve is that of others."""
         return np.array([recipe.has_borrowed_curve for recipe in self.recipes], bool)
 
     @cached_property
@@ -112,7 +112,7 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def is_closed(self) -> Flags:
-        """Recipes that can answer for no target beyond that at which they stop."""
+        """Recipes that cannot answer beyond the target at which they stop."""
         return np.array([recipe.is_closed for recipe in self.recipes], bool)
 
     @cached_property
@@ -149,7 +149,7 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
         return np.asarray(np.hypot(SEED_SIGMA[metric], self.is_interpolated * INTERPOLATION_SIGMA[metric]))
 
     def target_shift(self, metric: str) -> Floats:
-        """The function `target_shift` for each recipe [R], at INTERVAL."""
+        """`target_shift` of each recipe [R], at INTERVAL."""
         if metric not in self._target_shifts:
             noise = self.evaluation_sigma(metric), self.sigma(metric)
             self._target_shifts[metric] = target_shift(*noise, self.published_runs, INTERVAL)
@@ -169,7 +169,7 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def length_width(self) -> Floats:
-        """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 for one whose length is known."""
+        """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 if its length is known."""
         widths = np.array([recipe.epochs_width for recipe in self.recipes], float)
         return np.where(self.is_interpolated, self.interpolated_length_width, widths)
 
@@ -195,7 +195,7 @@ class EligibleRecipes(NamedTuple):
 
     @property
     def likeliest(self) -> int | None:
-        """If none is usable: the recipe that reaches the target most often, though too seldom."""
+        """The recipe that reaches the target most often, if none does so surely enough; else None."""
         if self.usable.any() or not self.seldom.any():
             return None
         return int(np.where(self.seldom, self.success_probability, -1.0).argmax())
@@ -209,7 +209,7 @@ class BestReached(Struct, frozen=True):
 
 
 def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRecipes:
-    """The recipes whose curve reaches the target, surely enough where only the best are wanted."""
+    """The recipes whose curve reaches the target, and if only the best are wanted does so surely enough."""
     to_target, requested = _epochs_to_target(recipes, query), _requested(recipes.recipes, query)
     later = int(_requested(recipes.later, query).sum())
     far = recipes.is_interpolated & (recipes.oriented(query.target) < to_target.end_accuracy - NEAR_THE_END)
@@ -279,8 +279,7 @@ def _epochs_to_target(recipes: ModelRecipes, query: EstimateQuery) -> EpochsToTa
 
 
 def _success_probability(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> Floats:
-    """That of `success_probability`; up to the target at which a recipe's own runs stop, no less than the share that reach
-    it."""
+    """As `success_probability`, but up to the target of a recipe's own runs no less than the share of them that reach it."""
     ends, target = to_target.end_accuracy, recipes.oriented(query.target)
     if recipes.is_by_word:
         return np.ones(len(ends))
@@ -298,7 +297,7 @@ def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
 
 
 def _within_care(recipes: ModelRecipes, query: EstimateQuery, usable: Flags) -> Flags:
-    """Which recipes have no more care in them than the question allows, or than the least that can be used at all."""
+    """Which recipes take no more care than the question allows, or than the least with which any can be used."""
     if query.recipes == "all" or query.recipe:
         return np.ones(len(usable), bool)
     cares = [*recipes.of_care]

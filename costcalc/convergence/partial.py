@@ -56,7 +56,7 @@ class Course(Struct, frozen=True):
         return cls(np.array(epochs) / planned_epochs, falling, planned_epochs)
 
     def at(self, shares: Floats | float) -> Floats:
-        """ln(error) there, in straight lines between evaluations."""
+        """ln(error) at these shares, interpolated between evaluations."""
         return np.asarray(np.interp(shares, self.shares, self.log_errors))
 
     def until(self, share: float) -> Course:
@@ -95,8 +95,8 @@ class Forecast(Struct, frozen=True):
         return (sum(each <= room for each in self.missed) + 0.5) / (len(self.missed) + 1)
 
     def shares_to(self, error: float) -> tuple[float, float, float]:
-        """The share of the schedule at which a run comes down to this error: soonest, expected and latest; infinite where it
-        does not within its schedule."""
+        """The share of the schedule at which a run reaches this error: soonest, expected and latest; infinite if not within
+        it."""
         wanted = math.log(error)
         soonest, middle, latest = (self._share(wanted - side * self.half_width) for side in (-1, 0, 1))
         return soonest, middle, latest
@@ -107,7 +107,7 @@ class Forecast(Struct, frozen=True):
 
 
 def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
-    """How a run seen so far goes on; `family` are complete runs. Raises NoForecast where these are too few, or unlike."""
+    """How a run seen so far goes on. `family` are complete runs. Raises NoForecast if these are too few or unlike it."""
     if len(family) < FEWEST_LOGS:
         raise NoForecast(f"a family of {len(family)} logs does not say how runs differ: {FEWEST_LOGS} are needed")
     share = float(seen.shares[-1])
@@ -122,7 +122,7 @@ def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
 
 
 def slope_of_lengths(family: Sequence[Course]) -> float | None:
-    """By how much ln(error) at the end falls with ln(epochs) of the schedule; None where too few lengths are known."""
+    """How ln(error) at the end falls with ln(epochs) of the schedule; None if too few lengths are known."""
     lengths = np.log([course.epochs for course in family])
     if len(set(lengths.tolist())) < FEWEST_LOGS:
         return None
@@ -131,8 +131,8 @@ def slope_of_lengths(family: Sequence[Course]) -> float | None:
 
 
 def sure_length(expected: Forecast, seen: Course, family: Sequence[Course], error: float) -> tuple[float, float] | None:
-    """The epochs of the shortest of the family's schedules, longer than that of the run, with which a new run would end at this
-    error or below in LEVEL of all cases, and the chance of that. None where none would, or the family does not tell."""
+    """The shortest of the family's schedules longer than the run's, in epochs, with which a new run would end at this error or
+    below in LEVEL of all cases, and the chance of that. None if there is none, or the family does not tell."""
     slope = slope_of_lengths(family)
     if slope is None:
         return None
@@ -164,7 +164,7 @@ def _stood(run: Course, shares: Floats) -> float:
 
 
 def _missed_left_out(family: Sequence[Course], share: float) -> list[float]:
-    """How far above what the others say of it each log ends, in ln(error), when this much of it was seen."""
+    """How far above the prediction of the others each log ends, in ln(error), after this share of it was seen."""
     misses = []
     for place, course in enumerate(family):
         others = [*family[:place], *family[place + 1 :]]
@@ -174,7 +174,7 @@ def _missed_left_out(family: Sequence[Course], share: float) -> list[float]:
 
 
 def _check_alike(seen: Course, family: Sequence[Course]) -> None:
-    """Raises NoForecast where the run stands further from the family's logs than these from each other."""
+    """Raises NoForecast if the run stands further from the family's logs than they do from each other."""
     share = float(seen.shares[-1])
     stood, others = float(seen.log_errors[-1]), np.array([float(course.at(share)) for course in family])
     reach = max(float(np.ptp(others)), LEAST_REACH)

@@ -25,8 +25,9 @@ class UsualTarget(NamedTuple):
 
 
 def usual_target(recipes: Sequence[Recipe], groups: Sequence[Flags], metric: str) -> UsualTarget | None:
-    """That of the ordinary recipe with the most runs, of equals that of the earliest of the `groups` of `ordinary_groups`; where
-    none is ordinary that of the other with the most runs, of equals the newest. None where nobody measured an end."""
+    """The target of the ordinary recipe with the most runs; of equals, the one in the earliest of `groups`, as from
+    `ordinary_groups`. If none is ordinary, that of any recipe with the most runs; of equals, the newest. None if nobody measured
+    an end."""
     ranks = [
         (next((at for at, group in enumerate(groups) if group[number]), len(groups)), recipe)
         for number, recipe in enumerate(recipes)
@@ -43,7 +44,7 @@ def usual_target(recipes: Sequence[Recipe], groups: Sequence[Flags], metric: str
 
 
 def _reached(recipe: Recipe, metric: str) -> float:
-    """The inverse of `success_probability`."""
+    """The accuracy that a run reaches with CHANCE: the inverse of `success_probability`."""
     alone = ModelRecipes((recipe,), 0.0)
     end = float(alone.curves(metric).end_accuracy[0])
     if metric == Metric.TOP1 and recipe.mean_top1 is not None:

@@ -103,7 +103,7 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def speed_model(self) -> Speeds:
-        """What says how fast recipes train."""
+        """The law of how fast recipes train."""
         return self.make_speeds(self)
 
     @cached_property
@@ -129,7 +129,7 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def last_published(self) -> date:
-        """The day of the last publication to which something may be fitted."""
+        """The day of the last publication that anything may be fitted to."""
         whole = (recipe for recipe in self.recipes if not recipe.epochs_width)
         return max((row.known_on for rows in (whole, self.throughputs) for row in rows), default=date.min)
 
@@ -193,8 +193,8 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     @cached_property
     def suggested(self) -> dict[str, str]:
-        """Every name of every model, with the one to suggest to whoever means it: a model without recipes gives way to the same
-        network that has some."""
+        """Every name of every model, with the name to suggest for it. A model without recipes gives way to the same network with
+        some."""
         suggestions = {}
         for model in self.models.values():
             same = (other for other, likeness in self.alike(model.name) if likeness == SAME)
@@ -203,8 +203,8 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return suggestions
 
     def alike(self, name: str) -> Iterator[tuple[str, str]]:
-        """Models that have recipes and stand nearest to this one, each with how it is related: the same network under another
-        name, else the one of its family with the nearest number of parameters."""
+        """The models with recipes that are nearest to this one, each with its relation: the same network under another name, else
+        the one of its family with the nearest number of parameters."""
         model = self.models[name]
         size = model.parameters_millions
         trained = [other for other in self.models.values() if other is not model and self.recipes_of(other.name)]
@@ -227,13 +227,13 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return tuple(recipe for recipe in self.later if recipe.model == model)
 
     def vendor(self, accelerator: str) -> str:
-        """Who makes an accelerator or a processor; its own name where that is not known."""
+        """The maker of an accelerator or a processor; the name itself if that is unknown."""
         chip = self.accelerators.get(accelerator) or self.processors.named.get(accelerator)
         return chip.vendor if chip else accelerator
 
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
-        """The vendors on whose chips a recipe's code was seen to run; if nobody says where it ran, the one on whose chips most
-        code of its framework ran: other vendors' chips need a port, which somebody's code elsewhere does not make."""
+        """The vendors on whose chips a recipe's code was seen to run. If nobody says where it ran, the one on whose chips most
+        code of its framework ran: other vendors' chips need a port, which code elsewhere does not make."""
         if seen := self._vendors.get(_stack_and_framework(recipe)):
             return frozenset(seen)
         _, framework = _stack_and_framework(recipe)

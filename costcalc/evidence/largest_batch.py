@@ -10,6 +10,7 @@ from math import exp, floor, inf
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator
@@ -77,7 +78,7 @@ class Fits(Struct, frozen=True):
 
 
 def fits(evidence: Evidence, question: FitQuestion) -> Fits:
-    """Every network on every accelerator of which both the memory and the need are known; by network, then by memory."""
+    """Every network on every accelerator for which memory and need are known, ordered by network, then by memory."""
     chips = [
         chip
         for name in question.accelerators
@@ -90,10 +91,8 @@ def fits(evidence: Evidence, question: FitQuestion) -> Fits:
 
 
 def nearest(evidence: Evidence, question: FitQuestion, unfit: Fit) -> Fit | None:
-    """Of all accelerators, the one with least memory that holds what an asked one does not; None if none does."""
-    every = FitQuestion(
-        (unfit.model,), tuple(evidence.accelerators), question.precision, question.image_size, question.day
-    )
+    """The accelerator with the least memory that holds what an asked one does not; None if none does."""
+    every = replace(question, models=(unfit.model,), accelerators=tuple(evidence.accelerators))
     return next((each for each in fits(evidence, every) if each.fits), None)
 
 
@@ -125,8 +124,8 @@ class _Network:
         return chips if anywhere else [chip for chip in chips if chip.name in tried]
 
     def on(self, chip: Accelerator) -> Fit:
-        """How it fits one accelerator, of which that is known: as measured, else between the cards on which it was measured in
-        proportion to what is left of their memory, beyond them likewise, else as modelled."""
+        """The fit on an accelerator: as measured; else interpolated, in proportion to the memory left, between the cards on which
+        it was measured, or beyond them; else as modelled."""
         here = [row for row in self.measured if row.accelerator == chip.name]
         if here:
             row = max(here, key=lambda row: row.largest_batch)

@@ -27,7 +27,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.programs import Command, Program, Support, UsualScript
-from costcalc.throughput.fitted_parameters import FittedParameters, from_json, unfitted
+from costcalc.throughput.fitted_parameters import from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
 from costcalc.training import Code, Compilation, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
@@ -188,12 +188,16 @@ def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], Code
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
     accelerators = {accelerator.name: accelerator for accelerator in tables.accelerators}
     models = {model.name: model for model in tables.models}
+    try:
+        fitted = from_json(texts[FITTED], accelerators, models) if FITTED in texts else unfitted(models)
+    except ValueError as error:
+        raise TableError(str(error)) from error
     return filled(
         Evidence,
         tables,
         accelerators=accelerators,
         models=models,
-        fitted=_fitted(texts, accelerators, models),
+        fitted=fitted,
         version=_digest(texts),
         limit_tables=LimitTables(
             pipelines=PipelineTables(tables.pipelines, tables.code, tables.hosts),
@@ -203,17 +207,6 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
         processors=Processors({each.name: each for each in tables.processors}, tables.rates, models),
     )
-
-
-def _fitted(
-    texts: Mapping[str, str], accelerators: Mapping[str, Accelerator], models: Mapping[str, Model]
-) -> FittedParameters:
-    if FITTED not in texts:
-        return unfitted(models)
-    try:
-        return from_json(texts[FITTED], accelerators, models)
-    except ValueError as error:
-        raise TableError(str(error)) from error
 
 
 def _read(texts: Mapping[str, str], name: str, of: type[T], fields: Callable[[Cells], Cells] = dict) -> list[T]:

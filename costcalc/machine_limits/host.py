@@ -76,7 +76,7 @@ class PipelineOfCode(Struct, frozen=True):
     source: str
 
     def fits(self, recipe: Recipe) -> bool:
-        """Whether the recipe is of this program."""
+        """Whether the recipe uses this program."""
         code = (recipe.stack, recipe.framework, recipe.framework_family)
         named = (self.stack, self.framework, self.framework_family)
         return all(name in (None, own) for name, own in zip(named, code, strict=True))
@@ -100,7 +100,7 @@ class PipelineTables(Struct, frozen=True):
     hosts: tuple[SystemHost, ...] = ()
 
     def pipeline_of(self, recipe: Recipe) -> str:
-        """The pipeline of a recipe's code, empty where it is not known, as for users' own data."""
+        """The pipeline of a recipe's code; empty if it is not known, as for users' own data."""
         if not recipe.has_known_pipeline:
             return ""
         return next((program.pipeline for program in self.code if program.fits(recipe)), "")
@@ -125,7 +125,7 @@ class Feed(NamedTuple):
         return max(self.in_base_year * exp(GROWTH * years), dict(self.with_decoder).get(accelerator, 0.0), self.own_run)
 
     def half_width(self, introduced: int | None) -> float:
-        """In ln, of its rate beside an accelerator of this year: wider where its processors are newer or older than those
+        """The half-width in ln of its rate beside an accelerator of this year: wider the further its processors are from those
         measured."""
         years = _processor_year(introduced) - self.introduced
         return hypot(self.width_80, NORMAL.inv_cdf(HIGH) * GROWTH_DEVIATION * years)
@@ -177,8 +177,8 @@ def _means(rates: Iterable[PipelineRate]) -> dict[str, list[float]]:
 def feeds_of(
     recipes: Iterable[Recipe], tables: PipelineTables, pipeline: PipelineAsked, machines: RentedMachines
 ) -> tuple[Feed | None, ...]:
-    """The data pipeline that is asked for, that of each recipe's own code by default; None where it is not known. A user's own
-    run may have been on any of these machines."""
+    """The data pipeline asked for, by default that of each recipe's own code; None if it is not known. A user's own run may have
+    been on any of these machines."""
     feeds = known_feeds(tables.rates)
     if pipeline != "recipe":
         return tuple(feeds.get(pipeline) for _ in recipes)
@@ -203,8 +203,8 @@ def _own_feed(recipe: Recipe, feed: Feed | None, vcpus: Mapping[tuple[str, str],
 def host_limit(
     feeds: Sequence[Feed | None], accelerators: Mapping[str, Accelerator], machines: RentedMachines
 ) -> Limit:
-    """What the processors of these machines [N] leave of recipes [K] with these data pipelines; nothing is limited where the
-    pipeline or the number of processors is not known."""
+    """What the processors of these machines [N] allow recipes [K] with these data pipelines; no limit if the pipeline or the
+    number of processors is not known."""
     vcpus = machines.each(lambda kind: kind[2].vcpus) * machines.nodes
 
     def limit(feed: Feed) -> Floats:

@@ -27,8 +27,7 @@ class LimitTables(Struct, frozen=True, eq=False):
     accelerators: Mapping[str, Accelerator] = field(default_factory=dict)
 
     def has_own_host(self, accelerator: str) -> bool:
-        """Whether data hosts come with the accelerator, so that the vCPUs that one rents beside it feed nothing, as with Cloud
-        TPU."""
+        """Whether data hosts come with the accelerator, as with Cloud TPU, so that the vCPUs rented beside it feed nothing."""
         return part(self.accelerators, accelerator).rented_in_slices
 
     def rate(self, feed: Feed, accelerator: str) -> float:
@@ -36,7 +35,7 @@ class LimitTables(Struct, frozen=True, eq=False):
         return feed.rate(accelerator, part(self.accelerators, accelerator).introduced)
 
     def half_width(self, feed: Feed, accelerator: str) -> float:
-        """In ln, that of the 80 % interval of this rate."""
+        """The half-width of the 80 % interval of this rate, in ln."""
         return feed.half_width(part(self.accelerators, accelerator).introduced)
 
 
@@ -61,11 +60,11 @@ class KnownLimits(NamedTuple):
         return self._replace(parts=parts, exchange=self.exchange.of(machines))
 
     def matter(self, fastest: Floats) -> Flags:
-        """The machines [N] that these may slow down, where the accelerators take `fastest` seconds per epoch [K, N]."""
+        """The machines [N] that the limits may slow down, where accelerators take `fastest` seconds per epoch [K, N]."""
         return np.asarray(matters(fastest, self.parts) | self.exchange.seconds_per_epoch.any(axis=0))
 
     def limited(self, own: Sequence[Floats], width_80: Widths, overlap: Overlap) -> LimitedSpeeds:
-        """What they leave of the accelerators' `own` seconds per epoch of each phase [K, N], known to `width_80` [K, N]."""
+        """What the limits leave of the accelerators' `own` seconds per epoch of each phase [K, N], known to `width_80` [K, N]."""
         return waiting(slowest(own, width_80, self.parts), own, self.exchange.seconds_per_epoch, overlap)
 
 
@@ -83,7 +82,7 @@ def known_limits(
 
 
 def data_limits(tables: LimitTables, feeds: Sequence[Feed | None], machines: RentedMachines) -> tuple[Limit, ...]:
-    """What host and storage allow; nothing where no pipeline is known."""
+    """What host and storage allow; nothing is limited if no pipeline is known."""
     if not any(feeds):
         return ()
     fed = machines.without_hosts(tables.has_own_host)

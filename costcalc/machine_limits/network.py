@@ -72,8 +72,8 @@ def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gr
 def share_without_waiting(
     recipe: Recipe, system: System | Cluster, images_per_second: float, gradients: Gradients, overlap: Overlap
 ) -> float:
-    """The share of the time in which a recipe that trains so fast there does not wait for the network between its machines, not
-    below LEAST_SHARE; 1 where the network is not known."""
+    """The share of the time in which a recipe at this speed does not wait for the network between its machines, at least
+    LEAST_SHARE; 1 if the network is not known."""
     exchange = gradients.exchange(recipe, system.accelerator, system.nodes)
     step = global_batch(recipe) / images_per_second
     if not (exchange and step):
@@ -82,7 +82,7 @@ def share_without_waiting(
 
 
 def own_share(recipe: Recipe, gradients: Gradients, overlap: Overlap) -> float:
-    """The same of a recipe's own system; 1 where its rate is not known."""
+    """The same for a recipe on its own system; 1 if its rate is not known."""
     rates = own_rates(recipe)
     if not (recipe.system and rates):
         return 1.0

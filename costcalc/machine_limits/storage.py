@@ -47,14 +47,14 @@ def best_volume(volumes: Iterable[Volume], kind: InstanceType, gigabytes: float)
 
 
 def read_again(kind: InstanceType, gigabytes: float) -> float | None:
-    """How many GB of a set of this size an instance type reads again in each epoch; None where its memory is not known."""
+    """How many GB of a set of this size an instance type reads again in each epoch; None if its memory is not known."""
     memory = kind[2].memory_gib
     return None if memory is None else max(gigabytes - USABLE_SHARE * memory * GB_PER_GIB, 0.0)
 
 
 def storage_limit(feeds: Sequence[Feed | None], volumes: Sequence[Volume], machines: RentedMachines) -> Limit:
-    """What the disks of these machines [N] leave of recipes [K] that read sets of these sizes; nothing is limited where memory or
-    volume is not known."""
+    """What the disks of these machines [N] allow recipes [K] that read sets of these sizes; no limit if memory or volume is not
+    known."""
     sizes = {feed.stored_gb if feed else 0.0 for feed in feeds}
     seconds = {size: np.nan_to_num(machines.each(partial(_seconds, volumes, size))) / machines.nodes for size in sizes}
     per_epoch: Floats = np.array([seconds[feed.stored_gb if feed else 0.0] for feed in feeds])

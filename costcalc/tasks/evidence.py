@@ -54,19 +54,18 @@ POINTS_ON_THE_WAY = 60
 
 @cache
 def fitted() -> Fitted:
-    """What was learned over all tasks."""
+    """The parameters fitted to all tasks."""
     return msgspec.json.decode(text_of("fitted.json"), type=Fitted)
 
 
 def task_evidence(
     task: Task, beside: Evidence, learned: Fitted | None = None, without: frozenset[str] = frozenset()
 ) -> Evidence:
-    """The evidence for questions whose model is this task's network, beside prices' and machines' facts. What organisations named
-    in `without` published is left out."""
+    """The evidence for questions about this task's network, with the facts of machines from `beside`. Results of the
+    organisations in `without` are left out."""
     learned = learned or fitted()
-    published = KnownResults(
-        task, tuple(each for each in results()[task.name] if each.organisation not in without), learned
-    )
+    counted = tuple(result for result in results()[task.name] if result.organisation not in without)
+    published = KnownResults(task, counted, learned)
     widths = dict(beside.fitted.widths)
     if on_the_way := partway().get(task.name):  # how far an organisation's logs pass a value from those of the others
         widths["curve"] = HalfWidth(on_the_way[0].width, by_rule=False, cases=on_the_way[0].systems)
@@ -117,20 +116,17 @@ class KnownResults(Struct, frozen=True, eq=False, dict=True):
 
     def with_work(self, evidence: Evidence, recipe: Recipe) -> Recipe:
         """The recipe with the work that the law expects of it on the day of the evidence, and what it passes on its way."""
-        work = self._work_on(evidence.last_published)[recipe.name]
-        (end,) = recipe.evaluations
-        end = replace(end, epochs=work)
-        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(self.task, end), end))
-
-    def _work_on(self, day: date) -> Mapping[str, float]:
+        day, (end,) = evidence.last_published, recipe.evaluations
         if day not in self._works:
             by_then = [result for result in self.results if result.published <= day]
             passes = expected_passes(self.task, by_then, [result.schedule for result in by_then], self.learned, day)
             self._works[day] = dict(zip([result.name for result in by_then], passes, strict=True))
-        return self._works[day]
+        work = self._works[day][recipe.name]
+        end = replace(end, epochs=work)
+        return replace(recipe, phases=(Phase(0, 0.0, work),), evaluations=(*_on_the_way(self.task, end), end))
 
     def _passes_per_minute(self, result: Result) -> float:
-        """The speed of a result's runs; where its logs count otherwise, that of a run expected to take its minutes."""
+        """The speed of a result's runs. If its logs count otherwise, that of a run expected to take its minutes."""
         if result.passes_per_minute:
             return result.passes_per_minute
         (usual,) = expected_passes(self.task, self.results, [result.schedule], self.learned, result.published)
@@ -138,13 +134,12 @@ class KnownResults(Struct, frozen=True, eq=False, dict=True):
 
 
 def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
-    """What a run to the task's quality passes before."""
+    """What a run passes on its way to the task's quality."""
     points = partway().get(task.name, ()) if end.in_metric(task.metric) == task.quality else ()
     if points:
         shares = np.linspace(points[0].share, 1, POINTS_ON_THE_WAY, endpoint=False)
-        values = np.interp(
-            shares, [*(each.share for each in points), 1], [*(each.value for each in points), task.quality]
-        )
+        ends = [*(point.share for point in points), 1], [*(point.value for point in points), task.quality]
+        values = np.interp(shares, *ends)
         for share, value in zip(shares.tolist(), values.tolist(), strict=True):
             yield MetricEvaluation(end.epochs * share, (end.hours or 0) * share or None, value=value)
 
@@ -152,8 +147,8 @@ def _on_the_way(task: Task, end: Evaluation) -> Iterator[Evaluation]:
 def expected_passes(
     task: Task, published: Sequence[Result], schedules: Sequence[Schedule], learned: Fitted, day: date
 ) -> list[float]:
-    """What a run of each schedule is expected to take on a day: by the law of its target, or where no batch was logged the middle
-    of all results."""
+    """What a run of each schedule is expected to take on a day: by the law of its target, or if no batch was logged the median of
+    all results."""
     spread = learned.spreads.get(task.name, USUAL_SPREAD)
     expected = np.ones(len(schedules))
     by_then = [point for point in reference_points().get(task.name, ()) if point.published <= day]

@@ -33,22 +33,16 @@ NAMES = {
 
 
 class Goal(Protocol):
-    """What questions and estimates say of what is to be reached."""
+    """What questions and estimates say of what is to be reached: the network, and its target in a metric."""
 
     @property
-    def model(self) -> str:
-        """The network."""
-        ...
+    def model(self) -> str: ...
 
     @property
-    def target(self) -> float:
-        """The value to reach."""
-        ...
+    def target(self) -> float: ...
 
     @property
-    def metric(self) -> str:
-        """The metric of the target."""
-        ...
+    def metric(self) -> str: ...
 
 
 def task_of(each: Goal) -> Task | None:
@@ -58,7 +52,7 @@ def task_of(each: Goal) -> Task | None:
 
 
 def metric_name(metric: str) -> str:
-    """`top-1`, `validation loss`; the user's own metric run as it is called there."""
+    """`top-1`, `validation loss`; a user's own metric under its own name."""
     return NAMES.get(metric, metric)
 
 
@@ -69,6 +63,6 @@ def value_in_words(metric: str, value: float) -> str:
 
 
 def goal_in_words(each: Goal) -> str:
-    """The target with its direction, where the task says it: `0.757 top-1`, `validation loss 3.28 or lower`."""
+    """The target, with its direction if the task states it: `0.757 top-1`, `validation loss 3.28 or lower`."""
     task, value = task_of(each), value_in_words(each.metric, each.target)
     return f"{value} or {task.better}" if task else value

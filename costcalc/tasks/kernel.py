@@ -53,7 +53,7 @@ class Fitted(msgspec.Struct, frozen=True):
     cases: int = 0
 
     def of(self, task: str) -> OfTask:
-        """What was learned of a task; of one that no other organisation trained, what is usual."""
+        """What was fitted to a task; usual values for one that no other organisation trained."""
         usual = statistics.median(self.widenings.values()) if self.widenings else 1.0
         return OfTask(self.chips.get(task, {}), self.widenings.get(task, usual), self.other_count, self.other_chip)
 
@@ -76,7 +76,7 @@ class Systems(NamedTuple):
 
 
 def covariance(a: Systems, b: Systems) -> Floats:
-    """That of ln(rate) [A, B] before anything was measured, the scatter of single results apart."""
+    """The covariance of ln(rate) [A, B] before anything was measured, without the scatter of single results."""
     same_part, same_chip, same_silicon = (
         np.equal.outer(*pair) for pair in ((a.part, b.part), (a.chip, b.chip), (a.silicon, b.silicon))
     )
@@ -106,6 +106,5 @@ def variance(a: Systems) -> Floats:
     alike = SILICON, SILICON_COUNT, SILICON_YEAR, PART, CELL, CELL_YEAR, COUNT, ANY_LEVEL
     of_batch, of_bandwidth = (math.sqrt(2) * BATCH, a.batch), (BANDWIDTH, a.bandwidth)
     linear = of_batch, of_bandwidth, (YEAR, a.year), (MACHINES, a.machines)
-    return np.asarray(
-        sum(each**2 for each in alike) + a.chip_deviation**2 + sum((each * column) ** 2 for each, column in linear)
-    )
+    steady = sum(each**2 for each in alike)
+    return np.asarray(steady + a.chip_deviation**2 + sum((each * column) ** 2 for each, column in linear))

@@ -14,7 +14,7 @@ from costcalc.tasks.tables import Task, benchmark_of, benchmarks, results, tasks
 
 
 def find_task(name: str) -> Task | None:
-    """The task whose network has this name or alias, however it is spelt, also behind its benchmark's; None without one."""
+    """The task whose network has this name or alias, however it is spelt, also after the name of its benchmark; else None."""
     forms = [*map(normalised, network_forms(name))]
     if match := next((_by_alias()[form] for form in forms if form in _by_alias()), None):
         return match
@@ -46,7 +46,7 @@ def qualities(task: Task) -> tuple[tuple[date, float], ...]:
 
 
 def quality_on(task: Task, day: date) -> float:
-    """The task's own target then: that of its newest results; of a day before all of them that of the first."""
+    """The task's own target on a day: that of the newest results by then, or of the first if there were none."""
     targets = [target for since, target in qualities(task) if since <= day]
     return targets[-1] if targets else qualities(task)[0][1]
 

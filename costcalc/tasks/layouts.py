@@ -50,8 +50,8 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
     recipes: tuple[Recipe, ...] = ()
 
     def allowed(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
-        """Which works may be done on which clusters [works, clusters]: those that somebody did on so many of the accelerator, or
-        where nobody did on the numbers nearest to it, or on so many others; on an accelerator that nobody used as on any."""
+        """Which works may be done on which clusters [works, clusters]: those done on so many of the accelerator, or if there are
+        none, on the nearest numbers of it or on so many others; on an accelerator that nobody used, those done on any."""
         systems = list(dict.fromkeys((cluster.accelerator, max(cluster.total_accelerators, 1)) for cluster in clusters))
         apart = np.array([[self._apart(work, *system) for system in systems] for work in works])
         targets = np.array([work.target or 0.0 for work in works])
@@ -60,9 +60,8 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
             to_it = targets == target
             nearest[to_it] = apart[to_it] <= apart[to_it].min(axis=0) + EQUAL
         place = {system: number for number, system in enumerate(systems)}
-        return np.asarray(
-            nearest[:, [place[cluster.accelerator, max(cluster.total_accelerators, 1)] for cluster in clusters]]
-        )
+        at = [place[cluster.accelerator, max(cluster.total_accelerators, 1)] for cluster in clusters]
+        return np.asarray(nearest[:, at])
 
     def refusals(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """Why no batch is trained on a cluster, as codes of REFUSALS, 0 where one may be."""
@@ -83,7 +82,7 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         return refusal
 
     def kinds(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
-        """The nearest thing to each cluster that was measured, as codes of KINDS."""
+        """The nearest thing measured to each cluster, as codes of KINDS."""
         return np.array([self._kind(cluster.accelerator, cluster.total_accelerators) for cluster in clusters], np.int8)
 
     def nearest(self, clusters: Sequence[Cluster]) -> Indices:
@@ -119,7 +118,7 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         return INTERPOLATED if min(counts) < total < max(counts) else MACHINES
 
     def _memory(self, chip: Accelerator) -> float:
-        """In GiB; that of a chip without memory beside it holds what somebody trained on it."""
+        """Memory in GiB. A chip without memory beside it holds whatever was trained on it."""
         logged = not chip.device_memory and chip.name in self._counts
         return math.inf if logged or not chip.memory_gib else chip.memory_gib
 
@@ -134,7 +133,7 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         return counts
 
     def _apart(self, work: Work, accelerator: str, total: int) -> float:
-        """How far in ln a number of accelerators lies from that of a work."""
+        """How far a number of accelerators is from that of a work, in ln."""
         apart = abs(math.log(max(work.accelerators, 1) / total))
         used = (work.batch, work.target, work.accelerators, accelerator) in self._trained_on
         return apart if used else OTHERS + apart
@@ -150,7 +149,7 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _least_in_a_machine(self) -> float:
-        """The fewest accelerators in each of several machines that anybody trained it on; none will do for a contest, whose rules
+        """The fewest accelerators in each of several machines that the task was trained on; infinite for a contest, whose rules
         name one machine."""
         none = math.inf if any(row.code == "contest" for row in self.rows) else 0
         return min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=none)

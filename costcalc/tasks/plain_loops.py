@@ -39,8 +39,8 @@ def plain_loops() -> tuple[PlainLoop, ...]:
 
 @cache
 def times_as_long(task: str) -> tuple[PlainLoop, float] | None:
-    """How many times as long the eager loop takes as what was published: the middle of the newest round's results on one machine
-    of the same accelerator. None where either is missing."""
+    """How many times as long the eager loop takes as the published results: the median of the newest round's on one machine of
+    the same accelerator. None if either is missing."""
     loop = next((each for each in plain_loops() if (each.task, each.compilation) == (task, "eager")), None)
     timed = [
         each

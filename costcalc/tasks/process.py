@@ -24,7 +24,7 @@ class Posterior(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, covariance: Floats, values: Floats, noise: Floats) -> Posterior:
-        """That of values [N], less their prior mean, with this covariance [N, N] and these variances of noise [N]."""
+        """The posterior of values [N], less their prior mean, with this covariance [N, N] and these variances of noise [N]."""
         factor = np.linalg.cholesky(covariance + np.diag(weighted_noise(covariance, values, noise) + JITTER))
         return cls(np.linalg.solve(factor.T, np.linalg.solve(factor, values)), np.asarray(factor, float))
 
@@ -33,13 +33,13 @@ class Posterior(Struct, frozen=True, eq=False):
         return np.asarray(covariance @ self.weights)
 
     def variance(self, covariance: Floats, own: Floats) -> Floats:
-        """Their variances [M], `own` being those before anything was measured [M]."""
+        """The variances of other values [M]; `own` are those before anything was measured [M]."""
         explained = np.linalg.solve(self.factor, covariance.T)
         return np.asarray(np.maximum(own - (explained**2).sum(axis=0), 0.0))
 
 
 def weighted_noise(covariance: Floats, values: Floats, noise: Floats, freedom: float = FREEDOM) -> Floats:
-    """The variances of noise [N] that each value is taken to have: more where it lies far off what the others tell."""
+    """The variance of noise [N] that each value is taken to have: larger for one far off what the others say."""
     scale = np.ones(len(values))
     for _ in range(TURNS):
         variance = noise / scale

@@ -49,7 +49,7 @@ class SamplesLaw(Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def of(cls, results: Sequence[Result], points: Sequence[ReferencePoint], spread: float) -> SamplesLaw:
-        """That of these results and reference points."""
+        """The law of these results and reference points."""
         rows: list[tuple[Result | ReferencePoint, float, float | None, float]] = [
             *((result, result.accelerators, result.counted_passes, SCATTER) for result in results),
             *((point, NO_COUNT, point.passes, REFERENCE_SCATTER) for point in points),
@@ -62,7 +62,7 @@ class SamplesLaw(Struct, frozen=True, eq=False, dict=True):
         return cls(tuple(means), spread)
 
     def passes(self, schedules: Sequence[Schedule], day: date) -> Floats:
-        """Those of each schedule [N] of a day; NaN where nothing is known, or no batch."""
+        """The passes of each schedule [N] on a day; NaN if nothing is known, or no batch."""
         if not self.means:
             return np.full(len(schedules), np.nan)
         _, batches, counts = np.array(schedules, float).reshape(-1, 3).T

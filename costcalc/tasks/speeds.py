@@ -93,22 +93,22 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         )
 
     def predicted(self, systems: Systems) -> tuple[Floats, Floats]:
-        """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of such systems."""
+        """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of these systems."""
         across = covariance(systems, self.measured)
         left = self._posterior.variance(across, variance(systems)) + SCATTER**2
         return systems.mean + self._posterior.mean(across), np.sqrt(left)
 
     def half_widths(self, deviation: Floats, kinds: NDArray[np.int8]) -> Floats:
-        """Those of 80 % intervals of ln(samples/s), by the codes of the nearest thing that was measured."""
+        """The half-widths of 80 % intervals of ln(samples/s), by the codes of the nearest thing measured."""
         unlike = np.where(kinds == ACCELERATOR, self.of_task.other_chip, self.of_task.other_count)
         return HALF_OF_80 * self.of_task.widening * np.where(kinds == TRANSFERRED, 1.0, unlike) * deviation
 
     def systems(self, clusters: Sequence[Cluster], works: Sequence[Work]) -> Systems:
-        """These clusters, each with its work."""
+        """The clusters with their works, as columns."""
         parts = [part(self.accelerators, cluster.accelerator) for cluster in clusters]
         total = np.array([max(cluster.total_accelerators, 1) for cluster in clusters], float)
-        batches = np.array([work.batch or math.nan for work in works], float) / total
-        batches = np.where(np.isnan(batches), self._middle_batch, batches)
+        counts = zip(works, total.tolist(), strict=True)
+        batches = np.array([work.batch or self._middle_batch * many for work, many in counts], float) / total
         most = {name: self._most_at_once(chip) for name, chip in {chip.name: chip for chip in parts}.items()}
         batches = np.minimum(batches, [most[chip.name] for chip in parts])
         days = [work.day or self._newest(chip) for chip, work in zip(parts, works, strict=True)]
@@ -130,7 +130,7 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         )
 
     def _answers(self, works: Sequence[Work], clusters: Sequence[Cluster], layouts: Layouts) -> dict[Work, Answer]:
-        """What each work makes of each cluster."""
+        """The speed of each work on each cluster."""
         beyond = layouts.refusals(clusters)
         may = layouts.allowed(works, clusters) & (beyond == 0)
         work, cluster = np.nonzero(may)
@@ -140,15 +140,15 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         better = [replace(each, accelerator=self._better_part(each.accelerator)) for each in here]
         mean = np.minimum(mean, self.predicted(self.systems(better, tried))[0])
         log_rate, width = np.full(may.shape, np.nan), np.full(may.shape, np.nan)
-        count = systems.log_count + math.log(FULL_NODE)
-        log_rate[work, cluster] = np.minimum(mean, self._most(clusters)[cluster]) + count
+        of_one = np.minimum(mean, self._most(clusters)[cluster])
+        log_rate[work, cluster] = of_one + systems.log_count + math.log(FULL_NODE)
         width[work, cluster] = self.half_widths(deviation, layouts.kinds(clusters)[cluster])
         refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
         return {each: Answer(*column) for each, column in zip(works, columns, strict=True)}
 
     def _better_part(self, name: str) -> str:
-        """Of a part that nobody trained on, one of the same chip that somebody did and that is no worse, and so no slower."""
+        """For a part that nobody trained on, a part of the same chip that somebody did and that is no worse, so no slower."""
         chip, used = part(self.accelerators, name), {row.accelerator for row in self.rows}
         parts = () if name in used else map(self.accelerators.get, sorted(used))
         return next((each.name for each in parts if each and each.is_no_worse_than(chip)), name)
@@ -183,11 +183,10 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         return np.nan_to_num(np.log(np.multiply(shares, peaks)), nan=np.inf)
 
     def _share_of_others(self, accelerator: Accelerator) -> float:
-        """The share that the second busiest chip of eight bits that is no newer reached, that of the only one; infinite without
-        any, and if this chip is among all."""
-        older = sorted(
-            share for chip, (year, share) in self._shares.items() if year <= (accelerator.introduced or year)
-        )
+        """The share reached by the second busiest chip of eight bits that is no newer, or by the only one. Infinite if there is
+        none, or if this chip is among them all."""
+        last = accelerator.introduced or math.inf
+        older = sorted(share for year, share in self._shares.values() if year <= last)
         return math.inf if accelerator.chip in self._shares or not older else older[-2:][0]
 
     @cached_property
@@ -202,8 +201,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         return shares
 
     def _most_at_once(self, chip: Accelerator) -> float:
-        """The largest batch that one such accelerator is known to hold: what somebody trained on its chip, or else on any, as far
-        as its memory goes; larger ones are trained in several steps."""
+        """The largest batch that one such accelerator is known to hold: as trained on its chip, else on any, scaled by memory.
+        Larger batches are trained in several steps."""
         every = [(part(self.accelerators, row.accelerator), row) for row in self.rows if row.global_batch_size]
         alike = [(other, row) for other, row in every if other.chip == chip.chip] or every
         held = [(row.global_batch_size or 0) / row.accelerators * _room(chip, other) for other, row in alike]
@@ -211,7 +210,7 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _middle_batch(self) -> float:
-        """That of one accelerator, beyond which larger ones make an accelerator hardly any faster."""
+        """The median batch of one accelerator; larger ones make it hardly any faster."""
         batches = [row.global_batch_size / row.accelerators for row in self.rows if row.global_batch_size]
         return float(np.median(batches)) if batches else 1.0
 
@@ -234,14 +233,14 @@ def _work(recipe: Recipe) -> Work:
 
 
 def _sheet(chip: Accelerator) -> tuple[float, float]:
-    """ln of arithmetic and bandwidth beside usual ones, 0 where the data sheet does not say or memory lies on the chip."""
+    """ln of arithmetic and of bandwidth relative to usual ones; 0 if the data sheet lacks it or memory lies on the chip."""
     tflops = math.log(chip.dense_16bit_tflops / USUAL_TFLOPS) if chip.dense_16bit_tflops else 0.0
     bandwidth = chip.memory_bandwidth_gb_per_s if chip.device_memory else None
     return tflops, math.log(bandwidth / USUAL_GB_PER_S) if bandwidth else 0.0
 
 
 def _room(chip: Accelerator, other: Accelerator) -> float:
-    """The share of what another accelerator's memory holds that this one's does, 1 where either has none beside the chip."""
+    """How much of what another accelerator's memory holds this one's does, as a share; 1 if either has none beside the chip."""
     if not (chip.device_memory and other.device_memory and chip.memory_gib and other.memory_gib):
         return 1.0
     return min(1.0, chip.memory_gib / other.memory_gib)

@@ -99,7 +99,7 @@ class Result(Struct, frozen=True):
 
     @property
     def counted_passes(self) -> float | None:
-        """What its official minutes are at its speed: those of the runs that count, scaled where the rules say so."""
+        """The passes in its official minutes at its speed: those of the runs that count, scaled if the rules say so."""
         return self.passes_per_minute * self.minutes if self.passes_per_minute else self.passes
 
 
@@ -195,7 +195,7 @@ def benchmark_of(task: Task) -> str:
 
 
 def is_contest(task: Task) -> bool:
-    """Whether each of its results has a network and a schedule of its own, and hence work of its own."""
+    """Whether each of its results has its own network and schedule, and so its own work."""
     return rounds()[results()[task.name][0].round].code == "contest"
 
 
@@ -206,7 +206,7 @@ def text_of(name: str) -> str:
 
 @cache
 def version() -> str:
-    """Changes with any byte of the tables."""
+    """A digest of the tables, which changes with any byte of them."""
     names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS, PARTWAY, PLAIN_LOOPS)), "fitted.json"]
     return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
 

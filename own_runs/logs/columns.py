@@ -25,6 +25,7 @@ SPANS = ("time", "elapsed", "duration")
 """Columns of time as 1:02:03, since the start or of one epoch, as fastai writes it."""
 DATES = ("timestamp", "_timestamp", "datetime", "date", "wall_time", "wall time")
 HOURS_MINUTES_SECONDS = re.compile(r"(?:(\d{1,4}):)?(\d{1,3}):(\d{2}(?:\.\d{1,9})?)", re.ASCII)
+Row = Mapping[str, object]
 UNIX_SECONDS = (1e9, 1e10)  # from 2001 to 2286
 MILLISECONDS = 1000.0  # in which MLflow counts
 TRAINED = 0.25  # of an epoch's time: so much before a row of epoch 0 is no evaluation of the untrained network
@@ -42,7 +43,7 @@ class _Clock:
     _last: float = 0.0
 
     def seconds(self, name: str, cell: object) -> float | None:
-        """Seconds since the first row, or of the row itself where `kind` is span; None where the cell tells no time."""
+        """Seconds since the first row, or of the row itself if `kind` is span; None if the cell holds no time."""
         plain = name.casefold()
         span = HOURS_MINUTES_SECONDS.fullmatch(str(cell)) if plain in SPANS or plain == "timestamp" else None
         moment = float(span[1] or 0) * SECONDS_PER_HOUR + float(span[2]) * 60 + float(span[3]) if span else None
@@ -81,9 +82,7 @@ class Meaning(Struct, frozen=True):
     seconds: str | None = None
 
 
-def points_of(
-    rows: Iterable[tuple[str, Mapping[str, object]]], meaning: Meaning
-) -> tuple[tuple[Point, ...], tuple[str, ...]]:
+def points_of(rows: Iterable[tuple[str, Row]], meaning: Meaning) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The points of rows, each with its place in the file, and how they were understood. Raises LogRefused."""
     clock = _Clock()
     points, notes = checked(_point(where, row, meaning, clock) for where, row in rows), []
@@ -100,7 +99,7 @@ def points_of(
     return points, (*notes, UNTRAINED)
 
 
-def _point(where: str, row: Mapping[str, object], meaning: Meaning, clock: _Clock) -> Point:
+def _point(where: str, row: Row, meaning: Meaning, clock: _Clock) -> Point:
     places: dict[str, float] = {}
     values = {}
     for name, cell in row.items():
@@ -117,7 +116,7 @@ def _point(where: str, row: Mapping[str, object], meaning: Meaning, clock: _Cloc
 
 
 def _place(name: str, meaning: Meaning) -> tuple[str, float]:
-    """Which part of a point a column has, with its unit; empty for a metric."""
+    """The part of a point that a column holds, with its unit; empty for a metric."""
     plain = name.casefold()
     if name == meaning.seconds or plain in SECONDS:
         return "seconds", SECONDS.get(plain, 1.0)
@@ -133,7 +132,7 @@ def _number(where: str, column: str, cell: object) -> float:
 
 
 def value_of(cell: object) -> float | None:
-    """The number, or None where a cell has words."""
+    """The number in a cell; None for words."""
     try:
         return float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -141,15 +140,15 @@ def value_of(cell: object) -> float | None:
 
 
 def _are_of_single_rows(points: Sequence[Point]) -> bool:
-    """Whether times are those of each row. Since the start they would grow with the rows, the last to as many times the first."""
+    """Whether times are those of each row. Times since the start grow with the rows: the last is as many times the first."""
     times = [point.seconds or 0.0 for point in points]
     falls = any(after < before for before, after in pairwise(times))
     return falls or times[-1] < math.sqrt(len(times)) * times[0]
 
 
 def _counts_from_0(points: Sequence[Point], is_timed: bool) -> bool:
-    """Whether epoch 0 was trained: its last row came after a good part of an epoch's time, or after steps, where these tell.
-    Times tell where they count from the start."""
+    """Whether epoch 0 was trained: its last row came after a good part of an epoch's time, or after steps, if the log has these.
+    Times count only from the start."""
     if any(point.epochs and point.epochs % 1 for point in points):
         return False
     first, last = next(point for point in reversed(points) if point.epochs == 0), points[-1]

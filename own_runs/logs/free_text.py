@@ -56,7 +56,7 @@ UNDERSTOOD = "Read as free text: of lines that name an epoch or a step, the valu
 
 
 def read_free_text(text: str) -> TrainingLog | None:
-    """The log; None where no line has a place and a value. Raises LogRefused."""
+    """The log; None if no line has a place and a value. Raises LogRefused."""
     rows: list[tuple[str, Mapping[str, object]]] = list(_rows(plain_lines(text)))
     if not any(METRIC.search(name) for _, row in rows for name in row):
         return None
@@ -87,7 +87,7 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
 
 
 def _values(line: str) -> Iterator[tuple[str, float]]:
-    """The values of a line by their names, in fractions where they are in percent."""
+    """The values of a line by their names; percentages as fractions."""
     kind, before = "", 0
     for match in PAIR.finditer(line):
         name, number, percent = match.groups()[:3] if match[1] else match.groups()[3:]
@@ -116,7 +116,7 @@ def _times(line: str) -> Row:
 
 
 def _added_up(rows: list[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """The rows with the seconds since the start in place of those of their epoch."""
+    """The rows with seconds since the start in place of seconds of their epoch."""
     sums = accumulate(float(str(row.get("seconds", 0.0))) for _, row in rows)
     for (where, row), seconds in zip(rows, sums, strict=True):
         yield where, {**row, "seconds": seconds}

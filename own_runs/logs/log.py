@@ -66,9 +66,9 @@ class TrainingLog(Struct, frozen=True):
 
 
 def checked(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points that have a value, which NaN is not; the names of metrics are lines of bounded length.
+    """The points with a value, which NaN is not. Names of metrics become lines of bounded length.
 
-    Raises NothingYet where there is none, and LogRefused for too many and for figures that no training has.
+    Raises NothingYet if there is none, and LogRefused for too many points and for figures that no training has.
     """
     kept = []
     for point in points:
@@ -86,7 +86,7 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
 
 @lru_cache(maxsize=4096)
 def metric_name(text: str) -> str:
-    """What a log calls a metric, as a line of bounded length."""
+    """The log's name of a metric, as a line of bounded length."""
     return line(text)[:LONGEST_NAME].strip()
 
 

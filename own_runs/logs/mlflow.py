@@ -29,9 +29,8 @@ def _points(text: str, metric: str) -> Iterator[Point]:
         subject = parts["run"], parts["data"]
         first = first or subject
         if subject != first:
-            raise LogRefused(
-                f"line {number}: is of another run or data set than the first: give a file with those of one"
-            )
+            others = "is of another run or data set than the first"
+            raise LogRefused(f"line {number}: {others}: give a file with those of one")
         milliseconds = float(parts["time"])
         start = milliseconds if start is None else start
         step, seconds = float(parts["step"]) if parts["step"] else None, (milliseconds - start) / MILLISECONDS

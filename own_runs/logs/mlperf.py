@@ -62,9 +62,8 @@ def read_mlperf(text: str) -> TrainingLog:
         raise NothingYet("the log of MLPerf has no run_start")
     if not 0 <= start < LATEST_MS:
         raise LogRefused(f"the log of MLPerf starts at {start:g}, which is no date in milliseconds")
-    stated, notes = _with_benchmark(
-        _facts(entry for _, entry in entries), datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
-    )
+    day = datetime.fromtimestamp(start / MILLISECONDS, UTC).date()
+    stated, notes = _with_benchmark(_facts(entry for _, entry in entries), day)
     stop = next((entry.time_ms for _, entry in entries if entry.key == "run_stop" and entry.time_ms > start), None)
     points = [_point(where, entry, start, stop) for where, entry in entries]
     if stop is not None and any(point.values and point.seconds is None for point in points):
@@ -135,7 +134,7 @@ def _values(entry: Entry) -> dict[str, float]:
 
 
 def _benchmark(name: str, day: date) -> Benchmark | None:
-    """The benchmark that logs of that day call by this name; None where it is not known."""
+    """The benchmark that logs of that day call by this name; None if it is unknown."""
     if name == "resnet":
         return Benchmark("resnet50", "imagenet", "higher", IMAGES_PER_EPOCH, exact=True)
     task = find_task("retinanet" if name == "ssd" and day >= RETINANET_SINCE else name)
@@ -154,8 +153,6 @@ def _with_benchmark(stated: Mapping[str, str], day: date) -> tuple[dict[str, str
     facts = {"model": benchmark.model, "dataset": benchmark.dataset, "better": benchmark.better}
     if fits:
         return {**stated, **facts}, ()
-    samples = benchmark.samples
-    note = (
-        f"The log's train_samples of {size:,.0f} is not the size of {benchmark.dataset}: {samples:,} samples are taken."
-    )
+    samples, other = benchmark.samples, f"is not the size of {benchmark.dataset}"
+    note = f"The log's train_samples of {size:,.0f} {other}: {samples:,} samples are taken."
     return {**stated, **facts, "samples_per_epoch": str(samples)}, (note,) if size > 0 else ()

@@ -55,7 +55,7 @@ class Script(Struct, frozen=True):
 
 
 def read_printed(text: str) -> TrainingLog | None:
-    """The log that a known script printed; None where no line is of one. Raises LogRefused."""
+    """The log that a known script printed; None if no line is of one. Raises LogRefused."""
     plain = plain_lines(text)
     head = plain[:MOST_TO_LOOK_AT]
     bare = _bare(head)
@@ -73,15 +73,14 @@ def _bare(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """The lines of one process; what a bar of progress wrote over another is a line too."""
+    """The lines of one process. What a progress bar wrote over another counts as a line too."""
     return _of_one_process(text.replace("\r", "\n"), OF_WHOM)
 
 
 def _of_one_process(text: str, whom: re.Pattern[str]) -> str:
-    """The lines without who printed them; of several processes, those of the one that printed most."""
-    lines = [
-        (match[0], line[match.end() :]) if (match := whom.match(line)) else ("", line) for line in text.split("\n")
-    ]
+    """The lines without their writer's mark; of several processes, only those of the one that printed most."""
+    starts = ((line, whom.match(line)) for line in text.split("\n"))
+    lines = [(match[0], line[match.end() :]) if match else ("", line) for line, match in starts]
     ((most, _),) = Counter(who.strip() for who, _ in lines if who).most_common(1) or [("", 0)]
     return "\n".join(line for who, line in lines if who.strip() in ("", most))
 
@@ -159,7 +158,7 @@ FFCV = re.compile(r"^=> Log: (\{.*\})", re.M)
 
 
 def _ffcv(text: str) -> TrainingLog:
-    """It counts epochs from 0, and prints no times: those stand in the file `log` that it writes."""
+    """It counts epochs from 0 and prints no times: those are in the file `log` that it writes."""
     entries = [
         (number, entry)
         for number, line in enumerate(text.splitlines(), 1)
@@ -241,7 +240,7 @@ PYCLS = re.compile(r'json_stats: (\{.*"_type": "(train|test)_epoch".*\})')
 
 
 def _pycls(text: str) -> TrainingLog:
-    """Shares that are wrong, in percent, after each epoch; the time is that of all epochs and evaluations."""
+    """Error rates in percent after each epoch; the time is that of all epochs and evaluations."""
     points, seconds = [], 0.0
     for number, line in enumerate(text.splitlines(), 1):
         if match := PYCLS.search(line):

@@ -53,7 +53,7 @@ def read_log(path: Path) -> TrainingLog:
 
 
 def _unpacked(path: Path) -> bytes:
-    """The text in a gzip file. Raises LogRefused where it is too long, no text or not whole."""
+    """The text in a gzip file. Raises LogRefused if it is too long, not text or not whole."""
     try:
         with gzip.open(path) as file:
             content = file.read(MOST_TEXT_BYTES + 1)
@@ -73,9 +73,8 @@ def _refuse_packed(head: bytes) -> None:
     if head.startswith(LFS_POINTER):
         raise LogRefused("this is a pointer of Git LFS: fetch the file itself with git lfs pull")
     if head.startswith(SQLITE):
-        raise LogRefused(
-            "this is a database, such as MLflow keeps: write the metric as CSV, with columns step, timestamp and its name"
-        )
+        advice = "write the metric as CSV, with columns step, timestamp and its name"
+        raise LogRefused(f"this is a database, such as MLflow keeps: {advice}")
     packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
     if packed:
         raise LogRefused(f"this is {packed}: unpack it and give the log inside")
@@ -93,9 +92,8 @@ def is_event_file(head: bytes) -> bool:
 def _check_size(path: Path, most: int) -> None:
     size = path.stat().st_size
     if size > most:
-        raise LogRefused(
-            f"the file has {size / 2**20:,.0f} MiB: at most {most / 2**20:,.0f} are read; keep the evaluations"
-        )
+        limit = f"at most {most / 2**20:,.0f} are read"
+        raise LogRefused(f"the file has {size / 2**20:,.0f} MiB: {limit}; keep the evaluations")
 
 
 def _decoded(content: bytes) -> str:
@@ -113,7 +111,7 @@ def _decoded(content: bytes) -> str:
 
 
 def read_text(content: bytes, name: str) -> TrainingLog:
-    """The log in the content of a file of this name that is no event file. Raises LogRefused."""
+    """The log in the content of a file of this name that is not an event file. Raises LogRefused."""
     text = _decoded(content)
     first = text.strip().splitlines()[0]
     if MARK in text:

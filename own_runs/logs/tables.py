@@ -41,7 +41,7 @@ class Writer(Struct, frozen=True):
     timed: bool = True
 
     def wrote(self, header: Sequence[str]) -> bool:
-        """Whether a table with this header can be its."""
+        """Whether it may have written a table with this header."""
         return self.columns <= set(header) and (self.timed or not has_time(header))
 
 
@@ -88,13 +88,12 @@ def _check_header(header: Sequence[str]) -> None:
     if twice:
         raise LogRefused(f"line 1: the column {twice[0]} stands there twice: keep one")
     if not header_has_place(header):
-        raise LogRefused(
-            f"line 1: no column says how far training was: name one epoch or step; there are {', '.join(header)[:400]}"
-        )
+        advice = f"name one epoch or step; there are {', '.join(header)[:400]}"
+        raise LogRefused(f"line 1: no column says how far training was: {advice}")
 
 
 def _with_clear_times(where: str, row: dict[str, str], writer: Writer) -> dict[str, str]:
-    """The row itself. Raises LogRefused where a time is a number without a unit."""
+    """The row itself. Raises LogRefused if a time is a number without a unit."""
     for name, cell in row.items():
         is_number = (value_of(cell) or 0.0) < UNIX_SECONDS[0] and value_of(cell) is not None
         if name.casefold() in UNCLEAR and name != writer.seconds and is_number:

@@ -66,7 +66,7 @@ class Scalars:
 
 
 def read_tensorboard(path: Path) -> TrainingLog:
-    """The scalars of an event file. Raises LogRefused, also where TensorBoard is not installed."""
+    """The scalars of an event file. Raises LogRefused, also if TensorBoard is not installed."""
     scalars = _scalars(path)
     series = dict(scalars.series())
     epochs = next((series.pop(tag) for tag in EPOCH_TAGS if tag in series), ())
@@ -126,7 +126,7 @@ def _values(event: Any) -> Iterator[tuple[str, float]]:
 
 
 def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) -> Iterator[Point]:
-    """The values of each step together, with the epoch that was logged there or lies between those that were."""
+    """The values of each step together, with the epoch logged there or interpolated between those that were."""
     steps: dict[int, dict[str, Scalar]] = defaultdict(dict)
     for tag, scalars in series.items():
         for scalar in scalars:
@@ -140,7 +140,6 @@ def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) ->
 
 
 def _counts_from_0(epochs: Sequence[Scalar]) -> bool:
-    """Whether the epoch that runs is logged, not those that were completed: it is 0 after the first steps."""
-    return any(scalar.value == 0 and scalar.step > 0 for scalar in epochs) and all(
-        scalar.value % 1 == 0 for scalar in epochs
-    )
+    """Whether the running epoch is logged instead of those completed: it is 0 after the first steps."""
+    starts_at_0 = any(scalar.value == 0 and scalar.step > 0 for scalar in epochs)
+    return starts_at_0 and all(scalar.value % 1 == 0 for scalar in epochs)

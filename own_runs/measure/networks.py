@@ -55,9 +55,8 @@ def _published(names: tuple[str, ...]) -> Any:
         except RuntimeError as error:
             raise CannotMeasure(OTHER_BUILD.format(torch.__version__, error)) from error
     reason = "; ".join(missing) or "neither torchvision nor timm has it"
-    raise CannotMeasure(
-        f"no network {names[0]} to measure: {reason}. --module package.module:factory measures one of your own"
-    )
+    advice = "--module package.module:factory measures one of your own"
+    raise CannotMeasure(f"no network {names[0]} to measure: {reason}. {advice}")
 
 
 def _of_torchvision(name: str) -> Any:

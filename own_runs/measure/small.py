@@ -38,7 +38,7 @@ def small_device(device: Device, source: str) -> SmallDevice:
 
 
 def tried(device: Device, constants: SmallDevice) -> tuple[float, float]:
-    """Seconds of a step of that network: as the constants say, and as measured."""
+    """Seconds of a step of that network: as the constants predict, and as measured."""
     predicted = step_time(Training(TRIED, TRIED_BATCH, TRIED_BATCH, 1), constants).seconds
     return predicted, _step_seconds(TRIED, TRIED_BATCH, device)
 
@@ -51,7 +51,7 @@ def dense(network: SmallNetwork) -> nn.Module:
 
 
 def _step_seconds(network: SmallNetwork, batch_size: int, device: Device) -> float:
-    """A whole step, its batch sent from the host's memory."""
+    """Seconds of a whole step, whose batch is sent from the host's memory."""
     place = device.torch_device
     module = dense(network).to(place)
     samples = torch.randn(batch_size, network.inputs)
@@ -74,7 +74,7 @@ def operations_per_second(device: Device) -> float:
 
 
 def _seconds(work: Callable[[], object], device: Device) -> float:
-    """The time of one of many in the fastest of several repeats, for other programs only delay (docs.python.org, timeit)."""
+    """The time of one call, in the fastest of several repeats: other programs only delay (docs.python.org, timeit)."""
     _repeat(work, device, 1)
     times = max(1, int(REPEAT_SECONDS / _repeat(work, device, 1)))
     return min(_repeat(work, device, times) for _ in range(REPEATS))

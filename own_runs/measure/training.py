@@ -60,7 +60,7 @@ def sweep(job: Job, device: Device, first_batch: int) -> Iterator[Rate]:
 
 
 def measured(job: Job, device: Device, batch_size: int) -> Rate | None:
-    """The rate with one batch; None where it does not fit the memory."""
+    """The rate with one batch; None if it does not fit the memory."""
     try:
         step = training_step(job, device, batch_size)
         for _ in range(WARM_UP_STEPS):
@@ -110,6 +110,6 @@ def _seconds(step: Callable[[], None], device: Device, steps: int) -> float:
 
 
 def seconds(device: Device) -> float:
-    """What the clock of a device says; that of a processor runs only while it works for us, in the thread that takes part in all
-    that the others do."""
+    """The clock of a device. That of a processor runs only while it works for us, in the thread that takes part in all that the
+    others do."""
     return thread_time() if device.kind == "cpu" else perf_counter()

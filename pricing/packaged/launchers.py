@@ -28,7 +28,7 @@ class LaunchName(Struct, frozen=True):
 
 
 def launch_name(launcher: str, provider: str, instance_type: str, accelerator: str) -> LaunchName | None:
-    """How the launcher asks for this machine; None where it does not rent it."""
+    """How the launcher asks for this machine; None if it does not rent it."""
     names = _names()
     if " " not in instance_type:
         return names.get((launcher, provider, ""))

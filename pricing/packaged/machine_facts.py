@@ -33,9 +33,9 @@ def packaged_machines(provider: str) -> dict[str, Machine]:
 
 
 def filled(machine: Machine, packaged: Machine | None = None) -> Machine:
-    """The machine with what the provider does not state: from the packaged machine if that has the same accelerators.
+    """The machine with what its provider does not state, from the packaged machine if that has the same accelerators.
 
-    Otherwise only an accelerator's memory is filled, from its data sheet.
+    Otherwise only the memory of an accelerator is filled in, from its data sheet.
     """
     if packaged is None or (packaged.accelerator, packaged.accelerators) != (machine.accelerator, machine.accelerators):
         memory = machine.accelerator_memory_gib or data_sheet_memory_gib(machine.accelerator)
@@ -49,7 +49,7 @@ def filled(machine: Machine, packaged: Machine | None = None) -> Machine:
 
 
 def data_sheet_memory_gib(accelerator: str) -> float | None:
-    """GiB of one accelerator, None where it is not known."""
+    """GiB of one accelerator; None if unknown."""
     listed = _accelerators().get(accelerator)
     return listed.memory_gib if listed else None
 

@@ -76,7 +76,7 @@ def region(provider: str, spelling: str) -> str:
 
 
 def _plain(spelling: str) -> str:
-    """What is left of a name when case, punctuation and the maker don't count."""
+    """A name without case, punctuation and maker, which do not count."""
     return _PUNCTUATION.sub("", _MAKERS.sub("", spelling.casefold()))
 
 

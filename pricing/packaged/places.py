@@ -66,14 +66,14 @@ class Places(Struct, frozen=True, dict=True):
     groups: dict[str, tuple[str, tuple[str, ...]]]
 
     def word(self, text: str) -> str | None:
-        """The usual name of a place, in lower case; None for what is no place that any region is in."""
+        """The usual name of a place, in lower case; None if no region is in a place of this name."""
         plain = plain_name(text)
         if plain in self.groups:
             return self.groups[plain][0]
         return self._usual.get(plain)
 
     def codes(self, text: str) -> tuple[str, ...]:
-        """The codes of all regions in the place that a text names; none for what is no place."""
+        """The codes of all regions in the place that a text names; none if it names no place."""
         plain = plain_name(text)
         names = self.groups[plain][1] if plain in self.groups else (plain,)
         return tuple(dict.fromkeys(region.code for name in names for region in self._by_name.get(plain_name(name), ())))
@@ -83,10 +83,9 @@ class Places(Struct, frozen=True, dict=True):
         return dict.fromkeys((*self.groups, *self._by_name))
 
     def of(self, codes: Collection[str], providers: Collection[str] = ()) -> tuple[Region, ...]:
-        """The regions with these codes, of these providers alone where some are given."""
-        return tuple(
-            each for each in self.regions if each.code in codes and (not providers or each.provider in providers)
-        )
+        """The regions with these codes, of these providers if any are given."""
+        coded = (region for region in self.regions if region.code in codes)
+        return tuple(region for region in coded if not providers or region.provider in providers)
 
     @cached_property
     def codes_known(self) -> tuple[str, ...]:
@@ -103,7 +102,7 @@ class Places(Struct, frozen=True, dict=True):
 
     @cached_property
     def _usual(self) -> dict[str, str]:
-        """By plain name the usual one: that of the group which means this place alone."""
+        """The usual name by plain name: that of the group which means this place alone."""
         alone = {plain_name(means[0]): usual for usual, means in self.groups.values() if len(means) == 1}
         return {plain: alone.get(plain, plain) for plain in self._by_name}
 

@@ -57,7 +57,7 @@ def provider(code: str) -> Provider:
 
 
 def known_provider(word: str) -> Provider | None:
-    """The provider of this code or name, in any case; None of any other word."""
+    """The provider of this code or name, in any case; None for any other word."""
     providers = _providers().items()
     return next((each for (code, _), each in providers if word.casefold() in (code, each.name.casefold())), None)
 
@@ -68,7 +68,7 @@ def billed(offer: Offer) -> Offer:
 
 
 def billing(provider: str, instance_type: str = "") -> Billing:
-    """How a provider bills a machine; whole hours where the table does not have the provider."""
+    """How a provider bills a machine: by whole hours if the table lacks it."""
     return find_billing(_packaged_billing(), provider, instance_type)
 
 

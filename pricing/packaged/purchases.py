@@ -63,18 +63,17 @@ class SoldFor(Struct, frozen=True):
 
 
 def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
-    """What the user's machine of these chips cost and draws: as the question says, else as it was last sold for by then, in the
-    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give where nobody knows, or it was
-    not on sale yet."""
+    """What the user's machine of these chips cost and draws: as the question says, else as last sold by then. Money is in the
+    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give if nobody knows, or if it was
+    not yet on sale."""
     if as_of.date() < chip.on_sale_from:
         raise LookupError(f"no {chip.name} was on sale before {chip.on_sale_from}: give a later as_of")
     sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
     if price is None and sold is None:
         later = [each.observed_at for each in _purchases() if each.accelerator == own.accelerator]
         before = f" before {min(later).date()}" if later else ""
-        raise LookupError(
-            f"no purchase price of {own.accelerator} is known{before}: give own_price, 0 if it is paid for"
-        )
+        advice = "give own_price, 0 if it is paid for"
+        raise LookupError(f"no purchase price of {own.accelerator} is known{before}: {advice}")
     if watts is None:
         raise LookupError(f"no watts of {own.accelerator} are known: give own_watts, those of the whole machine")
     if price is None and sold is not None:
@@ -84,7 +83,8 @@ def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: date
 
 
 def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
-    """What a kWh costs where the user's machines stand, in the question's currency, and how many the building takes for each."""
+    """The price of a kWh where the user's machines stand, in the question's currency, and how many the building takes for
+    each."""
     per_kwh, pue = query.electricity, query.pue
     return Electricity(
         USD_PER_KWH[per_kwh] * per_usd if isinstance(per_kwh, str) else Decimal(repr(per_kwh)),
@@ -93,7 +93,7 @@ def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
 
 
 def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
-    """What such a machine was last sold for by then: as a whole machine if it was, else as cards; None where nobody says."""
+    """What such a machine was last sold for by then: as a whole machine, else as cards; None if nobody says."""
     sales = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
     whole = [each for each in sales if each.host is None and each.accelerators == own.accelerators]
     alone = [each for each in sales if each.host is not None]
@@ -102,7 +102,7 @@ def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
 
 
 def _watts(own: OwnMachine, chip: Accelerator) -> Decimal | None:
-    """Those of such a machine, whenever it was sold; by its data sheet, in a tower, where nobody says what it was sold for."""
+    """The watts of such a machine, whenever it was sold; else by its data sheet, in a tower."""
     sold = _sold_by(own, datetime.max.replace(tzinfo=UTC))
     if sold is not None or chip.power_watts is None:
         return sold.watts if sold else None

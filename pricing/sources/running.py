@@ -108,7 +108,7 @@ def ask_all(
 
 
 def _rounds(specs: Sequence[SourceSpec]) -> int:
-    """How many times the memory is filled by these sources."""
+    """How many times these sources fill the memory."""
     return ceil(sum(spec.bounds.memory_mib for spec in specs) / MEMORY_MIB)
 
 
@@ -143,7 +143,7 @@ class _Process:
 
     @property
     def seconds(self) -> float:
-        """Since it was started."""
+        """Seconds since it was started."""
         return time.monotonic() - self.started
 
     def has_answered(self) -> bool:
@@ -216,7 +216,7 @@ def _too_much_memory(spec: SourceSpec) -> str:
 
 
 def _defect(failure: Exception) -> str:
-    """Type and place only: the text of a foreign exception may quote a request, and with it a key."""
+    """The type and place of an exception only: its text may quote a request, and with it a key."""
     here = Path(__file__).parent
     frames = [each for each in extract_tb(failure.__traceback__) if Path(each.filename).is_relative_to(here)]
     place = f" at {Path(frames[-1].filename).relative_to(here)}:{frames[-1].lineno}" if frames else ""

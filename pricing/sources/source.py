@@ -59,7 +59,6 @@ class Source(Protocol):
 
     def collect(self, now: datetime) -> Collected:
         """Every current offer, observed at `now`. Raises SourceError when nothing can be trusted."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

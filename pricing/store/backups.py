@@ -95,14 +95,14 @@ def rebuild(url: str | None, now: datetime) -> SetAside:
 
 
 def _give_to_the_owner_of(former: Path, path: Path) -> None:
-    """Root may put a store in place, but the service, which is another user, goes on writing to it."""
+    """Gives a store to the owner of the former one: root may put it in place, but the service goes on writing to it."""
     with suppress(PermissionError, FileNotFoundError):
         owner = former.stat()
         os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def _copy(source: Path, target: Path) -> None:
-    """https://www.sqlite.org/backup.html: the pages of one moment; a copy that cannot be read does not get its name."""
+    """Copies the pages of one moment (https://www.sqlite.org/backup.html). A copy that cannot be read does not get its name."""
     new = target.with_name(f".{target.name}-new")
     try:
         with closing(open_sqlite(source, "ro", WAIT_SECONDS)) as old, closing(sqlite3.connect(new)) as copy:

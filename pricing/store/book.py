@@ -110,18 +110,17 @@ class Book(Struct, frozen=True, eq=False):
         return list(zip(*columns, strict=True))
 
     def taken(self, rows: Indices | Flags) -> Book:
-        """Only these rows."""
+        """These rows only."""
         return replace(self, named={name: values[rows] for name, values in self.named.items()})
 
     def with_machines(self, machines: Mapping[tuple[str, str], Machine]) -> Book:
-        """The same rows, with these machines for what they rent where they stand here."""
-        instances = tuple(
-            (provider, name, machines.get((provider, name), old)) for provider, name, old in self.vocabulary.instances
-        )
+        """The same rows, with these machines in place of those they rent."""
+        before = self.vocabulary.instances
+        instances = tuple((provider, name, machines.get((provider, name), old)) for provider, name, old in before)
         return replace(self, vocabulary=replace(self.vocabulary, instances=instances))
 
     def and_also(self, other: Book) -> Book:
-        """The rows of both, these first; of a machine in both the other says what it holds."""
+        """The rows of both, these first. The other states what a machine in both holds."""
         vocabulary, mine, theirs = joined(self.vocabulary, other.vocabulary)
         origins = (*self.origins, *(name for name in other.origins if name not in self.origins))
         codes = np.array([origins.index(name) for name in other.origins], np.int16)
@@ -257,7 +256,7 @@ def moment(seconds: int) -> datetime:
 
 
 def _recoded(named: Named, codes: Renumbering) -> Named:
-    """The arrays with other codes."""
+    """The arrays with new codes."""
     recoded = {name: new[named[name]] if len(new) else named[name] for name, new in codes.items()}
     flags = codes["flags"]
     return named | recoded | {"seen_flags": flags[named["seen_flags"]] if len(flags) else named["seen_flags"]}

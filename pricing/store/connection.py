@@ -225,8 +225,8 @@ def _revision(connection: Connection) -> str | None:
     return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
 
 
-def _postgresql(url: URL, **options: Any) -> Engine:
-    """Connections that give up within seconds where no server answers."""
+def _postgresql(url: URL, **options: object) -> Engine:
+    """Connections that give up within seconds if no server answers."""
     named = {"connect_timeout": CONNECT_SECONDS, "application_name": "costcalc", **options}
     return create_engine(url, poolclass=NullPool, connect_args=named)
 
@@ -259,7 +259,7 @@ def fault(path: Path, wait_seconds: float = 120) -> str | None:
 
 
 def is_damage(error: object) -> bool:
-    """Whether SQLite says by this error that a file is not whole, or is none of its own."""
+    """Whether an error of SQLite says that a file is not whole, or not a database."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -311,7 +311,7 @@ def open_sqlite(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connectio
 
 
 def _sqlite_engine(path: Path, wait_seconds: float) -> Engine:
-    """Connections that never create the file: a store that was taken away is an error, not an empty store."""
+    """Connections that never create the file: if a store was taken away, that is an error, not an empty store."""
     engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: open_sqlite(path, "rw", wait_seconds))
 
     @event.listens_for(engine, "connect")

@@ -22,7 +22,7 @@ class Lease(Struct, frozen=True):
 
 
 def take(connection: Connection, lease: Lease, now: datetime) -> datetime | None:
-    """Take the lease, or return when it is worth asking again: when the work is due, or while another does it soon."""
+    """Takes the lease, or returns when it is worth asking again: when the work is due, or soon if another process does it."""
     row = connection.execute(select(leases).where(leases.c.work == lease.work)).first()
     if row is None:
         connection.execute(insert(leases), {"work": lease.work, "holder": lease.holder, "until": lease.until})

@@ -6,12 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from costcalc.offers import ANY_SOURCE, ENDED, Gap, Offer
 from costcalc.units import Indices
@@ -54,7 +53,7 @@ class SourceResult(Struct, frozen=True):
 
     @property
     def trouble(self) -> str | None:
-        """Why it failed, or what of it did."""
+        """Why it failed, or which parts of it did."""
         return self.error or "; ".join(fault.reason for fault in self.faults) or None
 
 
@@ -86,7 +85,7 @@ class _Changes(Struct, frozen=True):
     second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
     def end(self, origin: str, offers: Iterable[Offer], now: datetime, *flags: str) -> None:
-        """A further row of each of these offers says that it has ended."""
+        """Adds a row that says for each of these offers that it has ended."""
         for offer in offers:
             self.ended.append((origin, offer))
             self.new.append(entry(origin, replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))))
@@ -181,7 +180,7 @@ def _rows(numbers: Iterable[int]) -> Indices:
 
 
 def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
-    """One for each source, which names its first few."""
+    """One gap for each source, which names the first few offers."""
     offers: dict[str, list[Offer]] = defaultdict(list)
     for origin, offer in ended:
         offers[origin].append(offer)
@@ -190,7 +189,7 @@ def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
 
 
 def _edition(book: Book, offers: Sequence[Offer]) -> tuple[Book, _Changes]:
-    """The book without the packaged rows that this edition lacks, and what it adds. Whoever took a rate back did so for good."""
+    """The book without the packaged rows that this edition lacks, and what it adds. A rate that somebody took back stays so."""
     items = {_identity(each): each for each in (entry(PACKAGED, offer) for offer in offers)}
     rows, columns = book.rows_of(PACKAGED), book.named
     withdrawn = np.array([WITHDRAWN in words.split(";") for words in book.vocabulary.flags], bool)[columns["flags"]]
@@ -211,7 +210,7 @@ def _edition(book: Book, offers: Sequence[Offer]) -> tuple[Book, _Changes]:
 
 
 def _identity(each: Entry) -> tuple[bytes, bytes, int, int]:
-    """What makes two packaged rows the same, as a book's columns have it."""
+    """What two equal packaged rows have in common, as a book's columns hold it."""
     offer = each.offer
     started = int(offer.effective_from.timestamp()) if offer.effective_from else -1
     return each.offer_digest, each.rate_digest, int(offer.observed_at.timestamp()), started
@@ -244,10 +243,8 @@ def _record_results(connection: Connection, results: Iterable[SourceResult], now
         for each in results
     ]
 
-    def merge(old: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
-        return func.coalesce(new, old) if new.key in ("succeeded_at", "offers") else new
-
-    upsert(connection, source_status, rows, merge)
+    kept = ("succeeded_at", "offers")
+    upsert(connection, source_status, rows, lambda old, new: func.coalesce(new, old) if new.key in kept else new)
 
 
 def _write_snapshot(

@@ -131,7 +131,7 @@ class Store(Database):
             return publish(connection, results, now)
 
     def all_offers(self, without: Collection[str] = ()) -> tuple[Offer, ...]:
-        """Every rate and every time that it was seen again, but for those of the sources in `without`."""
+        """Every rate, and every later sighting of it, except those of the sources in `without`."""
         with self.reading(bulk=True) as connection:
             catalogue = snapshots.observed_by_others(connection, without).catalogue("")
         return tuple(dict.fromkeys(map(catalogue.offer, range(len(catalogue)))))
@@ -190,7 +190,7 @@ class Store(Database):
             return tuple(OwnRun(**row._mapping) for row in rows)
 
     def add_own_run(self, run: OwnRun, by: By) -> None:
-        """Keep a run; one of the same id gives way to it. Raises StoreBusy."""
+        """Keeps a run in place of any of the same id. Raises StoreBusy."""
         with self.writing() as connection:
             connection.execute(delete(own_runs).where(own_runs.c.id == run.id))
             connection.execute(insert(own_runs), asdict(run))
@@ -203,7 +203,7 @@ class Store(Database):
             note(connection, by, "removed", id)
 
     def give_own_runs(self, owners: Mapping[str, str]) -> None:
-        """Have the runs of these owners belong to others. Raises StoreBusy."""
+        """Gives the runs of these owners to others. Raises StoreBusy."""
         if not any(run.owner in owners for run in self.own_runs()):
             return
         with self.writing() as connection:

@@ -121,7 +121,7 @@ class WorkerCatalogue:
         self._own_runs = self._opened().own_runs()
 
     def key(self) -> bytes:
-        """By which the store knows tokens. Raises StoreError before the store was first opened."""
+        """The key by which the store knows tokens. Raises StoreError before the store was first opened."""
         self._key = self._key or self._opened().key()
         return self._key
 

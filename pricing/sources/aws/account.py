@@ -119,7 +119,7 @@ class Account:
         return [each for element in elements for each in self._listed(element)]
 
     def _listed(self, element: str) -> Iterator[PricedProduct]:
-        """The element again if it is ours: filters may have let others through."""
+        """The element, if it is of our machines: filters may have let others through."""
         with reading("AWS price list"):
             content = json.loads(element)
             listed, terms = product(content["product"], region_of), content["terms"]
@@ -142,7 +142,7 @@ class Account:
         return described, Collected(())
 
     def _service(self, questions: Sequence[Question], service: Service) -> Collected:
-        """What a service says of all regions; if the first is refused or nobody answers, it speaks for the others."""
+        """What a service says of all regions. If the first region is refused or does not answer, the others are not asked."""
         first = self._answer(service, questions[0])
         others = () if isinstance(first.error, FOR_ALL_REGIONS) else questions[1:]
         answers = [first, *_at_once(partial(self._answer, service), others)]

@@ -32,8 +32,11 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
         limit = on_demand.get(_region_and_type(ladder[0]))
         if is_in_order and limit is not None:
             dear |= {id(each) for each in ladder if each.hourly_rate > limit + ROUNDING}
-    kept = flag_dear_spot(each for each in current if id(each) not in dear)
-    return kept, _left_out([each for each in current if id(each) in dear])
+    kept, names = flag_dear_spot(each for each in current if id(each) not in dear), []
+    for each in (each for each in current if id(each) in dear):
+        terms = (each.purchase_option, each.term, each.payment, each.offering_class)
+        names.append(f"{each.instance_type} in {each.region} {' '.join(filter(None, terms))}")
+    return kept, (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
 
 
 def settled(collected: Collected, unknown: set[str]) -> Collected:
@@ -74,14 +77,6 @@ def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
         return UPFRONT_FIRST.index(offer.payment or Payment.NO_UPFRONT)
 
     return [sorted(ladder, key=step) for ladder in ladders.values()]
-
-
-def _left_out(offers: list[Offer]) -> tuple[Gap, ...]:
-    names = []
-    for each in offers:
-        terms = (each.purchase_option, each.term, each.payment, each.offering_class)
-        names.append(f"{each.instance_type} in {each.region} {' '.join(filter(None, terms))}")
-    return (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
 
 
 def _region_and_type(offer: Offer) -> tuple[str, str]:

@@ -67,7 +67,8 @@ class AwsPage:
     advisor: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every region's rates. A region, spot or the advisor that cannot be read is a fault; SourceError where no region can."""
+        """Every region's rates. What cannot be read is a fault: a region, spot or the advisor. Raises SourceError if no region
+        can be."""
         regions = regions_listed(self.page)
         listed, faults = dict[str, list[Seen]](), list[Gap]()
         quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), regions), "spot", faults) or []
@@ -154,7 +155,7 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
 
 
 def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:
-    """At most the rate on demand, where it is above that by its rounding alone; with the share that is taken back."""
+    """The spot offer with the share that is taken back. A rate above on demand by rounding alone is lowered to it."""
     rate = offer.hourly_rate
     if on_demand is not None and on_demand < rate <= on_demand + ROUNDING:
         rate = on_demand

@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct, ValidationError, convert, field
@@ -48,7 +47,7 @@ REGIONS = frozenset(_KNOWN_REGIONS.split())
 class Page(Struct):
     """A page of rows, and the address of the next one, which names the real host."""
 
-    items: list[dict[str, Any]] = field(name="Items")
+    items: list[dict[str, object]] = field(name="Items")
     next_page: str | None = field(default=None, name="NextPageLink")
 
 
@@ -89,13 +88,13 @@ class Azure:
 
     def _regions(self) -> frozenset[str]:
         wanted = f"{SERVICE_FILTER} and armSkuName eq '{EVERYWHERE}' and priceType eq 'Consumption'"
-        return frozenset(item["armRegionName"] for item in self._items(wanted) if item.get("armRegionName"))
+        return frozenset(str(item["armRegionName"]) for item in self._items(wanted) if item.get("armRegionName"))
 
     def _region(self, region: str, now: datetime) -> list[Quote | Unpriced]:
         wanted = f"{SERVICE_FILTER} and armRegionName eq '{region}' and contains(armSkuName, '{N_SERIES}')"
         return [each for item in self._items(wanted) for each in read_item(item, now)]
 
-    def _items(self, wanted: str) -> Iterator[dict[str, Any]]:
+    def _items(self, wanted: str) -> Iterator[dict[str, object]]:
         """All items of a filter, page by page; an empty page with a next link is no end."""
         query = {"api-version": API_VERSION, "$filter": wanted}
         seen: list[dict[str, str]] = []

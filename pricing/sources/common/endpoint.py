@@ -23,8 +23,8 @@ def address(variable: str, url: str) -> SourceSetting:
     return SourceSetting(variable, "address of the API, or of a mirror", url)
 
 
-def one_call(path: str, offers: Callable[[Any, datetime], Collected], **query: str) -> Read:
-    """For an API of which a single GET lists everything."""
+def one_call(path: str, offers: Callable[[object, datetime], Collected], **query: str) -> Read:
+    """Reads an API of which a single GET lists everything."""
     return lambda api, now: offers(api.get(path, **query), now)
 
 
@@ -60,7 +60,7 @@ class Site:
         return f"set {self.key.variable} to an API key"
 
     def is_plain(self, environment: Environment) -> bool:
-        """Whether the address is one of plain HTTP, to which no credentials need to be sent."""
+        """Whether the address is one of plain HTTP, which needs no credentials."""
         return self.address.read(environment).startswith("http:")
 
     def open(self, environment: Environment, http: Http) -> Endpoint:

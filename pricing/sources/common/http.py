@@ -123,11 +123,11 @@ class Http:
 
     def get_json(
         self, url: str, params: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
-    ) -> Any:
+    ) -> object:
         """The decoded JSON answer to GET, numbers as Decimal. Raises HttpError."""
         return self._json("GET", url, params=params, headers=headers)
 
-    def post_json(self, url: str, body: object, headers: Mapping[str, str] | None = None) -> Any:
+    def post_json(self, url: str, body: object, headers: Mapping[str, str] | None = None) -> object:
         """The decoded JSON answer to a JSON POST, numbers as Decimal. Raises HttpError."""
         return self._json("POST", url, json=body, headers=headers)
 
@@ -151,14 +151,14 @@ class Http:
                 return None
             raise
 
-    def _json(self, method: str, url: str, **options: Any) -> Any:
+    def _json(self, method: str, url: str, **options: Any) -> object:
         """Asked once more if the answer breaks off."""
         try:
             return self._parsed(method, url, **options)
         except BrokenOff:
             return self._parsed(method, url, **options)
 
-    def _parsed(self, method: str, url: str, **options: Any) -> Any:
+    def _parsed(self, method: str, url: str, **options: Any) -> object:
         with self._send(method, url, stream=True, **options) as response:
             content = self._whole(response, url)
         try:

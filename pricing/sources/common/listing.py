@@ -43,7 +43,7 @@ class Listing:
     def machine(
         self, spelling: str, count: int, memory_gib: float | None, vcpus: int | None, ram_gib: float | None
     ) -> Machine | None:
-        """One with so many accelerators of `memory_gib` each; None where there are no figures of them. Raises UnknownName."""
+        """A machine with so many accelerators of `memory_gib` each; None if there are no figures of them. Raises UnknownName."""
         name = accelerator(self.provider, spelling, memory_gib)
         return filled(Machine(name, count, memory_gib, vcpus, ram_gib)) if name else None
 
@@ -63,8 +63,8 @@ class Listing:
         spot_rate: Decimal | None = None,
         is_free: bool | None = None,
     ) -> Iterator[Offer]:
-        """A machine (its region, its type, what it holds) on demand, by the month and as spot, as far as these have a price.
-        Raises ValueError for what is no amount."""
+        """A machine (its region, its type, what it holds) on demand, by the month and as spot, as far as each has a price. Raises
+        ValueError for an invalid amount."""
         offer = self.offer(*rented, amount(hourly), flags=stock(is_free))
         yield offer
         if price := maybe_amount(month):
@@ -92,7 +92,7 @@ def maybe_amount(value: object) -> Decimal | None:
 
 
 def spread(total: Decimal, hours: int) -> Decimal:
-    """A sum per hour."""
+    """A total per hour."""
     return (total / hours).quantize(RATE_PLACES).normalize()
 
 

@@ -21,7 +21,6 @@ class Row(Protocol):
 
     def text(self, cell: str) -> str:
         """The text of a cell; of several, separated by commas, one after the other; empty where there is none."""
-        ...
 
 
 class PageRow:

@@ -93,9 +93,9 @@ def cheapest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
 
 
 def flag_dear_spot(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    """The offers, where spot that is dearer than on demand says so.
+    """The offers, with a flag on spot that is dearer than on demand.
 
-    Providers do list such; and of many zones or hosts, the cheapest for spot and for on demand may be different ones.
+    Providers do list such, and of many zones or hosts the cheapest for spot and for on demand may differ.
     """
     flagged = list(offers)
     on_demand = {each.key[:3]: each.hourly_rate for each in flagged if each.purchase_option is PurchaseOption.ON_DEMAND}

@@ -249,7 +249,7 @@ def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
 
 
 def _hourly(pricing_info: object, units: tuple[str, ...]) -> Decimal | Skipped:
-    """By the last entry: they stand in order of time, so that it is the current one."""
+    """The hourly price in the last entry: entries are in order of time."""
     try:
         expression = convert(pricing_info, list[PricingInfo])[-1].pricing_expression
         tiers = sorted(expression.tiered_rates, key=lambda tier: tier.start_usage_amount)
@@ -290,7 +290,7 @@ class RateBook:
 
 
 def rate_book(skus: Iterable[Sku]) -> RateBook:
-    """One rate per part, use and region: the dearer of two that differ, whatever order they come in."""
+    """One rate per part, use and region: the dearer of two that differ, in whatever order they come."""
     listed: defaultdict[tuple[str, Use, str], set[Rate]] = defaultdict(set)
     for sku in skus:
         for region in sku.regions:

@@ -88,10 +88,8 @@ class Gcp:
         skipped = [sku for sku in read if isinstance(sku, Skipped)]
         sku_gaps = gaps_of_skus(skipped, book)
         reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
-        whole = (
-            () if (*refused, *no_inventory, *no_slices) or any(sku.why in UNREAD for sku in skipped) else (EVERYTHING,)
-        )
-        return Collected(sold, tuple(Gap("gcp", reason) for reason in reasons), whole=whole)
+        is_whole = not (refused or no_inventory or no_slices or any(sku.why in UNREAD for sku in skipped))
+        return Collected(sold, tuple(Gap("gcp", reason) for reason in reasons), whole=(EVERYTHING,) if is_whole else ())
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
         """The SKUs of both services; a refusal of the older one is only a gap."""
@@ -146,7 +144,7 @@ class Gcp:
 
 
 def _missing(environment: Environment) -> str | None:
-    """A plain-http address is called without a key."""
+    """What to set. A plain-http address is called without a key."""
     is_plain = BILLING_ADDRESS.read(environment).startswith("http:")
     return None if is_plain or API_KEY.read(environment) else NO_KEY
 

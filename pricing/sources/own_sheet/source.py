@@ -198,7 +198,7 @@ def _hourly(row: SheetRow, option: PurchaseOption, term: str | None, hours_in_mo
 
 
 def _agreed(given: Mapping[str, Decimal]) -> Decimal:
-    """The first of the rates per hour that the columns come to, where all agree to 1 %."""
+    """The first of the hourly rates that the columns come to, if all agree within 1 %. Raises CellFault."""
     if not given:
         raise CellFault("hourly_rate", "no price in this row: type hourly_rate, or monthly, or upfront and term")
     first, rate = next(iter(given.items()))
@@ -211,7 +211,7 @@ def _agreed(given: Mapping[str, Decimal]) -> Decimal:
 
 
 def _observed(row: SheetRow, now: datetime) -> datetime:
-    """The day of the quote; where a day has begun that hasn't in UTC, now."""
+    """The day of the quote; now, if that day has not begun in UTC."""
     day = row.day("observed_at")
     if day is not None and day - now > FURTHEST_EAST:
         advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"

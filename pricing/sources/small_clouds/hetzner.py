@@ -90,7 +90,7 @@ def _offers(server: Server, listing: Listing) -> Iterator[Offer]:
 
 
 def _with_setup(rental: Offer, month: Decimal, setup: Decimal) -> Offer:
-    """`monthly` is what the first month costs, `upfront` the share of it that is paid once."""
+    """The rental with its setup fee: `monthly` is the cost of the first month, `upfront` the part of it that is paid once."""
     return replace(
         rental,
         hourly_rate=spread(month + setup, rental.hours_in_month),

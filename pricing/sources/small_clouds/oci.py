@@ -67,10 +67,9 @@ class Part(Struct, rename="camel"):
 def offers(document: object, now: datetime) -> Collected:
     """The price list's GPU parts, times the accelerators of each shape."""
     shapes = {**NEWER_SHAPES, **packaged_machines("oci")}
-    rows = (
-        row for row in listed("oci", document, "items") if isinstance(row, dict) and row.get("metricName") == GPU_HOUR
-    )
-    rentals = [row for row in rows if not NO_RENTAL.search(f"{row.get('displayName')} {row.get('serviceCategory')}")]
+    rows = (row for row in listed("oci", document, "items") if isinstance(row, dict))
+    by_gpu = (row for row in rows if row.get("metricName") == GPU_HOUR)
+    rentals = [row for row in by_gpu if not NO_RENTAL.search(f"{row.get('displayName')} {row.get('serviceCategory')}")]
     return read_rows("oci", rentals, lambda row: _offers(convert(row, Part), shapes, now))
 
 

@@ -119,7 +119,7 @@ def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iter
 
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
-    """Only the secure cloud is rented by term."""
+    """Both clouds; only the secure one is rented by term."""
     terms = {
         "7d": gpu.one_week_price,
         "1mo": gpu.one_month_price,
@@ -136,7 +136,7 @@ def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
 
 
 def _largest_pod(has_it: bool, most: int | None, gpu: Gpu) -> int:
-    """Zero is an answer; only where the cloud says nothing does the accelerator's own maximum hold."""
+    """The most that a cloud puts into a pod. Zero is an answer; the accelerator's own maximum counts only without one."""
     if not has_it:
         return 0
     return most if most is not None else gpu.max_gpu_count or 1

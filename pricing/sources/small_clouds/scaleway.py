@@ -74,7 +74,7 @@ def collect(api: Endpoint, now: datetime, zones: tuple[str, ...]) -> Collected:
 
 
 def _servers(api: Endpoint, path: str) -> dict[str, Any]:
-    """All pages; how many there are stands in a header only, so that the last is the first that is not full."""
+    """The servers on all pages. Only a header tells how many there are, so the last page is the first that is not full."""
     servers: dict[str, Any] = {}
     for page in range(1, MOST_PAGES):
         document = api.get(path, per_page=str(PAGE_SIZE), page=str(page))
