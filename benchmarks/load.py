@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ import psutil
 import yaml
 
 from benchmarks.client import AT_ONCE, BROKEN, LEFT, PATIENCE_SECONDS, Answered
-from benchmarks.memory import Peak, sampled
+from benchmarks.memory import Peak, meanwhile, sampled
 from benchmarks.questions import SECRET
 from benchmarks.serving import server
 from benchmarks.timing import median, p99, report
@@ -70,19 +69,8 @@ class Server:
     def memory(self) -> Iterator[list[dict[int, float]]]:
         """Meanwhile the MiB of each worker, once a second."""
         seen: list[dict[int, float]] = []
-        ended = threading.Event()
-
-        def look() -> None:
-            while not ended.wait(1):
-                seen.append({worker: resident_mib(worker) for worker in children(self.process)})
-
-        thread = threading.Thread(target=look)
-        thread.start()
-        try:
+        with meanwhile(lambda: seen.append({worker: resident_mib(worker) for worker in children(self.process)}), 1):
             yield seen
-        finally:
-            ended.set()
-            thread.join()
 
 
 @dataclass

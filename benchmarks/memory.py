@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -20,21 +20,33 @@ class Peak:
 
 
 @contextmanager
-def sampled(process: int) -> Iterator[Peak]:
-    """Meanwhile the proportional share of memory (PSS) of a process and all below it, twenty times a second."""
-    peak, ended = Peak(), threading.Event()
+def meanwhile(look: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Looks again and again, after so many seconds each time."""
+    ended = threading.Event()
 
-    def look() -> None:
-        while not ended.wait(SAMPLED_SECONDS):
-            peak.mib = max(peak.mib, held_mib(process))
+    def go_on() -> None:
+        while not ended.wait(seconds):
+            look()
 
-    thread = threading.Thread(target=look)
+    thread = threading.Thread(target=go_on)
     thread.start()
     try:
-        yield peak
+        yield
     finally:
         ended.set()
         thread.join()
+
+
+@contextmanager
+def sampled(process: int) -> Iterator[Peak]:
+    """Meanwhile the proportional share of memory (PSS) of a process and all below it, twenty times a second."""
+    peak = Peak()
+
+    def look() -> None:
+        peak.mib = max(peak.mib, held_mib(process))
+
+    with meanwhile(look, SAMPLED_SECONDS):
+        yield peak
 
 
 def held_mib(process: int) -> float:
