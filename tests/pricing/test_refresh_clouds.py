@@ -70,7 +70,7 @@ def clouds(monkeypatch: pytest.MonkeyPatch, no_account: None) -> Iterator[Clouds
                 **SECRETS,
                 "AWS_ENDPOINT_URL": amazon.url,
                 "COSTCALC_AWS_REGIONS": "us-east-1",
-                "COSTCALC_AWS_READ_SECONDS": "1",
+                "COSTCALC_AWS_READ_SECONDS": "3",
                 "COSTCALC_GCP_BILLING_URL": google.url,
                 "COSTCALC_AZURE_PRICES_URL": microsoft.url,
                 LIMIT_VARIABLE: "30",
@@ -82,8 +82,8 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few attempts and short waits."""
     monkeypatch.setattr(refreshing, "ask_all", ask_here)
     monkeypatch.setattr(collecting, "Http", partial(Http, retries=1, backoff_seconds=0))
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 2))
-    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 4))
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 4)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)

@@ -25,7 +25,7 @@ WORD = "hunter2"
 KEY = "5eed" * 16
 ASIDE = {
     "COSTCALC_EDITION_KEY": KEY,
-    "COSTCALC_AWS_READ_SECONDS": "1",
+    "COSTCALC_AWS_READ_SECONDS": "5",
     "COSTCALC_REFRESH_SECONDS": "60",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
@@ -60,7 +60,7 @@ def environment(echo: FakeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     """Every address leads to the echo, every secret is set, and hidden in the addresses too."""
     monkeypatch.setattr(refreshing, "ask_all", ask_here)
     monkeypatch.setattr(collecting, "Http", partial(Http, retries=1, backoff_seconds=0))
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (1, 1))
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 5))
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 1)
     for variable in addresses():
         monkeypatch.setenv(variable, echo.url)

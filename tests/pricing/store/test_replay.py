@@ -9,11 +9,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from pricing.store import replay
 from pricing.store.connection import StoreUnavailable
 from pricing.store.replay import SWEEP_SECONDS, ReplayStore
 from pricing.store.store import Store
 
 NOW = 1_800_000_000
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry(monkeypatch):
+    """A busy machine is no store out of reach."""
+    monkeypatch.setattr(replay, "WAIT_SECONDS", 60)
+    monkeypatch.setitem(replay._POSTGRESQL_OPTIONS, "options", "")
 
 
 @pytest.fixture

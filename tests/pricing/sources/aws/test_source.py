@@ -94,7 +94,7 @@ def environment(cloud, **more):
         "AWS_ENDPOINT_URL_PRICING": cloud.url,
         "AWS_ENDPOINT_URL_EC2": cloud.url,
         "AWS_ENDPOINT_URL_SAVINGSPLANS": cloud.url,
-        "COSTCALC_AWS_READ_SECONDS": "0.5",
+        "COSTCALC_AWS_READ_SECONDS": "2",
         **more,
     }
 

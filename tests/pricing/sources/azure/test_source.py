@@ -37,7 +37,6 @@ class Cloud:
 
 @pytest.fixture
 def cloud(monkeypatch):
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.3))
     monkeypatch.setattr(pricing.sources.azure.source, "REGIONS", frozenset({"eastus", "westeurope"}))
     fake = FakeAzure(json.loads(RECORDING.read_text())["Items"], page_size=2)
     with ExitStack() as stack:
@@ -116,7 +115,8 @@ def test_a_passing_fault_is_retried(cloud, fault):
     ],
 )
 @pytest.mark.parametrize("after", [0, 3])
-def test_a_lasting_fault_on_any_page_fails_the_source_and_says_why(cloud, fault, reason, after):
+def test_a_lasting_fault_on_any_page_fails_the_source_and_says_why(cloud, fault, reason, after, monkeypatch):
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 1))
     served = cloud.server.next_fault
     cloud.server.next_fault = lambda path: fault if len(cloud.server.asked) > after else served(path)
     with pytest.raises(SourceError, match=f"azure: .*/api/retail/prices.*({reason})"):

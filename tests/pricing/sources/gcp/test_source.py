@@ -64,10 +64,7 @@ class Cloud:
 
 
 @pytest.fixture
-def cloud(monkeypatch):
-    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (2, 0.3))
-    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 0.5)
-    monkeypatch.setattr("pricing.sources.gcp.compute_engine.RETRY_SECONDS", 1)
+def cloud():
     skus = {
         service: json.loads((RECORDINGS / f"skus_{name}.json").read_text())["skus"]
         for service, name in ((COMPUTE, "compute_engine"), (TPU, "cloud_tpu"))
@@ -210,7 +207,10 @@ def test_a_passing_fault_is_retried(cloud, fault, path):
     "fault",
     [Fault.THROTTLED, Fault.BROKEN, Fault.STALLED, Fault.TRUNCATED, Fault.HALF_JSON, Fault.WEB_PAGE],
 )
-def test_a_lasting_fault_fails_the_source_and_says_where(cloud, fault, path):
+def test_a_lasting_fault_fails_the_source_and_says_where(cloud, fault, path, monkeypatch):
+    monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 1))
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.CALL_SECONDS", 1)
+    monkeypatch.setattr("pricing.sources.gcp.compute_engine.RETRY_SECONDS", 1)
     cloud.server.fail(fault, path=path)
     with pytest.raises(SourceError) as raised:
         cloud.collect()
