@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
@@ -15,6 +14,7 @@ from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
 from api.questions.values import Values
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
+from api.reports.within_reach import LEAST, highest, last_that
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -30,9 +30,6 @@ from costcalc.training import Crossing
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
-STEPS = 10_000
-"""Accuracies are told apart to 0.0001."""
-LEAST = 1 / STEPS
 BEYOND = 0.004
 """How far above the highest accuracy that a recipe reached another run is answered for: less than twice its seed noise."""
 RUNGS, RUNG = 41, 0.0025
@@ -244,24 +241,3 @@ def accuracy_report(service: Service, catalogue: Catalogue, values: AccuracyValu
     passed = own.values(values.get("crossing", Crossing.ISOTONIC)) if own else ()
     limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": passed[0] if own else LEAST}
     return AccuracyReport(service, catalogue, query_of(values, **limits), passed)
-
-
-def highest(fits: Callable[[float], bool], limit: float = 1.0) -> float | None:
-    """The highest accuracy up to `limit`, in steps of 0.0001, that `fits`; None if not even the lowest step does.
-
-    A higher target never costs less or takes less time, so whatever fits at one accuracy also fits at every lower one.
-    Found by halving, which asks `fits` at most fifteen times.
-    """
-    low, high = 0, min(int(limit * STEPS + 1e-6), STEPS - 1)
-    if high > 0 and fits(high / STEPS):
-        return high / STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle / STEPS) else (low, middle)
-    return low / STEPS if low else None
-
-
-def last_that(fits: Callable[[float], bool], targets: Sequence[float]) -> float | None:
-    """The last of these targets that fits, None if not even the first does; what fits at one fits at every earlier one."""
-    low = bisect_left(targets, True, key=lambda target: not fits(target))
-    return targets[low - 1] if low else None

@@ -3,7 +3,7 @@ names no accuracy and the usual one is not reached on what it allows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
 from msgspec.structs import replace
@@ -12,10 +12,10 @@ from api.questions.words.elsewhere import MOST_ACCURACY
 from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_MONTH
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
-from api.reports.accuracy import last_that
 from api.reports.advice import Advice
-from api.reports.unnamed import FITS, of_own_machine
+from api.reports.unnamed import of_own_machine
 from api.reports.verdict import in_short
+from api.reports.within_reach import most_allowed
 from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -30,23 +30,23 @@ TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
 def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
     """A sentence that compares, with the side that costs least, or ends first where it goes by time; it is said what each takes.
     As it is where none has an answer. Raises BadParameters for a value that one of them does not take."""
-    asked = [service.question({**meant.parameters, **side}, catalogue)[0] for side in meant.several]
-    answers = [service.answer(query, catalogue) for query in asked]
-    found = [side for side in zip(answers, meant.several, strict=True) if side[0].picks]
-    if not found:
+    queries = [service.question({**meant.parameters, **side}, catalogue)[0] for side in meant.several]
+    answers = [service.answer(query, catalogue) for query in queries]
+    pairs = [(answer, side) for answer, side in zip(answers, meant.several, strict=True) if answer.picks]
+    if not pairs:
         return meant
-    by_time = asked[0].sort == "time"
-    _, side = min(found, key=lambda each: each[0].lead.hours if by_time else _cost(each[0]))
-    told = "; ".join(map(_in_short, answers, meant.several))
-    if "model" in meant.several[0] and len(found) == len(answers) and not by_time:
-        told += f"; together {money(sum((each.lead.cost(each.basis).cost for each in answers), Decimal()), asked[0].currency)}"
-    choice = f"{told}. The answer below is for {side_in_words(side)}, which {'finishes first' if by_time else 'costs least'}."
+    by_time = queries[0].sort == "time"
+    _, side = min(pairs, key=lambda pair: pair[0].lead.hours if by_time else float(_cost(pair[0])))
+    sides = "; ".join(map(_in_short, answers, meant.several))
+    if "model" in meant.several[0] and len(pairs) == len(answers) and not by_time:
+        sides += f"; together {money(sum(map(_cost, answers), Decimal()), queries[0].currency)}"
+    choice = f"{sides}. The answer below is for {side_in_words(side)}, which {'finishes first' if by_time else 'costs least'}."
     others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
     return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
 
 
-def _cost(answer: Answer) -> float:
-    return float(answer.lead.cost(answer.basis).cost)
+def _cost(answer: Answer) -> Decimal:
+    return answer.lead.cost(answer.basis).cost
 
 
 def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
@@ -54,8 +54,8 @@ def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
     what = f"{side['model'][0]} to {goal}" if "model" in side else goal if "target" in side else side_in_words(side)
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
-    each = answer.lead
-    return f"{what}: {money(each.cost(answer.basis).cost, each.currency)}, {in_words(each.hours)} on {in_short(each)}"
+    lead = answer.lead
+    return f"{what}: {money(_cost(answer), lead.currency)}, {in_words(lead.hours)} on {in_short(lead)}"
 
 
 def _goal(metric: str, target: float) -> str:
@@ -74,30 +74,29 @@ def with_a_target(meant: Understanding, report: Advice) -> Understanding:
 
     limited = query.own or query.accelerators or query.nodes or query.max_cost
     wholes = [{"accelerators": ["1"]}, {}] if most and query.accelerator and not limited else [{}]
-    found = ((count, _highest(report, 1 if count else query.accelerators)) for count in wholes)
-    count, best = next((each for each in found if each[1]), ({}, None))
+    attempts = ((count, _highest(report, 1 if count else query.accelerators)) for count in wholes)
+    count, best = next((attempt for attempt in attempts if attempt[1]), ({}, None))
     if best is None:
         return meant
     goal, where = _goal(query.metric, best), "with one of them" if count else "here"
-    told = (
+    choice = (
         f"{goal} is the highest accuracy that {query.model} is known to reach {where}{_more(most)}."
         if most
         else f"No accuracy is named; the usual {_goal(query.metric, query.target)} is out of reach here, so this is for {goal}."
     )
     others = tuple(each for each in meant.asked if each != most)
-    return replace(
-        meant, chosen={**meant.chosen, **count, "target": [f"{best:g}"]}, choice=(*meant.choice, told), asked=others
-    )
+    chosen = {**meant.chosen, **count, "target": [f"{best:g}"]}
+    return replace(meant, chosen=chosen, choice=(*meant.choice, choice), asked=others)
 
 
 def _highest(report: Advice, accelerators: int | None) -> float | None:
     """The highest accuracy that the conditions of a question allow with so many accelerators."""
-    asked = replace(of_own_machine(report.query), accelerators=accelerators)
+    query = replace(of_own_machine(report.query), accelerators=accelerators)
 
-    def allows(target: float, fits: Callable[[Answer], bool]) -> bool:
-        return fits(report.service.answer(replace(asked, target=target), report.catalogue))
+    def ask(target: float) -> Answer:
+        return report.service.answer(replace(query, target=target), report.catalogue)
 
-    return next(filter(None, (last_that(lambda one, f=fits: allows(one, f), TARGETS) for fits in FITS)), None)  # type: ignore[misc]
+    return most_allowed(ask, TARGETS)
 
 
 def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
@@ -107,19 +106,21 @@ def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
     if not about:  # most sentences: nothing waits for an answer here
         return meant
     answer = report.answer
-    by_cost = sorted((pick.estimate for pick in answer.picks), key=lambda one: one.cost(answer.basis).cost)
+    by_cost = sorted((pick.estimate for pick in answer.picks), key=lambda estimate: estimate.cost(answer.basis).cost)
     picks = [answer.lead, *by_cost] if by_cost else []
-    each = next((one for one in picks if one.energy_kwh is not None), None)
+    each = next((estimate for estimate in picks if estimate.energy_kwh is not None), None)
     if each is None or each.energy_kwh is None:
         return meant
-    drawn, carbon = (f"{float(f'{one:.2g}'):,.12g}" for one in (each.energy_kwh, each.carbon_kg or 0))
+    drawn, carbon = (f"{float(f'{amount:.2g}'):,.12g}" for amount in (each.energy_kwh, each.carbon_kg or 0))
     emitted = (
         f" and emits {carbon} kg of CO2" if each.carbon_kg is not None else "; the emissions of its grid are not known"
     )
     unknown = "" if each == answer.lead else f"Its energy on {in_short(answer.lead)} is not known. "
     others = tuple(line for line in meant.asked if line not in about)
-    told = f"{unknown}On {in_short(each)} it uses {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
-    return replace(meant, choice=(*meant.choice, told), asked=others)
+    energy = (
+        f"{unknown}On {in_short(each)} it uses {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
+    )
+    return replace(meant, choice=(*meant.choice, energy), asked=others)
 
 
 def with_its_month(meant: Understanding, report: Advice) -> Understanding:
@@ -127,20 +128,20 @@ def with_its_month(meant: Understanding, report: Advice) -> Understanding:
     answer, query = report.answer, report.query
     if not meant.monthly or not answer.picks:
         return meant
-    cost = answer.lead.cost(answer.basis).cost / query.runs
-    told, runs, budget = [], meant.monthly.get(RUNS_A_MONTH), meant.monthly.get(MONEY_A_MONTH)
+    cost = _cost(answer) / query.runs
+    lines, runs, budget = [], meant.monthly.get(RUNS_A_MONTH), meant.monthly.get(MONEY_A_MONTH)
     if runs:
         often, spell = (round(runs), "month") if runs >= 1 else (max(1, round(12 * runs)), "year")
         bill = money(cost * often, query.currency)
         command = f"costcalc commitments {query.model} {query.target:g} --runs-per-month {max(1, round(runs))}"
-        told.append(f"{often} run{'s' * (often > 1)} a {spell}: {bill} a {spell}; {command} says whether to commit.")
+        lines.append(f"{often} run{'s' * (often > 1)} a {spell}: {bill} a {spell}; {command} says whether to commit.")
     if budget:
         many = f"{int(Decimal(budget) / cost):,} runs" if cost else "any number of runs"
-        told.append(f"{money(Decimal(budget), query.currency)} a month pays for {many} at this cost.")
+        lines.append(f"{money(Decimal(budget), query.currency)} a month pays for {many} at this cost.")
     others = tuple(each for each in meant.asked if OFTEN not in each and BUDGET not in each)
-    return replace(meant, choice=(*meant.choice, *told), asked=others)
+    return replace(meant, choice=(*meant.choice, *lines), asked=others)
 
 
-def _more(asked: str) -> str:
+def _more(line: str) -> str:
     """The command that looks closer, of the line that names it."""
-    return f";{asked.removeprefix(MOST_ACCURACY).removeprefix(': ask')} shows what lower accuracies cost"
+    return f";{line.removeprefix(MOST_ACCURACY).removeprefix(': ask')} shows what lower accuracies cost"

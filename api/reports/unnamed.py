@@ -3,7 +3,6 @@ highest accuracy that its limits allow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cached_property
@@ -12,7 +11,7 @@ from weakref import ref
 from msgspec.structs import replace
 
 from api.questions.words.understanding import Understanding
-from api.reports.accuracy import last_that
+from api.reports.within_reach import last_that, most_allowed
 from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -25,11 +24,6 @@ USUAL = "resnet50"
 """What most people train who compare machines."""
 LIMITS = {"max_cost", "max_hours"}
 TARGETS = tuple(thousandths / 1000 for thousandths in range(500, 1000, 5))
-FITS: tuple[Callable[[Answer], bool], ...] = (
-    lambda answer: bool(answer.picks) and not answer.missed,
-    lambda answer: answer.count > 0,
-)
-"""When a training is within the limits: at a rate that picks come from, or else at any."""
 
 
 def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
@@ -44,8 +38,8 @@ def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding)
         return _reaching(unnamed, meant, query.target)
     best = unnamed.affordable() if given.keys() & LIMITS else None
     if best is None:
-        told = f"No network is named: this is {USUAL}, which most people compare machines with."
-        return replace(meant, chosen={"model": [USUAL]}, choice=(told,), is_question=True, asked=())
+        usual = f"No network is named: this is {USUAL}, which most people compare machines with."
+        return replace(meant, chosen={"model": [USUAL]}, choice=(usual,), is_question=True, asked=())
     return _answered(unnamed, meant, best, f"{_in_words(query, best)} is the most within these limits, and ")
 
 
@@ -57,22 +51,22 @@ def of_own_machine(query: EstimateQuery) -> EstimateQuery:
 def _reaching(unnamed: _Unnamed, meant: Understanding, target: float) -> Understanding:
     if unnamed.reaching(target):
         return _answered(unnamed, meant, target)
-    most = unnamed.most(lambda each: bool(unnamed.reaching(each)))
-    wanted, best = (_in_words(unnamed.query, each) for each in (target, most or 0.0))
-    return (
-        _answered(unnamed, meant, most, f"none is known to reach {wanted}; {best} is the most, and ") if most else meant
-    )
+    most = last_that(lambda each: bool(unnamed.reaching(each)), TARGETS)
+    if most is None:
+        return meant
+    wanted, best = (_in_words(unnamed.query, each) for each in (target, most))
+    return _answered(unnamed, meant, most, f"none is known to reach {wanted}; {best} is the most, and ")
 
 
 def _answered(unnamed: _Unnamed, meant: Understanding, target: float, before: str = "") -> Understanding:
     first, *others = networks = unnamed.reaching(target)
     reached = "it" if before else _in_words(unnamed.query, target)
-    told = (
-        f"of {len(networks)} that reach {reached}, {first} takes the least computing, then {' and '.join(others[:2])}"
-    )
-    told = told if others else f"{first} alone reaches {reached}"
+    reason = f"{first} alone reaches {reached}"
+    if others:
+        second = " and ".join(others[:2])
+        reason = f"of {len(networks)} that reach {reached}, {first} takes the least computing, then {second}"
     chosen = {"model": [first], "target": [f"{target:g}"]}
-    choice = (f"No network is named: {before}{told}.",)
+    choice = (f"No network is named: {before}{reason}.",)
     return replace(meant, chosen=chosen, choice=choice, is_question=True, asked=())
 
 
@@ -97,30 +91,19 @@ class _Unnamed:
 
     def reaching(self, target: float) -> tuple[str, ...]:
         """The networks that reach it, the least computing first."""
-        asked = self.query
-        return self._networks.by_computing(
-            EstimateQuery(
-                USUAL,
-                target,
-                asked.metric,
-                confidence=asked.confidence,
-                training=asked.training,
-                crossing=asked.crossing,
-                recipe=asked.recipe,
-            )
-        )
+        names = ("metric", "confidence", "training", "crossing", "recipe")
+        alike = {name: getattr(self.query, name) for name in names}
+        return self._networks.by_computing(EstimateQuery(USUAL, target, **alike))
 
     def affordable(self) -> float | None:
         """The highest target within the query's limits; None where not even the lowest is."""
-        found = (self.most(lambda target, fits=fits: self._allows(target, fits)) for fits in FITS)  # type: ignore[misc]
-        return next(filter(None, found), None)
+        return most_allowed(self._answer, TARGETS)
 
-    def _allows(self, target: float, fits: Callable[[Answer], bool]) -> bool:
-        first = self.reaching(target)[:1]
-        return any(
-            fits(self.service.answer(replace(self.query, model=one, target=target), self.catalogue)) for one in first
+    def _answer(self, target: float) -> Answer | None:
+        """That of the network that reaches it with the least computing."""
+        networks = self.reaching(target)
+        return (
+            self.service.answer(replace(self.query, model=networks[0], target=target), self.catalogue)
+            if networks
+            else None
         )
-
-    @staticmethod
-    def most(fits: Callable[[float], bool]) -> float | None:
-        return last_that(fits, TARGETS)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.own_training_runs import own_run
 
-from api.reports.accuracy import STEPS, highest, last_that
+from api.reports.within_reach import STEPS, highest, last_that
 from api.web.app import create_app
 from own_runs.runs import CurvePoint
 
