@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns
-from api.reports.commitments import CommitmentsDocument
-from api.reports.decision import Compared
+from api.reports.decision import Compared, ComparedMachines
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.fields import names_of
 from costcalc.money import cents
@@ -23,7 +22,7 @@ CHOICE = ("purchase_option", "term", "payment", "offering_class", "months", "hou
 
 
 class UsageRow(NamedTuple):
-    """One row of the sheet: a purchase choice at one usage; `place` are the positions of machine and choice in the document."""
+    """One row of the sheet: a purchase choice at one usage; `place` are the positions of its machine and of the choice there."""
 
     place: tuple[int, int]
     machine: Compared
@@ -48,7 +47,7 @@ class PaymentRow(NamedTuple):
         return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
 
 
-def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
+def columns_and_rows(compared: ComparedMachines, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
     """The flat table: costs by utilization, or payments by month."""
     by_usage = [_of("usage", name) for name in names_of(Usage)]
     by_month = [*(csv_export.attribute(name) for name in ("month", "due", "paid_so_far", "on_demand_so_far")),
@@ -58,27 +57,27 @@ def columns_and_rows(document: CommitmentsDocument, table: str = "break_even") -
         *(_of("choice", name) for name in CHOICE),
         *(by_usage if table == "break_even" else by_month),
         *_origins(),
-        *shared_columns(document),
+        *shared_columns(compared),
     ]
-    return columns, _cells(document) if table == "break_even" else _months(document)
+    return columns, _cells(compared) if table == "break_even" else _months(compared)
 
 
-def _cells(document: CommitmentsDocument) -> Iterator[UsageRow]:
-    for place, machine, choice in _choices(document):
+def _cells(compared: ComparedMachines) -> Iterator[UsageRow]:
+    for place, machine, choice in _choices(compared):
         yield from (UsageRow(place, machine, choice, usage) for usage in choice.usage)
 
 
-def _months(document: CommitmentsDocument) -> Iterator[PaymentRow]:
+def _months(compared: ComparedMachines) -> Iterator[PaymentRow]:
     """At the asked usage, or at full use."""
-    for place, machine, choice in _choices(document):
+    for place, machine, choice in _choices(compared):
         usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
         due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
         for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
             yield PaymentRow(place, machine, choice, usage, month, amount, total)
 
 
-def _choices(document: CommitmentsDocument) -> Iterator[tuple[tuple[int, int], Compared, PurchaseChoice]]:
-    for number, machine in enumerate(document.machines):
+def _choices(compared: ComparedMachines) -> Iterator[tuple[tuple[int, int], Compared, PurchaseChoice]]:
+    for number, machine in enumerate(compared.machines):
         yield from (((number, way), machine, choice) for way, choice in enumerate(machine.ways))
 
 

@@ -13,7 +13,7 @@ from api.formats.page import Headline, Page
 from api.formats.tables import day, number, rate
 from api.formats.terminal.estimates import missing_prices
 from api.formats.terminal.grid import Column, View, paragraph, table
-from api.questions.links import text_of
+from api.questions.links import text_of, to_url
 from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
 from api.reports.commitments import CommitmentsReport
@@ -25,7 +25,10 @@ from costcalc.units import HOURS_PER_MONTH
 
 MOST_LINES = 24
 ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
-
+YELLOW = (
+    "Yellow cells are yours to change: hours, and runs where you asked about them, on Machines, list rates on Rates, your "
+    "discounts on Discounts. The tables and the chart follow; these sentences do not."
+)
 
 WAYS: tuple[Column, ...] = (
     Column("bought", words.bought),
@@ -40,18 +43,18 @@ WAYS: tuple[Column, ...] = (
 
 def terminal(report: CommitmentsReport, view: View) -> Iterator[str]:
     """Each machine with every way to commit to it, and the hours a month above which that pays."""
-    found = report.document()
-    for sentence in found.verdict:
+    document = report.document()
+    for sentence in document.verdict:
         yield from paragraph(as_options(sentence), view.width, 2)
     yield ""
-    for compared in found.machines:
+    for compared in document.machines:
         yield from paragraph(_compared(compared), view.width, 2)
         yield from table(WAYS, compared.choices, view.width)
         for assumption in compared.assumptions if view.explain else ():
             yield from paragraph(f"- {assumption}", view.width, 2)
-    for note in found.notes:
+    for note in document.notes:
         yield from paragraph(as_options(note), view.width)
-    yield from missing_prices(found.prices, view)
+    yield from missing_prices(document.prices, view)
 
 
 def _compared(each: Compared) -> str:
@@ -64,14 +67,18 @@ def _compared(each: Compared) -> str:
 
 def csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
     """One row per purchase choice and usage, or per month, whichever table is asked for."""
-    return csv_export.chunks(*commitments_sheets.columns_and_rows(report.document(), report.table), layout)
+    return csv_export.chunks(*commitments_sheets.columns_and_rows(report.compared, report.table), layout)
 
 
 def xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
-    """A workbook of both tables alone."""
+    """A workbook of both tables alone, with the verdict in front."""
     from api.formats.xlsx import workbooks
 
-    return workbooks.commitments(*report.with_bills(), layout.root)
+    document, runs = report.document(), report.runs_per_month
+    address = to_url(document.query, "/commitments.xlsx", **({} if runs is None else {"runs_per_month": f"{runs}"}))
+    return workbooks.commitments(
+        report.compared, document.prices.as_of, [*document.verdict, YELLOW, *document.notes], f"{layout.root}{address}"
+    )
 
 
 class CommitmentLine(NamedTuple):
@@ -138,8 +145,8 @@ def figure(report: CommitmentsReport) -> Figure:
         if way.break_even_hours_per_month is not None:
             (flat, rate), hours = _flat_and_hourly(way), float(way.break_even_hours_per_month)
             cost = flat + rate * hours
-            told = f"{words.bought(way)}: {hours:,.0f} h a month, {cost:,.2f} {machine.currency}"
-            rings.append(sign(Place.of(x.at(hours), y.at(cost)), "ring", "ink", told))
+            title = f"{words.bought(way)}: {hours:,.0f} h a month, {cost:,.2f} {machine.currency}"
+            rings.append(sign(Place.of(x.at(hours), y.at(cost)), "ring", "ink", title))
     return Figure(
         f"{words.machine(machine)}, {machine.region}: what a month costs",
         "rings: above this it costs less than on demand",

@@ -17,7 +17,7 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Choice, Number
 from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
 from api.questions.values import Values
-from api.reports.decision import Compared, MachineBills, OnDemand, decision
+from api.reports.decision import Compared, ComparedMachines, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
 from api.service import Service, query_of
@@ -117,34 +117,45 @@ class CommitmentsReport(OfQuery):
     def name(self) -> str:
         return f"commitments-{self.query.model}"
 
-    def document(self) -> CommitmentsDocument:
-        return self.with_bills()[0]
-
-    def with_bills(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
-        """The whole answer, and the bills behind each of its machines."""
-        candidates = replace(self.query, purchase=self._fixed, limit=CANDIDATES_PER_MACHINE * self.query.limit)
-        asked = self.service.asked(candidates, self.catalogue)
-        first = self.service.answered(asked)
-        pairs = tuple(islice(self._machines(asked, first), self.query.limit))
-        found = tuple(machine for machine, _ in pairs)
-        document = CommitmentsDocument(
-            query=replace(self.query, as_of=first.prices.as_of),
+    @cached_property
+    def compared(self) -> ComparedMachines:
+        """The machines of the answer, with the bills behind them."""
+        pairs = tuple(islice(self._machines(), self.query.limit))
+        return ComparedMachines(
+            query=replace(self.query, as_of=self._first.prices.as_of),
+            exchange=self._first.exchange,
             runs_per_month=self.runs_per_month,
-            hours_per_month=HOURS_PER_MONTH,
-            prices=first.prices,
-            exchange=first.exchange,
-            machines=found,
-            notes=(*self._remarks(found, first), *NOTES),
-            verdict=tuple(decision(found, self.rental, self.runs_per_month)),
+            machines=tuple(machine for machine, _ in pairs),
+            bills=tuple(bills for _, bills in pairs),
         )
-        return document, tuple(bills for _, bills in pairs)
 
-    def _remarks(self, found: tuple[Compared, ...], first: Answer) -> Iterator[str]:
+    def document(self) -> CommitmentsDocument:
+        machines = self.compared.machines
+        return filled(
+            CommitmentsDocument,
+            self.compared,
+            hours_per_month=HOURS_PER_MONTH,
+            prices=self._first.prices,
+            notes=(*self._remarks(machines), *NOTES),
+            verdict=tuple(decision(machines, self.rental, self.runs_per_month)),
+        )
+
+    @cached_property
+    def _candidates(self) -> Asked:
+        """The question about what is bought for a fixed time."""
+        candidates = replace(self.query, purchase=self._fixed, limit=CANDIDATES_PER_MACHINE * self.query.limit)
+        return self.service.asked(candidates, self.catalogue)
+
+    @cached_property
+    def _first(self) -> Answer:
+        return self.service.answered(self._candidates)
+
+    def _remarks(self, machines: tuple[Compared, ...]) -> Iterator[str]:
         if self.query.purchase and not set(self.query.purchase) & set(FIXED):
             yield NO_COMMITMENT
-        if not found:
-            yield f"All offers are too old: {IF_ALL_ARE_OLD}." if all_are_old(first) else NOTHING
-        if any(machine.owned for machine in found):
+        if not machines:
+            yield f"All offers are too old: {IF_ALL_ARE_OLD}." if all_are_old(self._first) else NOTHING
+        if any(machine.owned for machine in machines):
             yield OWNED
 
     @cached_property
@@ -155,10 +166,11 @@ class CommitmentsReport(OfQuery):
         answer = self.service.answer(query, self.catalogue)
         return answer.picks[0].estimate if answer.picks else None
 
-    def _machines(self, candidates: Asked, first: Answer) -> Iterator[tuple[Compared, MachineBills]]:
+    def _machines(self) -> Iterator[tuple[Compared, MachineBills]]:
         """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""
         seen: set[tuple[str, str, int]] = set()
-        page, start, last = first.estimates, self.query.offset, min(self.query.offset + MOST_CANDIDATES, first.count)
+        page, start = self._first.estimates, self.query.offset
+        last = min(start + MOST_CANDIDATES, self._first.count)
         while page:
             machines: dict[tuple[str, str, int], Estimate] = {}
             for each in page:
@@ -166,16 +178,17 @@ class CommitmentsReport(OfQuery):
             yield from self._with_ways([each for name, each in machines.items() if name not in seen])
             seen |= machines.keys()
             start += len(page)
-            page = candidates.page(start, min(2 * len(page), last - start))
+            page = self._candidates.page(start, min(2 * len(page), last - start))
 
     def _with_ways(self, estimates: Sequence[Estimate]) -> Iterator[tuple[Compared, MachineBills]]:
         """Those of these machines that can be committed to. What a region offers of all of them is asked at once: in another one
         other rates may give way to first-hand ones."""
-        known: dict[str, tuple[Offered, Offered]] = {}
+        by_region: dict[str, tuple[Offered, Offered]] = {}
         for estimate in estimates:
-            if estimate.region not in known:
-                known[estimate.region] = self._there([each for each in estimates if each.region == estimate.region])
-            fixed, on_demand = known[estimate.region]
+            region = estimate.region
+            if region not in by_region:
+                by_region[region] = self._there([each for each in estimates if each.region == region])
+            fixed, on_demand = by_region[region]
             if ways := fixed_bills(fixed.bills(estimate)):
                 yield self._compared(estimate, ways, fixed.quoted_exchange(estimate), on_demand.bills(estimate))
 
@@ -232,35 +245,37 @@ class CommitmentsReport(OfQuery):
 
     def _alike(self, estimate: Estimate) -> Bill | None:
         """The cheapest on-demand machine with the same accelerators, in the same number."""
-        asked = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
-        found, catalogue = asked.overview(), asked.catalogue
+        question = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
+        overview, catalogue = question.overview(), question.catalogue
         instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
-        for row, nodes in zip(found.row.tolist(), found.nodes.tolist(), strict=True):
+        for row, nodes in zip(overview.row.tolist(), overview.nodes.tolist(), strict=True):
             *_, machine = catalogue.vocabulary.instances[instances[row]]
             if nodes == estimate.nodes and machine.accelerators == per_node:
-                return asked.bills([row], nodes)[0]
+                return question.bills([row], nodes)[0]
         return None
 
 
 class Offered:
     """What a question about one region offers of each machine, in its order."""
 
-    def __init__(self, asked: Asked) -> None:
-        found, machines = asked.overview(), asked.catalogue.vocabulary.instances
-        instances = asked.catalogue.columns.instance[found.row].tolist()
-        self._asked = asked
+    def __init__(self, question: Asked) -> None:
+        overview, machines = question.overview(), question.catalogue.vocabulary.instances
+        instances = question.catalogue.columns.instance[overview.row].tolist()
+        self._question = question
         self._rows: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        for row, nodes, instance in zip(found.row.tolist(), found.nodes.tolist(), instances, strict=True):
+        for row, nodes, instance in zip(overview.row.tolist(), overview.nodes.tolist(), instances, strict=True):
             self._rows[machines[instance][:2]].append((row, nodes))
 
     def bills(self, of: Estimate) -> list[Bill]:
         """The bills of this many such machines."""
         rows = self._rows[of.provider, of.instance_type]
-        return self._asked.bills([row for row, nodes in rows if nodes == of.nodes], of.nodes)
+        return self._question.bills([row for row, nodes in rows if nodes == of.nodes], of.nodes)
 
     def quoted_exchange(self, of: Estimate) -> tuple[ExchangeRate, ...]:
         """The rates of the currencies that such machines are quoted in."""
-        return self._asked.quoted_exchange(np.array([row for row, _ in self._rows[of.provider, of.instance_type]], int))
+        return self._question.quoted_exchange(
+            np.array([row for row, _ in self._rows[of.provider, of.instance_type]], int)
+        )
 
 
 def _on_demand(bill: Bill, is_same: bool) -> OnDemand:

@@ -22,8 +22,7 @@ from costcalc.query import EstimateQuery
 from costcalc.training import Recipe
 
 if TYPE_CHECKING:
-    from api.reports.commitments import CommitmentsDocument
-    from api.reports.decision import MachineBills
+    from api.reports.decision import ComparedMachines
 
 
 class CostDocument(Struct, frozen=True):
@@ -76,11 +75,11 @@ class CostReport(Advice):
         """The recipes that the estimates may rest on."""
         return self._asked.evidence.recipes_of(self.query.model)
 
-    def commitments(self) -> tuple[CommitmentsDocument, tuple[MachineBills, ...]]:
-        """What commitments on such machines cost, and the bills behind it."""
+    def commitments(self) -> ComparedMachines:
+        """What commitments on such machines cost."""
         from api.reports.commitments import CommitmentsReport, question_beside  # only a workbook asks for them
 
-        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).with_bills()
+        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).compared
 
 
 def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostReport:

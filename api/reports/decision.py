@@ -13,6 +13,7 @@ from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
 from costcalc.money import ExchangeRate, money
 from costcalc.offers import PriceSource
+from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.providers import provider
 
@@ -68,6 +69,17 @@ class MachineBills:
 
     ways: tuple[Bill, ...]
     on_demand: Bill | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedMachines:
+    """The machines that suit a question, with the ways to commit to each for so many runs a month, and the bills behind them."""
+
+    query: EstimateQuery
+    exchange: ExchangeRate | None
+    runs_per_month: Decimal | None
+    machines: tuple[Compared, ...]
+    bills: tuple[MachineBills, ...]
 
 
 class Commitment(NamedTuple):

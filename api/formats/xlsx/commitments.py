@@ -15,8 +15,7 @@ from api.formats import csv_export, words
 from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows
 from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
-from api.reports.commitments import CommitmentsDocument
-from api.reports.decision import Compared, MachineBills, cheapest_first
+from api.reports.decision import Compared, ComparedMachines, MachineBills, cheapest_first
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import payment_schedule
 from costcalc.offers import Payment, PurchaseOption
@@ -117,14 +116,13 @@ PAYS_BACK = _pays_back()
 class CommitmentSheets:
     """Both tables as sheets, with the machines that they are about."""
 
-    document: CommitmentsDocument
-    bills: tuple[MachineBills, ...]
+    compared: ComparedMachines
     rates: Rates
 
     def add(self, book: Book, hours_of: HoursOf) -> None:
         self._add_machines(book.sheet("Machines"), hours_of)
         for name, table in (("Commitments", "break_even"), ("Commitment payments", "cash")):
-            columns, rows = columns_and_rows(self.document, table)
+            columns, rows = columns_and_rows(self.compared, table)
             if table == "cash":
                 columns = [column for column in columns if column[0] not in ON_COMMITMENTS_ALONE]
                 columns += map(_of_usage, ("hours_per_month", "machine_sets"))
@@ -133,12 +131,12 @@ class CommitmentSheets:
     def draw(self, book: Book, sheet: Sheet, top: int) -> None:
         """Puts a chart of what a month on the machine with the cheapest commitment costs by hours of use there, from the sheet of
         commitments."""
-        columns, found = columns_and_rows(self.document)
-        machines = self.document.machines
-        shown = [machines.index(each) for each in cheapest_first(machines, self.document.runs_per_month)[:1]]
+        columns, rows = columns_and_rows(self.compared)
+        machines = self.compared.machines
+        shown = [machines.index(each) for each in cheapest_first(machines, self.compared.runs_per_month)[:1]]
         place = {name: number for number, (name, _) in enumerate(columns)}
         ways: dict[int, list[int]] = {}
-        for number, row in enumerate(found, 1):
+        for number, row in enumerate(rows, 1):
             if row.place[0] in shown:
                 ways.setdefault(row.place[1], []).append(number)
         if not ways:
@@ -160,16 +158,16 @@ class CommitmentSheets:
             chart.add_series(series(name, "cost_per_month", ways[way]))
         chart.set_title({"name": f"A month on {words.machine(machine)} by hours of use", "name_font": {"size": 11}})
         chart.set_x_axis({"name": "hours of use in a month", "min": 0})
-        chart.set_y_axis({"name": f"{self.document.query.currency} per month", "min": 0})
+        chart.set_y_axis({"name": f"{self.compared.query.currency} per month", "min": 0})
         chart.set_legend({"position": "bottom"})
         chart.set_size({"width": 720, "height": 380})
         sheet.plain.insert_chart(top, 0, chart, {"object_position": 3})
 
     def _add_machines(self, sheet: Sheet, hours_of: HoursOf) -> None:
-        inputs = {"hours_per_run"} | ({"runs_per_month"} if self.document.runs_per_month is not None else set())
+        inputs = {"hours_per_run"} | ({"runs_per_month"} if self.compared.runs_per_month is not None else set())
         columns = [replace(self._column(name, ""), detail=False) for name in MACHINES]
         columns = [replace(each, form="input_hours" if each.name in inputs else each.form) for each in columns]
-        rows = zip(self.document.machines, self.bills, strict=True)
+        rows = zip(self.compared.machines, self.compared.bills, strict=True)
         own = OwnRow(MACHINES)
         cells = (self._machine(own, number, hours_of, *each) for number, each in enumerate(rows, 1))
         last = sheet.table(columns, cells, frozen=4)
@@ -182,13 +180,13 @@ class CommitmentSheets:
         elsewhere = hours_of(machine)
         hours = own.formula(elsewhere, number, machine.hours_per_run) if elsewhere else machine.hours_per_run
         place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
-        what = (machine.accelerator, machine.accelerators, machine.recipe, hours, self.document.runs_per_month)
-        found, bill = machine.on_demand, bills.on_demand
-        if found is None or bill is None:
+        what = (machine.accelerator, machine.accelerators, machine.recipe, hours, self.compared.runs_per_month)
+        on_demand, bill = machine.on_demand, bills.on_demand
+        if on_demand is None or bill is None:
             return (number, *place, *what, *[None] * 5)
-        rate = own.formula(METERED, number, found.hourly_rate)
-        compared = (found.provider, found.region, found.instance_type, rate, self.rates.number(bill))
-        return (number, *place, *what, *compared)
+        rate = own.formula(METERED, number, on_demand.hourly_rate)
+        rented = (on_demand.provider, on_demand.region, on_demand.instance_type, rate, self.rates.number(bill))
+        return (number, *place, *what, *rented)
 
     def _add(self, sheet: Sheet, columns: list[csv_export.Column], rows: Iterable[UsageRow | PaymentRow]) -> None:
         names = [*(name for name, _ in columns), *TERMS]
@@ -200,19 +198,19 @@ class CommitmentSheets:
         self, own: OwnRow, number: int, columns: list[csv_export.Column], row: UsageRow | PaymentRow
     ) -> list[Any]:
         machine, way = row.place
-        bill = self.bills[machine].ways[way]
+        bill = self.compared.bills[machine].ways[way]
         formulas = _formulas(bill, row)
         schedule, tariff = payment_schedule(bill), bill.tariff
         upfront = None if schedule is None else schedule.upfront
         fees = max(tariff.minimum_periods, 1)
         values = (machine + 1, self.rates.number(bill), bill.committed_cost, upfront, tariff.committed_hours, fees)
-        known = {name: read(row) for name, read in columns} | dict(zip(TERMS, values, strict=True))
+        cells = {name: read(row) for name, read in columns} | dict(zip(TERMS, values, strict=True))
         return [
-            own.formula(formulas[name], number, value) if name in formulas else value for name, value in known.items()
+            own.formula(formulas[name], number, value) if name in formulas else value for name, value in cells.items()
         ]
 
     def _column(self, name: str, is_term: object) -> Column:
-        currency = self.document.query.currency
+        currency = self.compared.query.currency
         unit = currency if name in MONEY else f"{currency} per hour" if name in RATES else ""
         form = "money" if name in MONEY else "rate" if name in RATES else FORMS.get(name)
         unit = "UTC" if name == "price_observed_at" else unit
@@ -225,17 +223,17 @@ def _of_usage(name: str) -> csv_export.Column:
 
 def _formulas(bill: Bill, row: UsageRow | PaymentRow) -> dict[str, str]:
     """The formulas of a row, by column; a column without one holds a plain figure."""
-    found = dict(ALWAYS)
+    formulas = dict(ALWAYS)
     upfront, is_compared = _upfront(bill), row.machine.on_demand is not None
     if row.usage.asked:
-        found |= ASKED
+        formulas |= ASKED
     if is_compared:
-        found |= BESIDE_ON_DEMAND
+        formulas |= BESIDE_ON_DEMAND
     if upfront is not None:
-        found |= WHERE_SPLIT | {"upfront_cost": upfront}
+        formulas |= WHERE_SPLIT | {"upfront_cost": upfront}
         if is_compared:
-            found["pays_back_in_month"] = PAYS_BACK
-    return found
+            formulas["pays_back_in_month"] = PAYS_BACK
+    return formulas
 
 
 def _upfront(bill: Bill) -> str | None:

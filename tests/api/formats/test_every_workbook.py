@@ -133,13 +133,13 @@ def rows_with_the_changes(table):
     report = CommitmentsReport(
         service, service.catalogue(), structs.replace(query, basis="effective", limit=10), Decimal(RUNS)
     )
-    document, bills = report.with_bills()
+    compared = report.compared
     machines = []
-    for machine, behind in zip(document.machines, bills, strict=True):
+    for machine, behind in zip(compared.machines, compared.bills, strict=True):
         need = Demand(Decimal(repr(machine.hours_per_run * TIMES)), Decimal(RUNS))
         ways = purchase_choices(behind.ways, need, machine.on_demand and machine.on_demand.hourly_rate)
         machines.append(replace(machine, hours_per_run=machine.hours_per_run * TIMES, ways=ways))
-    columns, rows = columns_and_rows(replace(document, machines=tuple(machines)), table)
+    columns, rows = columns_and_rows(replace(compared, machines=tuple(machines)), table)
     return [{name: read(row) for name, read in columns} for row in rows]
 
 

@@ -286,7 +286,7 @@ def test_the_same_edits_change_commitments(edited):
         report = CommitmentsReport(
             service, service.catalogue(), replace(question_beside(edit.query(service)), limit=20)
         )
-        known = commitments_with(*report.with_bills(), rows_of(book["Machines"].values))
+        known = commitments_with(report.compared, rows_of(book["Machines"].values))
         for row in rows_of(book["Commitments"].values):
             wanted = known.get(choice_of(row))
             compared += wanted is not None
@@ -296,13 +296,13 @@ def test_the_same_edits_change_commitments(edited):
     assert compared > 20
 
 
-def commitments_with(document, bills, machines):
+def commitments_with(compared, machines):
     """The rows of these commitments, by their choice, where a run takes the hours that the workbook has."""
     hours = {
         (row["provider"], row["region"], row["instance_type"], row["nodes"]): row["hours_per_run"] for row in machines
     }
     changed = []
-    for machine, behind in zip(document.machines, bills, strict=True):
+    for machine, behind in zip(compared.machines, compared.bills, strict=True):
         place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
         if place in hours:
             need = Demand(Decimal(repr(hours[place])))
@@ -310,7 +310,7 @@ def commitments_with(document, bills, machines):
             changed.append(
                 dataclasses.replace(machine, hours_per_run=hours[place], ways=purchase_choices(behind.ways, need, rate))
             )
-    columns, rows = columns_and_rows(dataclasses.replace(document, machines=tuple(changed)))
+    columns, rows = columns_and_rows(dataclasses.replace(compared, machines=tuple(changed)))
     found = ({name: read(row) for name, read in columns} for row in rows)
     return {choice_of(row): row for row in found}
 
