@@ -49,17 +49,17 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
     """
     from pricing.store.worker_catalogue import WorkerCatalogue
 
-    known, memory = evidence or load_evidence(), Memory()
+    evidence, memory = evidence or load_evidence(), Memory()
 
     def warm(catalogue: Catalogue) -> None:  # computes what the first question about a snapshot would wait for
-        if known.find_model(WARMING.model):
-            answer(WARMING, known, catalogue, utc_now(), memory=memory)
+        if evidence.find_model(WARMING.model):
+            answer(WARMING, evidence, catalogue, utc_now(), memory=memory)
 
     worker = WorkerCatalogue(_opener(settings, note), utc_now, settings.poll_seconds, warm)
     worker.start()
     runs, keeper = worker.own_runs, StoredRuns(worker)
     prices, sign_ins = WatchedPrices(worker), StoredSignIns(worker)
-    return Service(known, prices, utc_now, PROVIDERS, runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
+    return Service(evidence, prices, utc_now, PROVIDERS, runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
 
 
 def build_once(settings: Settings, snapshot: str | None = None) -> Service:
@@ -90,9 +90,9 @@ def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
     """What was measured and kept in the store, if there is one."""
     if not (settings.database_url or stands_or_stood(default_path())):
         return ()
-    known = own_runs(settings.database_url or default_url())
-    if known is not None:
-        return known
+    stored = own_runs(settings.database_url or default_url())
+    if stored is not None:
+        return stored
     from pricing.store.connection import StoreError
 
     try:

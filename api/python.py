@@ -120,13 +120,13 @@ class CostAnswer:
         return f"{self.report.query.model} to {words.goal(self.report.query)}\n{self}"
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<p>{escape(line)}</p>" for line in self.verdict)
+        lines = "".join(f"<p>{escape(line)}</p>" for line in self.verdict)
         rows = [_cells(each, self.answer) for each in self.answer.best or self.estimates]
         if not rows:
-            return said
+            return lines
         head = "".join(f"<th>{heading}</th>" for heading in HEADINGS)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"{lines}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 HEADINGS = ("Pick", "Machine", "Region", "Bought", "Recipe", "Hours", "Cost", "Rate seen")
@@ -135,8 +135,8 @@ HEADINGS = ("Pick", "Machine", "Region", "Bought", "Recipe", "Hours", "Cost", "R
 def _cells(each: Estimate, answer: Answer) -> Sequence[str]:
     machine = f"{words.machine(each)}, {words.accelerators(each)}"
     paid = words.cost(each, answer.query.basis)
-    told = words.bought(each), each.recipe, words.time(each), paid, words.rate_seen(each)
-    return words.names_of(each, answer), machine, each.region, *told
+    terms = words.bought(each), each.recipe, words.time(each), paid, words.rate_seen(each)
+    return words.names_of(each, answer), machine, each.region, *terms
 
 
 def _plain(value: Any) -> Any:

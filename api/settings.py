@@ -52,8 +52,8 @@ def _setting(
     default: str | None, meaning: str, parse: Callable[[str], Any] = str, *, secret: bool = False, unset: Any = None
 ) -> Any:
     """A field with the value that its default stands for, and `unset` where it has none."""
-    said = {"default": default, "meaning": meaning, "secret": secret, "parse": parse}
-    return field(default=unset if default is None else parse(default), metadata=said)
+    metadata = {"default": default, "meaning": meaning, "secret": secret, "parse": parse}
+    return field(default=unset if default is None else parse(default), metadata=metadata)
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -65,10 +65,10 @@ def _whole(least: int) -> Callable[[str], int]:
     return parse
 
 
-def _like(form: re.Pattern[str], told: str) -> Callable[[str], str]:
+def _like(form: re.Pattern[str], message: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if not form.fullmatch(text):
-            raise ValueError(told)
+            raise ValueError(message)
         return text
 
     return parse
@@ -282,8 +282,8 @@ def _parsed(setting: Setting, text: str) -> Any:
     try:
         return setting.parse(text)
     except ValueError as error:
-        told = MASK if setting.secret else text
-        raise BadSetting(f"{setting.variable}={told}: {error}") from None
+        shown = MASK if setting.secret else text
+        raise BadSetting(f"{setting.variable}={shown}: {error}") from None
 
 
 def shown(setting: Setting, environment: Mapping[str, str]) -> str:

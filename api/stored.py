@@ -39,8 +39,8 @@ class WatchedPrices(Struct, frozen=True):
             return self.worker.catalogue()
         except NoSnapshot:
             remedy = self.worker.state().remedy
-            told = f"the price store cannot be reached: {remedy}" if remedy else NO_SNAPSHOT
-            raise NotReady(told) from None
+            message = f"the price store cannot be reached: {remedy}" if remedy else NO_SNAPSHOT
+            raise NotReady(message) from None
 
     def catalogue_at(self, moments: tuple[datetime, ...]) -> Catalogue:
         """One that knows earlier moments too. Raises NotReady while the store cannot be reached."""
@@ -150,10 +150,10 @@ class FixedPrices(Struct, frozen=True):
 
 
 @contextmanager
-def _within_reach(told: str = NO_EARLIER) -> Iterator[None]:
+def _within_reach(message: str = NO_EARLIER) -> Iterator[None]:
     from pricing.store.connection import StoreError
 
     try:
         yield
     except StoreError:
-        raise NotReady(told) from None
+        raise NotReady(message) from None

@@ -29,12 +29,12 @@ class Printed(NamedTuple):
 
 def answer(question: Question, settings: Settings, given: dict[str, list[str]], view: View) -> Printed:
     """The answer in the form asked for. Raises Refused, and what opening the store and reading the tables raise."""
-    asked = given.pop("format", ["table"])
+    formats = given.pop("format", ["table"])
     try:
-        form = FORMAT.deserialize(asked)
+        form = FORMAT.deserialize(formats)
     except ValidationError:
-        told = f"must be table, json or csv, given once; got {' '.join(asked)}"
-        raise BadParameters({"format": [told]}) from None
+        message = f"must be table, json or csv, given once; got {' '.join(formats)}"
+        raise BadParameters({"format": [message]}) from None
     service = build_once(settings)
     catalogue = service.catalogue()
     values, layout = service.parse(question.asked_in_terminal, given, catalogue)

@@ -20,10 +20,10 @@ def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[Comple
     return complete
 
 
-def completions(known: Sequence[str], begun: str) -> Iterator[str]:
+def completions(names: Sequence[str], begun: str) -> Iterator[str]:
     """The known words that start so; of several with commas the last is completed."""
     before, comma, last = begun.rpartition(",")
-    return (f"{before}{comma}{word}" for word in known if word.casefold().startswith(last.casefold()))
+    return (f"{before}{comma}{word}" for word in names if word.casefold().startswith(last.casefold()))
 
 
 def names_of(parameter: str) -> Sequence[str]:

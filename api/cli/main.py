@@ -52,10 +52,10 @@ class Commands(click.Group):
 
 def _as_words(options: Sequence[str], its_own: Sequence[click.Parameter]) -> Iterator[str]:
     """The options of a sentence: `--limit 1` is `limit=1`, but for those that `ask` has itself."""
-    known, rest = {name for each in its_own for name in each.opts}, iter(options)
+    names, rest = {name for each in its_own for name in each.opts}, iter(options)
     for each in rest:
         name, sign, value = each.removeprefix("--").partition("=")
-        if not each.startswith("--") or f"--{dashed(name)}" in known:
+        if not each.startswith("--") or f"--{dashed(name)}" in names:
             yield each
         else:
             yield f"{name}={value if sign else next(rest, '')}"

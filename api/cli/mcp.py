@@ -34,8 +34,8 @@ def mcp(context: click.Context) -> None:
 def diagnose() -> None:
     """Check this installation, and say how to mend it. Exit status 1: something is wrong."""
     with told():
-        found = diagnosis(build_once(settings_of_environment()))
-    for finding in found.findings:
+        state = diagnosis(build_once(settings_of_environment()))
+    for finding in state.findings:
         line = f"{finding.state:13}  {finding.subject}: {finding.found}"
         click.echo(f"{line}. Run: {finding.remedy}" if finding.remedy else line)
-    sys.exit(0 if found.well else FAILED)
+    sys.exit(0 if state.well else FAILED)

@@ -65,18 +65,18 @@ def measure(model: str, device: str | None, accelerator: str | None, store: bool
         from own_runs.measure.measuring import measure as measured
     except ModuleNotFoundError as missing:
         stop(NO_PYTORCH.format(missing.name), FAILED)
-    known = load_evidence().find_model(model)
-    request = Request((known.name, *known.aliases) if known else (model,), **how)
+    network = load_evidence().find_model(model)
+    request = Request((network.name, *network.aliases) if network else (model,), **how)
     try:
         found_device = find_device(device, accelerator)
-        if known and not request.module:
-            _predict(found_device.name, request, known)
-        found = measured(request, found_device, _tell)
+        if network and not request.module:
+            _predict(found_device.name, request, network)
+        result = measured(request, found_device, _tell)
     except CannotMeasure as error:
         stop(error, FAILED)
-    speed = found.speed(utc_now().replace(microsecond=0))
-    _say_measured(found, speed)
-    if known is None:
+    speed = result.speed(utc_now().replace(microsecond=0))
+    _say_measured(result, speed)
+    if network is None:
         _tell(f"no recipe trains {model}: name the network whose recipes it stands for to have it used")
     if store:
         keep(settings, speed.stored(), f"answers about 1 x {speed.accelerator}")
@@ -87,24 +87,24 @@ def _predict(device: str, request: Request, model: Model) -> None:
     processors = this_machine.with_this_machine(load_evidence()).processors
     if device not in processors.named:
         return
-    said = processors.images_per_second(Cluster(device, 1), model, request.image_size, request.precision or "fp32")
-    if said:
+    speed = processors.images_per_second(Cluster(device, 1), model, request.image_size, request.precision or "fp32")
+    if speed:
         _tell(
-            f"predicted from its cores, clock and vector width, as answers do: {said.middle:,.3g} images/s, in 8 of 10 cases "
-            f"between {said.low:,.3g} and {said.high:,.3g}"
+            f"predicted from its cores, clock and vector width, as answers do: {speed.middle:,.3g} images/s, in 8 of 10 cases "
+            f"between {speed.low:,.3g} and {speed.high:,.3g}"
         )
 
 
-def _say_measured(found: Measurement, speed: MeasuredSpeed) -> None:
+def _say_measured(result: Measurement, speed: MeasuredSpeed) -> None:
     """Prints the speed, what limits it, and whether other programs disturbed the measurement."""
     click.echo(
         f"{speed.model}: {speed.images_per_second:,.4g} images/s on {speed.accelerator} in {speed.precision}, batch "
-        f"{speed.batch_size}, repeats within {speed.spread:.1%}; the {found.limited_by} limits it "
-        f"(accelerator {found.best.images_per_second:,.4g}, data pipeline {found.pipeline_images_per_second:,.4g} images/s)"
+        f"{speed.batch_size}, repeats within {speed.spread:.1%}; the {result.limited_by} limits it "
+        f"(accelerator {result.best.images_per_second:,.4g}, data pipeline {result.pipeline_images_per_second:,.4g} images/s)"
     )
-    if found.is_disturbed:
+    if result.is_disturbed:
         _tell(
-            f"only {found.processor_share:.0%} of the cores' time was left to it: what others took is not counted, but they "
+            f"only {result.processor_share:.0%} of the cores' time was left to it: what others took is not counted, but they "
             "share caches and memory, so measure again while nothing else runs"
         )
 
@@ -118,19 +118,19 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
         stop(NO_PYTORCH.format(missing.name), FAILED)
     now = utc_now().replace(microsecond=0)
     try:
-        found = find_device(device, accelerator)
+        processor = find_device(device, accelerator)
     except CannotMeasure as error:
         stop(error, FAILED)
-    constants = small.small_device(found, f"measured here on {now:%Y-%m-%d}, {this_machine.name()}")
+    constants = small.small_device(processor, f"measured here on {now:%Y-%m-%d}, {this_machine.name()}")
     sent = constants.transfer_bytes_per_second
     click.echo(
         f"{constants.name}: {constants.step_seconds * 1e6:,.3g} µs a step and {constants.layer_seconds * 1e6:,.3g} µs a layer, "
         f"{constants.operations_per_second / 1e9:,.4g} GFLOP/s"
         + (f", {sent / 1e9:,.3g} GB/s to the device" if sent else "")
     )
-    said, took = small.tried(found, constants)
+    step, took = small.tried(processor, constants)
     click.echo(
-        f"a layer of 100 units on 784 inputs, batch 64: {said * 1e6:,.4g} µs a step by these, {took * 1e6:,.4g} measured"
+        f"a layer of 100 units on 784 inputs, batch 64: {step * 1e6:,.4g} µs a step by these, {took * 1e6:,.4g} measured"
     )
     if store:
         keep(settings, stored_device(constants, now), "small networks on it")

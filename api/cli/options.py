@@ -128,12 +128,12 @@ def _name(option: click.Option) -> str:
 
 def themes_of(options: Iterable[click.Option]) -> dict[click.Option, Theme]:
     """The theme that the help lists each option under: one that none names is a rare one of the option before it."""
-    found: dict[click.Option, Theme] = {}
+    themes: dict[click.Option, Theme] = {}
     theme = OTHER
     for option in options:
         theme = next((each for each in THEMES if _name(option) in each.names), theme)
-        found[option] = theme
-    return found
+        themes[option] = theme
+    return themes
 
 
 def texts(options: dict[str, Any]) -> dict[str, list[str]]:

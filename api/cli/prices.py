@@ -126,8 +126,8 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
         def watch(result: SourceResult) -> None:
             progress.update(task, advance=1)
             if not result.missing:
-                told = result.error or many(len(result.offers), "offer")
-                console.print(f"{result.name}: {told} ({result.seconds:.1f} s)", soft_wrap=True)
+                outcome = result.error or many(len(result.offers), "offer")
+                console.print(f"{result.name}: {outcome} ({result.seconds:.1f} s)", soft_wrap=True)
 
         return refreshing.refresh(names, store, os.environ, utc_now(), watch)
 
@@ -394,9 +394,9 @@ def _moment(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else "never"
 
 
-def _say(told: Iterable[tuple[str, str | None]]) -> None:
+def _say(lines: Iterable[tuple[str, str | None]]) -> None:
     """A paragraph for each name of which something is told."""
-    for name, text in told:
+    for name, text in lines:
         for line in paragraph(f"{name}: {text}", terminal_width(), 4) if text else ():
             click.echo(line)
 

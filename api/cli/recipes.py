@@ -100,16 +100,16 @@ def compare(name: str | None) -> None:
         click.echo(NO_RUNS)
         return
     if name is not None:
-        (one,) = compared
-        based = one.predicted_from or "nothing is known of this network, data set and metric without it"
-        click.echo(f"{one.run} on {one.machine or 'its machine'}; predicted from {based}")
-        echo_table(TERM_COLUMNS, one.terms)
+        (first,) = compared
+        based = first.predicted_from or "nothing is known of this network, data set and metric without it"
+        click.echo(f"{first.run} on {first.machine or 'its machine'}; predicted from {based}")
+        echo_table(TERM_COLUMNS, first.terms)
     else:
         echo_table(COMPARED_COLUMNS, compared)
-    found = score(compared)
-    if found.mape is not None:
+    total = score(compared)
+    if total.mape is not None:
         click.echo(
-            f"hours off by {found.mape:.1%} on average over {found.predicted} of {found.runs}; {found.within} took as long as "
+            f"hours off by {total.mape:.1%} on average over {total.predicted} of {total.runs}; {total.within} took as long as "
             "the 80 % interval says"
         )
 

@@ -44,12 +44,12 @@ NO_WEBHOOK = "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slac
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
     """The amount of money that an option has. Ends the command where it is none."""
     try:
-        found = Decimal(value or "nan")
+        amount = Decimal(value or "nan")
     except InvalidOperation:
-        found = Decimal("nan")
-    if value is not None and not (found.is_finite() and found > 0):
+        amount = Decimal("nan")
+    if value is not None and not (amount.is_finite() and amount > 0):
         raise click.BadParameter(f"must be a number above 0, such as 12.24; got {value}", context, option)
-    return found if value is not None else None
+    return amount if value is not None else None
 
 
 @click.command()
@@ -88,12 +88,12 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
     options["max_cost"] = options["max_cost"] or NO_BUDGET
     plan = Plan(hourly_rate=paid or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
     alarms, alarmed = PostedAlarms(log, plan), False
-    for found in _outlooks(log, every, plan, _family(service, like)):
-        said = "\n".join(sentences(found, plan))
-        click.echo(said)
-        alarmed = alarmed or found.verdict.is_alarm
+    for state in _outlooks(log, every, plan, _family(service, like)):
+        text = "\n".join(sentences(state, plan))
+        click.echo(text)
+        alarmed = alarmed or state.verdict.is_alarm
         if url is not None:
-            alarms.post(url, said, found.verdict)
+            alarms.post(url, text, state.verdict)
         elif alarmed:
             break
     sys.exit(ALARM if alarmed else 0)
@@ -103,14 +103,14 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
     """One each time that there are new evaluations, the last when the run is over."""
     followed, seen = FollowedLog(log), None
     while True:
-        found, place = _look(followed, plan, family)
-        if place != seen and found:
-            yield found
+        outlook, place = _look(followed, plan, family)
+        if place != seen and outlook:
+            yield outlook
         elif place != seen:
             click.echo(f"nothing to report yet: {place}", err=True)
         seen = place
         if every is None or (
-            found and (found.verdict is Verdict.REACHED or found.epochs >= (plan.planned_epochs or 0))
+            outlook and (outlook.verdict is Verdict.REACHED or outlook.epochs >= (plan.planned_epochs or 0))
         ):
             return
         time.sleep(every)
@@ -119,12 +119,12 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
 def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | None, str]:
     """What the log tells now, None where it tells nothing yet; and how far it is, or why it tells nothing."""
     try:
-        found = outlook(followed.look(), plan, family, utc_now())
+        view = outlook(followed.look(), plan, family, utc_now())
     except NothingYet as nothing:
         return None, str(nothing)
     except (LogRefused, CannotWatch) as error:
         stop(f"{followed.path}: {error}")
-    return found, f"{found.epochs} epochs"
+    return view, f"{view.epochs} epochs"
 
 
 def hourly_rate(service: Service, machine: str) -> Decimal:
@@ -138,8 +138,8 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
     except BadParameters as wrong:
         stop(f"--instance {machine}: {'; '.join(wrong.errors['a'])}")
     side: Side = values["a"]
-    asked = {"provider": (side.provider,), "instance_type": (side.instance_type,), "purchase": (side.purchase,)}
-    rates = [catalogue.offer(row).hourly_rate for row in selected(catalogue, service.clock(), asked).tolist()]
+    filters = {"provider": (side.provider,), "instance_type": (side.instance_type,), "purchase": (side.purchase,)}
+    rates = [catalogue.offer(row).hourly_rate for row in selected(catalogue, service.clock(), filters).tolist()]
     if not rates:
         stop(f"--instance {machine}: no rate is known of it; write --rate, what an hour costs")
     return min(rates) * side.nodes
@@ -147,14 +147,18 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
 
 def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
     """The whole runs of these names: logs of recipes, and the user's own. Ends the command where they are too few."""
-    recipes = [one for one in service.evidence.recipes if one.is_log]
-    own = [one.run for one in service.own.values() if any(fnmatchcase(one.run.name, pattern) for pattern in patterns)]
-    found = [*_courses(_logged, (one for one in recipes if one.is_named(patterns))), *_courses(whole_course, own)]
-    if patterns and len(found) < FEWEST_LOGS:
-        logs = Counter(one.family for one in recipes)
-        known = sorted(f"{family}*" for family, count in logs.items() if count >= FEWEST_LOGS)
-        stop(f"--like {' '.join(patterns)}: {len(found)} logs, {FEWEST_LOGS} are needed; there are {', '.join(known)}")
-    return found
+    recipes = [each for each in service.evidence.recipes if each.is_log]
+    own = [
+        each.run for each in service.own.values() if any(fnmatchcase(each.run.name, pattern) for pattern in patterns)
+    ]
+    courses = [*_courses(_logged, (each for each in recipes if each.is_named(patterns))), *_courses(whole_course, own)]
+    if patterns and len(courses) < FEWEST_LOGS:
+        logs = Counter(each.family for each in recipes)
+        families = sorted(f"{family}*" for family, count in logs.items() if count >= FEWEST_LOGS)
+        stop(
+            f"--like {' '.join(patterns)}: {len(courses)} logs, {FEWEST_LOGS} are needed; there are {', '.join(families)}"
+        )
+    return courses
 
 
 def _courses(course: Callable[[Whole], Course], runs: Iterable[Whole]) -> Iterator[Course]:
@@ -170,51 +174,51 @@ def _logged(recipe: Recipe) -> Course:
     return Course.of(epochs, [error for _, error in points], recipe.scheduled_epochs or max(epochs, default=0.0))
 
 
-def sentences(found: Outlook, plan: Plan) -> Iterator[str]:
+def sentences(outlook: Outlook, plan: Plan) -> Iterator[str]:
     """What an outlook says."""
     yield (
-        f"{found.epochs:g} of {plan.planned_epochs:g} epochs in {found.hours:,.2f} h, {found.metric} {found.value:.4g}: "
-        f"{_money(found.spent)} spent{_of(plan)}"
+        f"{outlook.epochs:g} of {plan.planned_epochs:g} epochs in {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: "
+        f"{_money(outlook.spent)} spent{_of(plan)}"
     )
-    if found.unknown:
-        yield f"when it comes to {plan.target:g} is not known: {found.unknown}"
-    elif plan.target is not None and found.verdict is not Verdict.REACHED:
-        yield f"to {plan.target:g}: {_range(*found.to_target)}"
-    yield f"to the end of its schedule: {_money(found.to_end)}{_ending(found)}"
-    if found.chance is not None:
-        ahead = _money(found.to_end - found.spent)
-        yield f"stop now: {_money(found.spent)}; go on: {ahead} more, {chance(found.chance)} sure of {plan.target:g}"
-    if new := found.longer:
+    if outlook.unknown:
+        yield f"when it comes to {plan.target:g} is not known: {outlook.unknown}"
+    elif plan.target is not None and outlook.verdict is not Verdict.REACHED:
+        yield f"to {plan.target:g}: {_range(*outlook.to_target)}"
+    yield f"to the end of its schedule: {_money(outlook.to_end)}{_ending(outlook)}"
+    if outlook.chance is not None:
+        ahead = _money(outlook.to_end - outlook.spent)
+        yield f"stop now: {_money(outlook.spent)}; go on: {ahead} more, {chance(outlook.chance)} sure of {plan.target:g}"
+    if new := outlook.longer:
         yield f"a new run of {new.epochs:g} epochs: {_money(new.cost)}, {chance(new.chance)} sure of {plan.target:g}"
-    yield _verdict(found, plan)
+    yield _verdict(outlook, plan)
 
 
 def _of(plan: Plan) -> str:
     return f" of {_money(plan.max_cost)}" if plan.max_cost.is_finite() else ""
 
 
-def _verdict(found: Outlook, plan: Plan) -> str:
-    low, _, high = found.to_target
+def _verdict(outlook: Outlook, plan: Plan) -> str:
+    low, _, high = outlook.to_target
     budget = _money(plan.max_cost)
-    if found.verdict is Verdict.REACHED:
+    if outlook.verdict is Verdict.REACHED:
         return f"the target is reached, at {_money(low)}"
-    if found.verdict is Verdict.WITHIN:
+    if outlook.verdict is Verdict.WITHIN:
         within = f"within the budget of {budget}: " if plan.max_cost.is_finite() else ""
         return f"{within}at most {_money(high)}"
     if not low.is_finite():
         return "ALARM: it will not reach its target within its schedule"
-    if found.verdict is Verdict.LEAVES:
+    if outlook.verdict is Verdict.LEAVES:
         return f"ALARM: it exceeds the budget of {budget}: at least {_money(low)}"
     worst = f"up to {_money(high)}" if high.is_finite() else "it may not reach its target within its schedule"
     exceeds = f"it may exceed the budget of {budget}: " if plan.max_cost.is_finite() else ""
     return f"ALARM: {exceeds}{worst}"
 
 
-def _ending(found: Outlook) -> str:
-    if found.end is None:
+def _ending(outlook: Outlook) -> str:
+    if outlook.end is None:
         return ""
-    low, middle, high = found.end
-    return f", {found.metric} {middle:.4g} ({low:.4g} to {high:.4g} in 8 of 10 cases)"
+    low, middle, high = outlook.end
+    return f", {outlook.metric} {middle:.4g} ({low:.4g} to {high:.4g} in 8 of 10 cases)"
 
 
 def _range(low: Decimal, middle: Decimal, high: Decimal) -> str:
@@ -237,7 +241,7 @@ class PostedAlarms:
     log: Path
     plan: Plan
 
-    def post(self, url: str, said: str, verdict: Verdict) -> None:
+    def post(self, url: str, text: str, verdict: Verdict) -> None:
         """Posts an alarm, unless it was posted since the run was last within its budget. A post that fails is tried again at the
         next look."""
         posted = self._posted()
@@ -245,7 +249,7 @@ class PostedAlarms:
             self._keep([line for line in posted if line != self._line])
         elif self._line not in posted:
             try:
-                post(url, Message(escape(f"{self.log.name}: {said}")))
+                post(url, Message(escape(f"{self.log.name}: {text}")))
             except NotSent as error:
                 click.echo(f"costcalc: {error}", err=True)
             else:

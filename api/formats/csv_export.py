@@ -139,7 +139,7 @@ class _Writers(dict[type, Callable[[Any], str | None]]):
         )
 
     def __missing__(self, kind: type) -> Callable[[Any], str | None]:
-        self[kind] = next((write for known, write in self._known if issubclass(kind, known)), _joined)
+        self[kind] = next((write for kinds, write in self._known if issubclass(kind, kinds)), _joined)
         return self[kind]
 
 

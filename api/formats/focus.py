@@ -152,7 +152,7 @@ def _of_offer(offer: Offer) -> Row:
     region = None if offer.region in (ANY_REGION, UNSPECIFIED) else offer.region
     names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName", "ProviderName", "PublisherName")
     machine = offer.machine
-    known = {
+    details = {
         "InstanceType": offer.instance_type,
         "GpuCount": machine.accelerators,
         "CoreCount": machine.vcpus,
@@ -171,7 +171,7 @@ def _of_offer(offer: Offer) -> Row:
         "PricingCurrency": offer.currency,
         "SkuId": f"{offer.provider}/{offer.instance_type}",
         "SkuPriceDetails": msgspec.json.encode(
-            {name: value for name, value in known.items() if value is not None}
+            {name: value for name, value in details.items() if value is not None}
         ).decode(),
     }
 

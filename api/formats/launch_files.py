@@ -68,34 +68,33 @@ def comments(texts: Iterable[str]) -> str:
     return "".join(f"# {line(text)}\n" for text in texts)
 
 
-def _expected(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
+def _expected(each: Estimate, report: LaunchReport) -> Iterator[str]:
     """What the file is for and what to expect of the run."""
-    one = estimate
-    yield f"{one.model} to {goal_in_words(one)} by the recipe {one.recipe}: {one.sources.convergence.source}"
+    yield f"{each.model} to {goal_in_words(each)} by the recipe {each.recipe}: {each.sources.convergence.source}"
     yield (
-        f"Expected: {one.hours:.2f} h ({one.hours_low:.2f} to {one.hours_high:.2f} in 8 of 10 runs) and {one.billed_cost} "
-        f"{one.currency} ({one.billed_cost_low} to {one.billed_cost_high}) on {one.nodes} x {one.provider} "
-        f"{one.instance_type}, {one.purchase_option.value.replace('_', ' ')}"
+        f"Expected: {each.hours:.2f} h ({each.hours_low:.2f} to {each.hours_high:.2f} in 8 of 10 runs) and {each.billed_cost} "
+        f"{each.currency} ({each.billed_cost_low} to {each.billed_cost_high}) on {each.nodes} x {each.provider} "
+        f"{each.instance_type}, {each.purchase_option.value.replace('_', ' ')}"
     )
     yield (
-        f"Probability of reaching the target in one run: {chance(one.success_probability)}. Rate of "
-        f"{one.sources.price.observed_at.date()}: {one.sources.price.source}"
+        f"Probability of reaching the target in one run: {chance(each.success_probability)}. Rate of "
+        f"{each.sources.price.observed_at.date()}: {each.sources.price.source}"
     )
-    yield from _code(one, report)
-    if report.start(one.rented) or report.launcher == "dstack":
-        yield f"It is stopped after {_limit_hours(one, report):.1f} h"
-    yield f"No machine is rented for more than {_highest_rate(one, report)} {one.currency} an hour"
+    yield from _code(each, report)
+    if report.start(each.rented) or report.launcher == "dstack":
+        yield f"It is stopped after {_limit_hours(each, report):.1f} h"
+    yield f"No machine is rented for more than {_highest_rate(each, report)} {each.currency} an hour"
     yield f"The question: {to_url(report.question)}"
-    yield from _interruptions(one, report)
-    yield f"Start it with: {start_line(report.launcher, one, _name(report), file_name(report))}"
-    yield f"Follow it: {follow(report, one, _name(report))}"
-    yield f"Afterwards: {after_the_run(one, _name(report))}"
+    yield from _interruptions(each, report)
+    yield f"Start it with: {start_line(report.launcher, each, _name(report), file_name(report))}"
+    yield f"Follow it: {follow(report, each, _name(report))}"
+    yield f"Afterwards: {after_the_run(each, _name(report))}"
 
 
-def _interruptions(one: Estimate, report: LaunchReport) -> Iterator[str]:
+def _interruptions(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
     """What becomes of a spot run that is taken back."""
-    start = report.start(one.rented)
-    if start is None or not _is_spot(one):
+    start = report.start(estimate.rented)
+    if start is None or not _is_spot(estimate):
         return
     if start.checkpoint is None:
         yield "This code can't go on from a checkpoint: if a spot machine is taken back, the training starts anew"
@@ -103,9 +102,9 @@ def _interruptions(one: Estimate, report: LaunchReport) -> Iterator[str]:
         yield "If a spot machine is taken back, the training starts anew: with checkpoints=, a bucket or volume, it goes on"
 
 
-def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
+def _code(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
     """Where the recipe's code is, what its authors run, and what can't be started here."""
-    recipe, start = report.recipe(one), report.start(one.rented)
+    recipe, start = report.recipe(estimate), report.start(estimate.rented)
     if recipe and recipe.program and recipe.program.repository:
         program = recipe.program
         yield f"Code: {program.repository} ({program.licence or 'licence not stated'}); {program.source}"
@@ -137,7 +136,7 @@ def _code(one: Estimate, report: LaunchReport) -> Iterator[str]:
 
 
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    resources = [_skypilot_resources(one, report) for one in machines]
+    resources = [_skypilot_resources(machine, report) for machine in machines]
     data = {DATA: report.data} if "://" in report.data else {}
     kept = {CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}} if "://" in report.checkpoints else {}
     mounts = {**data, **kept}
@@ -152,75 +151,78 @@ def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Setting
 
 
 def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
-    one, name = machine.estimate, machine.name
-    per_machine = one.accelerators // one.nodes
-    infra = f"{name.cloud}/{one.region}" if one.provider in WITH_REGIONS else name.cloud
-    found: Settings = {"infra": infra}
+    estimate, name = machine.estimate, machine.name
+    per_machine = estimate.accelerators // estimate.nodes
+    infra = f"{name.cloud}/{estimate.region}" if estimate.provider in WITH_REGIONS else name.cloud
+    resources: Settings = {"infra": infra}
     if name.accelerator:
-        found["accelerators"] = {name.accelerator: per_machine}
-    elif one.accelerator.startswith("TPU"):
-        found["accelerators"] = {f"tpu-{one.instance_type}": 1}
+        resources["accelerators"] = {name.accelerator: per_machine}
+    elif estimate.accelerator.startswith("TPU"):
+        resources["accelerators"] = {f"tpu-{estimate.instance_type}": 1}
     else:
-        found["instance_type"], _, attached = one.instance_type.partition("+")
-        found |= {"accelerators": {one.accelerator: per_machine}} if attached else {}
-    if start := report.start(one.rented):
-        found |= {"image_id": f"docker:{start.image}", "disk_size": DISK_GB}
-    found["use_spot"] = _is_spot(one)
-    if _is_spot(one):
-        found["job_recovery"] = {"strategy": "EAGER_NEXT_REGION"}
-    return found | {"autostop": {"idle_minutes": 5, "down": True}, "max_hourly_cost": float(_highest_rate(one, report))}
+        resources["instance_type"], _, attached = estimate.instance_type.partition("+")
+        resources |= {"accelerators": {estimate.accelerator: per_machine}} if attached else {}
+    if start := report.start(estimate.rented):
+        resources |= {"image_id": f"docker:{start.image}", "disk_size": DISK_GB}
+    resources["use_spot"] = _is_spot(estimate)
+    if _is_spot(estimate):
+        resources["job_recovery"] = {"strategy": "EAGER_NEXT_REGION"}
+    return resources | {
+        "autostop": {"idle_minutes": 5, "down": True},
+        "max_hourly_cost": float(_highest_rate(estimate, report)),
+    }
 
 
 def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    one, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate.rented)
-    regions = {"regions": [one.region]} if one.provider in WITH_REGIONS else {}
+    estimate, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate.rented)
+    regions = {"regions": [estimate.region]} if estimate.provider in WITH_REGIONS else {}
     image = {"image": start.image, "shell": "bash"} if start else {}
     volumes = [
         name if ":" in name else f"{name}:{at}"
         for name, at in ((report.data, DATA), (report.checkpoints, CHECKPOINTS))
         if name
     ]
-    retry = {"retry": {"on_events": ["no-capacity", "interruption"], "duration": "1d"}} if _is_spot(one) else {}
+    retry = {"retry": {"on_events": ["no-capacity", "interruption"], "duration": "1d"}} if _is_spot(estimate) else {}
     return {
         "type": "task",
         "name": _name(report),
-        "nodes": one.nodes,
+        "nodes": estimate.nodes,
         **image,
         "backends": [name.cloud],
         **regions,
-        **_dstack_machine(one, name.accelerator, report),
-        "spot_policy": "spot" if _is_spot(one) else "on-demand",
+        **_dstack_machine(estimate, name.accelerator, report),
+        "spot_policy": "spot" if _is_spot(estimate) else "on-demand",
         **retry,
         "idle_duration": "5m",
-        "max_price": float(_highest_rate(one, report)),
-        "max_duration": f"{floor(_limit_hours(one, report) * 60)}m",
+        "max_price": float(_highest_rate(estimate, report)),
+        "max_duration": f"{floor(_limit_hours(estimate, report) * 60)}m",
         **({"volumes": volumes} if volumes else {}),
-        "env": [f"{variable}={value}" for variable, value in _environment(one, report).items()],
-        "commands": [_command(one, report)],
+        "env": [f"{variable}={value}" for variable, value in _environment(estimate, report).items()],
+        "commands": [_command(estimate, report)],
     }
 
 
-def _dstack_machine(one: Estimate, name: str | None, report: LaunchReport) -> Settings:
+def _dstack_machine(estimate: Estimate, name: str | None, report: LaunchReport) -> Settings:
     """A machine by its type, or by its accelerators where the provider has no names for its machines."""
-    vendor = report.service.evidence.vendor(one.accelerator)
+    vendor = report.service.evidence.vendor(estimate.accelerator)
     gpu: Settings = {
         **({"vendor": VENDORS[vendor]} if vendor in VENDORS else {}),
-        "count": one.accelerators // one.nodes,
+        "count": estimate.accelerators // estimate.nodes,
     }
-    disk = {"disk": f"{DISK_GB}GB.."} if report.start(one.rented) else {}
+    disk = {"disk": f"{DISK_GB}GB.."} if report.start(estimate.rented) else {}
     if name is None:
-        return {"instance_types": [one.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
-    named = {**gpu, "name": [name], "memory": f"{floor(one.accelerator_memory_gib or 0)}GB.."}
+        return {"instance_types": [estimate.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
+    named = {**gpu, "name": [name], "memory": f"{floor(estimate.accelerator_memory_gib or 0)}GB.."}
     return {"resources": {"gpu": named, **disk}}
 
 
-def _command(one: Estimate, report: LaunchReport) -> str:
+def _command(estimate: Estimate, report: LaunchReport) -> str:
     """What the machine runs: the command given, or the recipe's own code."""
-    start = report.start(one.rented)
-    line = start.line(one.recipe) if start else None
+    start = report.start(estimate.rented)
+    line = start.line(estimate.recipe) if start else None
     if start is None or line is None:
         return report.command or NO_COMMAND
-    return launch_script(start, line, report.launcher, stops_at_target=one.metric == Metric.TOP1)
+    return launch_script(start, line, report.launcher, stops_at_target=estimate.metric == Metric.TOP1)
 
 
 def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
@@ -237,25 +239,25 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if value is not None}
 
 
-def _started(one: Estimate, report: LaunchReport) -> dict[str, object]:
+def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
     """What the script of the recipe's own code needs beside: EPOCHS are all of its schedule, which may end beyond the target."""
-    recipe, start = report.recipe(one), report.start(one.rented)
-    line = start.line(one.recipe) if start else None
+    recipe, start = report.recipe(estimate), report.start(estimate.rented)
+    line = start.line(estimate.recipe) if start else None
     if recipe is None or start is None or line is None:
         return {}
-    part = share(line, one.global_batch_size or line.largest_batch, one.accelerators)
+    part = share(line, estimate.global_batch_size or line.largest_batch, estimate.accelerators)
     return {
-        "EPOCHS": ceil(recipe.scheduled_epochs or one.epochs),
-        "NETWORK": start.networks.get(one.model, one.model),
+        "EPOCHS": ceil(recipe.scheduled_epochs or estimate.epochs),
+        "NETWORK": start.networks.get(estimate.model, estimate.model),
         "CONFIG": start.configuration(recipe.command),
-        "NODES": one.nodes,
-        "GPUS": one.accelerators // one.nodes,
+        "NODES": estimate.nodes,
+        "GPUS": estimate.accelerators // estimate.nodes,
         "BATCH": part.batch,
         "STEPS_GATHERED": part.steps_gathered,
         "LEARNING_RATE": None if part.learning_rate is None else f"{part.learning_rate:.6g}",
         "DATA": _path(report.data, DATA, report),
         "CHECKPOINTS": _path(report.checkpoints, CHECKPOINTS, report) if report.checkpoints else None,
-        "LIMIT_SECONDS": floor(_limit_hours(one, report) * SECONDS_PER_HOUR),
+        "LIMIT_SECONDS": floor(_limit_hours(estimate, report) * SECONDS_PER_HOUR),
     }
 
 
@@ -295,45 +297,48 @@ def _name(report: LaunchReport) -> str:
     return f"{plain}-{report.query.target:g}".replace(".", "")
 
 
-def start_line(launcher: Launcher, one: Estimate, name: str, file: str) -> str:
+def start_line(launcher: Launcher, estimate: Estimate, name: str, file: str) -> str:
     """What starts the file, under a name that its log is found by."""
     if launcher == "dstack":
         return f"dstack apply -f {file}"
-    return f"sky jobs launch -n {name} {file}" if _is_spot(one) else f"sky launch --down -c {name} {file}"
+    return f"sky jobs launch -n {name} {file}" if _is_spot(estimate) else f"sky launch --down -c {name} {file}"
 
 
-def follow(report: LaunchReport, one: Estimate, name: str) -> str:
+def follow(report: LaunchReport, estimate: Estimate, name: str) -> str:
     """What writes its log here, and what follows that."""
     logs = {
         "dstack": f"dstack logs {name}",
-        "skypilot": f"sky jobs logs -n {name}" if _is_spot(one) else f"sky logs {name}",
+        "skypilot": f"sky jobs logs -n {name}" if _is_spot(estimate) else f"sky logs {name}",
     }
-    recipe = report.recipe(one)
-    planned = recipe.scheduled_epochs if recipe and recipe.scheduled_epochs else one.epochs
-    several = f":{one.nodes}" if one.nodes > 1 else ""
-    asked = [
-        *("--instance", f"{one.provider}:{one.instance_type}{several}{':spot' if _is_spot(one) else ''}"),
-        *("--target", f"{one.target:g}"),
+    recipe = report.recipe(estimate)
+    planned = recipe.scheduled_epochs if recipe and recipe.scheduled_epochs else estimate.epochs
+    several = f":{estimate.nodes}" if estimate.nodes > 1 else ""
+    options = [
+        *(
+            "--instance",
+            f"{estimate.provider}:{estimate.instance_type}{several}{':spot' if _is_spot(estimate) else ''}",
+        ),
+        *("--target", f"{estimate.target:g}"),
         *("--planned-epochs", f"{planned:.4g}"),
-        *_metric(one),
+        *_metric(estimate),
         *(("--max-cost", f"{report.query.max_cost:f}") if report.query.max_cost is not None else ()),
     ]
-    return f"{logs[report.launcher]} > {name}.log, and beside it {join(['costcalc', 'watch', f'{name}.log', *asked])}"
+    return f"{logs[report.launcher]} > {name}.log, and beside it {join(['costcalc', 'watch', f'{name}.log', *options])}"
 
 
-def after_the_run(one: Estimate, name: str) -> str:
+def after_the_run(estimate: Estimate, name: str) -> str:
     """What makes its log a recipe, and sets what was predicted beside what it took."""
     facts = [
         *("--name", name),
-        *("--model", one.model),
-        *("--dataset", one.dataset),
-        *_metric(one),
-        *("--instance-type", f"{one.provider}:{one.instance_type}"),
-        *(("--nodes", f"{one.nodes}") if one.nodes > 1 else ()),
-        *(("--batch-size", f"{one.global_batch_size}") if one.global_batch_size else ()),
+        *("--model", estimate.model),
+        *("--dataset", estimate.dataset),
+        *_metric(estimate),
+        *("--instance-type", f"{estimate.provider}:{estimate.instance_type}"),
+        *(("--nodes", f"{estimate.nodes}") if estimate.nodes > 1 else ()),
+        *(("--batch-size", f"{estimate.global_batch_size}") if estimate.global_batch_size else ()),
     ]
     return f"{join(['costcalc', 'recipes', 'add', f'{name}.log', *facts])}, then costcalc recipes compare {name}"
 
 
-def _metric(one: Estimate) -> tuple[str, ...]:
-    return ("--metric", one.metric.value) if isinstance(one.metric, Metric) else ()
+def _metric(estimate: Estimate) -> tuple[str, ...]:
+    return ("--metric", estimate.metric.value) if isinstance(estimate.metric, Metric) else ()

@@ -64,7 +64,7 @@ def list_workbook(
 
     quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
     currency = quoted.pop() if len(quoted) == 1 else ""
-    front = tables.Front(table.title, [table.intro, *lines], layout.asked, getattr(report, "as_of", None), currency)
+    front = tables.Front(table.title, [table.intro, *lines], layout.address, getattr(report, "as_of", None), currency)
     folded = () if layout.columns else None
     return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows, folded)
 

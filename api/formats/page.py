@@ -31,10 +31,10 @@ class Headline(NamedTuple):
         """That of a verdict, which may be empty, but for the lines that are `notes`."""
         opening, *lines = [line for line in verdict if line not in notes] or ["No estimate answers this question."]
         sentences = opening.split(". ")
-        told = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
-        first, rest = sentences[told].removesuffix("."), ". ".join(sentences[told + 1 :])
+        at = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)
+        first, rest = sentences[at].removesuffix("."), ". ".join(sentences[at + 1 :])
         if len(first) > LONG_HEADLINE:
             first, _, second = first.partition("; ")
             rest = " ".join(filter(None, [second and f"{second[:1].upper()}{second[1:]}.", rest]))
-        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:told])] if sentence)
+        warning = "".join(f"{sentence}." for sentence in [". ".join(sentences[:at])] if sentence)
         return cls(first, [line for line in (rest, *lines) if line], warning, tuple(notes))

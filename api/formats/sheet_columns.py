@@ -75,4 +75,4 @@ def constant(name: str, value: Any) -> Column:
 def within(part: Callable[[Any], Any], column: Column) -> Column:
     """The column of a part of each row, blank where the row has no such part."""
     name, read = column
-    return name, lambda row: None if (found := part(row)) is None else read(found)
+    return name, lambda row: None if (part_of_row := part(row)) is None else read(part_of_row)

@@ -27,11 +27,11 @@ class Part(NamedTuple):
 def parts(source: str) -> Iterator[Part]:
     """The pieces of a source, in order."""
     end = 0
-    for found in _NAMED.finditer(source):
-        if found.start() > end:
-            yield Part(source[end : found.start()])
-        yield Part(found[0], _address(found))
-        end = found.end()
+    for match in _NAMED.finditer(source):
+        if match.start() > end:
+            yield Part(source[end : match.start()])
+        yield Part(match[0], _address(match))
+        end = match.end()
     if end < len(source):
         yield Part(source[end:])
 
@@ -40,23 +40,23 @@ def brief(source: str) -> Iterator[Part]:
     """The publications that a source names, each by its round, its repository, its authors or its page; its first words where
     it names none."""
     named: dict[str, str] = {}
-    for found in _NAMED.finditer(source):
-        named.setdefault(_publication(found), _address(found))
+    for match in _NAMED.finditer(source):
+        named.setdefault(_publication(match), _address(match))
     for number, (name, url) in enumerate(named.items()):
         yield Part(f"{', ' * bool(number)}{name}", url)
     if not named:
         yield Part(source if len(source) <= LONGEST else f"{source[:LONGEST].rsplit(' ', 1)[0]} ...")
 
 
-def _publication(found: re.Match[str]) -> str:
-    if found["paper"]:
-        return found["authors"] or f"arXiv:{found['paper']}"
-    if found["url"]:
-        return _page(found["url"])
-    results = _RESULTS.fullmatch(found["repository"])
+def _publication(match: re.Match[str]) -> str:
+    if match["paper"]:
+        return match["authors"] or f"arXiv:{match['paper']}"
+    if match["url"]:
+        return _page(match["url"])
+    results = _RESULTS.fullmatch(match["repository"])
     if results is None:
-        return found["repository"]
-    organisation = (found["path"] or "").partition("/")[0]
+        return match["repository"]
+    organisation = (match["path"] or "").partition("/")[0]
     return ", ".join(filter(None, [f"MLPerf Training v{results['round']}", organisation]))
 
 
@@ -69,10 +69,10 @@ def _page(url: str) -> str:
     return "/".join(filter(None, folders[:2] if host == "github.com" else [host, *folders[:2]]))
 
 
-def _address(found: re.Match[str]) -> str:
-    if found["url"]:
-        return found["url"]
-    if found["paper"]:
-        return f"https://arxiv.org/abs/{found['paper']}"
-    path = f"/{found['path']}" if found["path"] else ""
-    return f"https://github.com/{found['repository']}/tree/{found['commit']}{path}"
+def _address(match: re.Match[str]) -> str:
+    if match["url"]:
+        return match["url"]
+    if match["paper"]:
+        return f"https://arxiv.org/abs/{match['paper']}"
+    path = f"/{match['path']}" if match["path"] else ""
+    return f"https://github.com/{match['repository']}/tree/{match['commit']}{path}"

@@ -200,12 +200,12 @@ def seen(each: Estimate) -> str:
 
 def rate_in_words(each: Estimate) -> str:
     """The date of an estimate's rate, and what one should know of it: `2026-05-24, 180 days old, second hand`."""
-    told = (
+    remarks = (
         (each.price_age_days > OLD_DAYS, f"{each.price_age_days:,} days old"),
         (not each.price_first_hand, "second hand"),
         (each.available is False, "none free then"),
     )
-    return ", ".join([f"{each.sources.price.observed_at:%Y-%m-%d}", *(words for holds, words in told if holds)])
+    return ", ".join([f"{each.sources.price.observed_at:%Y-%m-%d}", *(words for holds, words in remarks if holds)])
 
 
 def marks_explained(estimates: Iterable[Estimate]) -> Iterator[str]:
@@ -246,7 +246,7 @@ def time(each: Estimate) -> str:
 
 def cost(each: Estimate, basis: Basis) -> str:
     """The cost that the question goes by, with its range where it can move: `$0.35 ($0.29–$0.52)`."""
-    amount, low, high = (money(one, each.currency) for one in each.cost(basis))
+    amount, low, high = (money(figure, each.currency) for figure in each.cost(basis))
     span = f" ({low}–{high})" if low != high else ""
     return f"{amount}{span}{' for its share of use' if basis == 'effective' else ''}"
 
@@ -270,11 +270,10 @@ def picked(pick: Pick, answer: Answer) -> str:
 
 def owned(each: OwnedMachine) -> str:
     """What training costs on a user's own machine, and from how much use on it beats renting."""
-    one = each.estimate
-    share = f"{money(one.effective_cost, one.currency)} of electricity and depreciation"
-    if not each.break_even:
-        return f"{machine(one)}: {time(one)}, {share}"
-    return f"{machine(one)}: {time(one)}, {share}; against the cheapest rental on demand, {_pays(one.break_even_hours)}"
+    estimate = each.estimate
+    cost = f"{money(estimate.effective_cost, estimate.currency)} of electricity and depreciation"
+    pays = f"; against the cheapest rental on demand, {_pays(estimate.break_even_hours)}" if each.break_even else ""
+    return f"{machine(estimate)}: {time(estimate)}, {cost}{pays}"
 
 
 def _pays(break_even_hours: float | None) -> str:
@@ -292,8 +291,8 @@ def highest_accuracy(answer: Answer) -> str:
         return f"No {metric(query.metric)} curve of {query.model} is known: say how long it trains, such as epochs=300."
     if not isinstance(query.metric, Metric):
         reached = value_in_words(query.metric, best.accuracy)
-        told = f"The published runs of {query.model} stop at" if task_of(query) else f"Your run {query.model} reached"
-        return f"{told} {reached}."
+        runs = f"The published runs of {query.model} stop at" if task_of(query) else f"Your run {query.model} reached"
+        return f"{runs} {reached}."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 
 

@@ -25,18 +25,18 @@ LENGTH = re.compile(r"-([0-9]+)ep$")
 
 def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
     """The accuracy within reach, and the estimates that reach it; what picks reach comes first."""
-    found = report.document()
-    yield from paragraph(f"{found.query.model}: {as_options(found.message)}", view.width)
+    document = report.document()
+    yield from paragraph(f"{document.query.model}: {as_options(document.message)}", view.width)
     digits = ".6g" if report.own else ".4f"
-    for higher, each in pairwise(found.confirmed or (*found.estimates[:1], *found.less)):
+    for higher, each in pairwise(document.confirmed or (*document.estimates[:1], *document.less)):
         if each.hours != higher.hours:
             yield from paragraph(
-                f"{each.target:{digits}} takes {words.in_one_line(each, found.query.basis)}.", view.width, 4
+                f"{each.target:{digits}} takes {words.in_one_line(each, document.query.basis)}.", view.width, 4
             )
-    if found.estimates:
-        yield f"{found.accuracy:{digits}} takes:"
-        yield from estimate_lines(found.estimates, found.query.basis, view)
-    yield from missing_prices(found.prices, view)
+    if document.estimates:
+        yield f"{document.accuracy:{digits}} takes:"
+        yield from estimate_lines(document.estimates, document.query.basis, view)
+    yield from missing_prices(document.prices, view)
 
 
 def csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
@@ -50,7 +50,7 @@ def xlsx(report: AccuracyReport, layout: Layout) -> bytes:
 
     document, (columns, rows) = report.document(), _columns_and_rows(report)
     query, moment = document.query, document.prices.as_of
-    front = tables.Front(f"The accuracy of {query.model}", [document.message], layout.asked, moment, query.currency)
+    front = tables.Front(f"The accuracy of {query.model}", [document.message], layout.address, moment, query.currency)
     folded = estimates.needed_by_few(columns, {"accuracy"}, layout)
     return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows, folded)
 
@@ -114,7 +114,7 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
         lengths[LENGTH.sub("", recipe)].append(recipe)
     kinds: dict[str, str] = {}
     for kind, alike in lengths.items():
-        epochs = sorted(int(found[1]) for found in map(LENGTH.search, alike) if found)
+        epochs = sorted(int(match[1]) for match in map(LENGTH.search, alike) if match)
         name = f"{kind}, {epochs[0]} to {epochs[-1]} epochs" if len(epochs) == len(alike) > 1 else ""
         kinds |= {recipe: name or recipe for recipe in alike}
     return kinds

@@ -30,13 +30,15 @@ BASIS: Basis = "effective"
 
 def terminal(report: CompareReport, view: View) -> Iterator[str]:
     """Both estimates and the verdict."""
-    found = report.document()
-    a, b = (replace(one, frontier=False) for one in (found.a, found.b))  # the other may be all that it beats
+    document = report.document()
+    a, b = (
+        replace(estimate, frontier=False) for estimate in (document.a, document.b)
+    )  # the other may be all that it beats
     yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
     yield ""
-    for sentence in found.verdict:
+    for sentence in document.verdict:
         yield from paragraph(sentence, view.width, 2)
-    yield from missing_prices(found.prices, view)
+    yield from missing_prices(document.prices, view)
 
 
 def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
@@ -48,21 +50,21 @@ def xlsx(report: CompareReport, layout: Layout) -> bytes:
     """The report as a workbook."""
     from api.formats.xlsx import estimates, tables
 
-    found, (columns, rows) = report.document(), _columns_and_rows(report)
-    title = f"Two machines for {found.query.model} to {goal_in_words(found.query)}"
-    front = tables.Front(title, found.verdict, layout.asked, found.prices.as_of, found.query.currency)
+    document, (columns, rows) = report.document(), _columns_and_rows(report)
+    title = f"Two machines for {document.query.model} to {goal_in_words(document.query)}"
+    front = tables.Front(title, document.verdict, layout.address, document.prices.as_of, document.query.currency)
     folded = estimates.needed_by_few(columns, {"side", *COMPARED}, layout)
     return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)
 
 
 def _columns_and_rows(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
-    found = report.document()
+    document = report.document()
     columns: list[Column] = [
         ("side", itemgetter(0)),
         *(within(itemgetter(1), column) for column in estimate_columns()),
-        *(constant(name, getattr(found, name)) for name in COMPARED),
+        *(constant(name, getattr(document, name)) for name in COMPARED),
     ]
-    return columns, (("a", found.a), ("b", found.b))
+    return columns, (("a", document.a), ("b", document.b))
 
 
 class Turn(NamedTuple):
@@ -82,10 +84,13 @@ def html(report: CompareReport) -> Page:
         Axis.around([float(cost) for each in both for cost in each.cost(BASIS)]),
         tuple(dict.fromkeys(each.provider for each in both)),
     )
-    said = document.verdict
+    sentences = document.verdict
     shown = {
         "document": document,
-        "notes": (*said[1 : 2 + (document.price_ratio is not None)], *said[len(said) - len(document.owned) :]),
+        "notes": (
+            *sentences[1 : 2 + (document.price_ratio is not None)],
+            *sentences[len(sentences) - len(document.owned) :],
+        ),
         "sides": [
             (name, each, each.cost(BASIS), card(frame, each, BASIS), asked_of(side, report.query))
             for name, each, side in zip("ab", both, report.sides, strict=True)

@@ -29,23 +29,23 @@ LINES = 24
 
 def terminal(report: CostReport, view: View) -> Iterator[str]:
     """The verdict, then the picks with a few others, or the list where that is asked for; the rest is told if asked for too."""
-    found = report.answer
-    first = [line for said in found.verdict for line in paragraph(as_options(said), view.width, 2)]
+    answer = report.answer
+    first = [line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2)]
     yield from first
-    if is_list(found.query):
+    if is_list(answer.query):
         yield ""
-        yield from paragraph(_heading(found), view.width)
-        yield from paragraph(_how_many(found), view.width)
-        if found.estimates:
-            yield from estimate_lines(found.estimates, found.query.basis, view)
-    elif found.best:
-        said = (as_options(folded(found)), *_converted(found), *([] if view.explain else gaps(found.prices, False)))
-        beside = [line for text in said for line in paragraph(text, view.width, 2)]
-        yield from best_lines(found, view, LINES - len(first) - len(beside))
+        yield from paragraph(_heading(answer), view.width)
+        yield from paragraph(_how_many(answer), view.width)
+        if answer.estimates:
+            yield from estimate_lines(answer.estimates, answer.query.basis, view)
+    elif answer.best:
+        notes = (as_options(folded(answer)), *_converted(answer), *([] if view.explain else gaps(answer.prices, False)))
+        beside = [line for note in notes for line in paragraph(note, view.width, 2)]
+        yield from best_lines(answer, view, LINES - len(first) - len(beside))
         yield from beside
-    if view.explain or is_list(found.query):
+    if view.explain or is_list(answer.query):
         yield ""
-        for line in (*_owned(found), *_free(found), *_notes(found, view.explain)):
+        for line in (*_owned(answer), *_free(answer), *_notes(answer, view.explain)):
             yield from paragraph(line, view.width, 4)
 
 
@@ -54,44 +54,44 @@ def is_list(query: EstimateQuery) -> bool:
     return query.offset > 0 or query.limit > DEFAULT_LIMIT or "all" in (query.recipes, query.regions)
 
 
-def _heading(found: Answer) -> str:
-    query = found.query
+def _heading(answer: Answer) -> str:
+    query = answer.query
     goal = f"{query.model} to {goal_in_words(query)}"
-    return f"{goal}, at prices of {found.prices.as_of:%Y-%m-%d} ({how_fresh(found.freshness)}), in {query.currency}"
+    return f"{goal}, at prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)}), in {query.currency}"
 
 
-def _how_many(found: Answer) -> str:
-    query, shown = found.query, len(found.estimates)
+def _how_many(answer: Answer) -> str:
+    query, shown = answer.query, len(answer.estimates)
     if not shown:
-        return f"None of {many(found.count, 'estimate')}." if found.count else "No estimate answers this question."
-    if found.count == 1:
+        return f"None of {many(answer.count, 'estimate')}." if answer.count else "No estimate answers this question."
+    if answer.count == 1:
         return "The only estimate:"
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
     order = "fastest" if query.sort == "time" else "cheapest"
-    return f"{'All' if shown == found.count else which} {found.count:,} estimates, {order} first:"
+    return f"{'All' if shown == answer.count else which} {answer.count:,} estimates, {order} first:"
 
 
-def _owned(found: Answer) -> Iterator[str]:
-    yield from ["Your own:"] if found.owned else []
-    yield from (f"  {owned(each)}." for each in found.owned)
+def _owned(answer: Answer) -> Iterator[str]:
+    yield from ["Your own:"] if answer.owned else []
+    yield from (f"  {owned(each)}." for each in answer.owned)
 
 
-def _free(found: Answer) -> Iterator[str]:
-    yield from ["Free, if you can wait:"] if found.free else []
-    yield from (f"  {machine(each)}: {waiting(each)}" for each in found.free)
+def _free(answer: Answer) -> Iterator[str]:
+    yield from ["Free, if you can wait:"] if answer.free else []
+    yield from (f"  {machine(each)}: {waiting(each)}" for each in answer.free)
 
 
-def _converted(found: Answer) -> Iterator[str]:
-    if found.exchange:
-        yield f"1 USD = {found.exchange.per_usd:.6f} {found.exchange.currency} on {found.exchange.date} ({found.exchange.source})"
+def _converted(answer: Answer) -> Iterator[str]:
+    if rate := answer.exchange:
+        yield f"1 USD = {rate.per_usd:.6f} {rate.currency} on {rate.date} ({rate.source})"
 
 
-def _notes(found: Answer, explain: bool) -> Iterator[str]:
-    yield from _converted(found) if is_list(found.query) else ()
-    yield highest_accuracy(found)
-    if found.rejections:
-        yield f"Left out: {as_options(left_out(found))}"
-    yield from gaps(found.prices, explain)
+def _notes(answer: Answer, explain: bool) -> Iterator[str]:
+    yield from _converted(answer) if is_list(answer.query) else ()
+    yield highest_accuracy(answer)
+    if answer.rejections:
+        yield f"Left out: {as_options(left_out(answer))}"
+    yield from gaps(answer.prices, explain)
 
 
 def csv(report: CostReport, layout: Layout) -> Iterator[bytes]:

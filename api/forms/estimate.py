@@ -42,20 +42,20 @@ def html(report: EstimateReport) -> Page:
 
 def _rates(each: Estimate) -> str:
     """The parameters of an estimate's rate history."""
-    asked = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
-    return f"?{urlencode(asked)}"
+    parameters = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
+    return f"?{urlencode(parameters)}"
 
 
 def _beside_machine(report: EstimateReport, each: Estimate) -> str:
     """The parameters of the commitments for an estimate's machine."""
     query = report.query
-    asked = {
+    parameters = {
         "model": query.model,
         "target": f"{query.target:g}",
         "provider": each.provider,
         "instance_type": each.instance_type,
     }
-    return f"?{urlencode(asked)}"
+    return f"?{urlencode(parameters)}"
 
 
 def figure(report: EstimateReport) -> Figure:
@@ -64,16 +64,16 @@ def figure(report: EstimateReport) -> Figure:
     if estimate is None or recipe is None:
         return nothing()
     points = [(each.epochs, each.in_metric(estimate.metric)) for each in recipe.evaluations]
-    known = [(epochs, accuracy) for epochs, accuracy in points if accuracy is not None]
-    values = [estimate.target, *(accuracy for _, accuracy in known)]
+    logged = [(epochs, accuracy) for epochs, accuracy in points if accuracy is not None]
+    values = [estimate.target, *(accuracy for _, accuracy in logged)]
     lowest = min(values)
-    x = Scale.around([estimate.epochs, *(epochs for epochs, _ in known)], 0.0)
+    x = Scale.around([estimate.epochs, *(epochs for epochs, _ in logged)], 0.0)
     y = Scale.around(values, max(lowest - ROOM, min(lowest, 0.0)))
-    places = [Place.of(x.at(epochs), y.at(accuracy)) for epochs, accuracy in known]
+    places = [Place.of(x.at(epochs), y.at(accuracy)) for epochs, accuracy in logged]
     right, high = x.at(estimate.epochs), y.at(estimate.target)
     signs = (
         sign(place, "circle", "p1", f"{accuracy:.4g} after {epochs:g} epochs")
-        for place, (epochs, accuracy) in zip(places, known, strict=True)
+        for place, (epochs, accuracy) in zip(places, logged, strict=True)
     )
     measure = words.measure(estimate.metric)
     return Figure(

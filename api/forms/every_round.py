@@ -37,17 +37,17 @@ class Rounds:
         """In light colours, or in dark ones where the reader prefers these."""
         across = min((width - GAP) // (LEAST_WIDTH + GAP), MOST_ACROSS)
         rows, high = -(-len(self.tasks) // across), TITLE + HEIGHT + GAP
-        title, told = (
+        title, subtitle = (
             "MLPerf in dollars",
             f"least cost on demand at each round; each panel is a factor of {10 ** self._decades():.0f} high",
         )
-        top, wide = TOP + more_lines(width, title, told), (width - (across + 1) * GAP) / across
+        top, wide = TOP + more_lines(width, title, subtitle), (width - (across + 1) * GAP) / across
         inside = "".join(
             f'<svg x="{GAP + number % across * (wide + GAP):g}" y="{top + number // across * high}" width="{wide:g}" '
             f'height="{TITLE + HEIGHT}" overflow="visible">{self._task(rounds, number >= len(self.tasks) - across)}</svg>'
             for number, rounds in enumerate(self.tasks)
         )
-        return document(width, top + rows * high + 6, title, told, inside)
+        return document(width, top + rows * high + 6, title, subtitle, inside)
 
     def _decades(self) -> float:
         """The height of a small picture in powers of ten."""
@@ -62,10 +62,10 @@ class Rounds:
         """A task's name, its first and last cost, and the costs between; years below the bottom row."""
         priced = [each for each in rounds if each.cost is not None]
         ends = dict.fromkeys(each for each in (*priced[:1], *priced[-1:]))
-        said = (
+        costs = (
             ", ".join(f"{each.published:%Y} {_amount(each)}" for each in ends) or "nothing that trains it was for rent"
         )
-        name = f'<text class="ink" style="font-weight:600" y="10">{escape(rounds[0].task)}</text><text y="25">{said}</text>'
+        name = f'<text class="ink" style="font-weight:600" y="10">{escape(rounds[0].task)}</text><text y="25">{costs}</text>'
         ticks = [(Place.of(self._years().at(tick.value), 0).x, tick.label[:4]) for tick in months(self._years())]
         years = "".join(text(Place(x, "100%"), label, "middle", 0, 14) for x, label in ticks[::2] if is_last)
         inside = f'<rect class="shade" width="100%" height="100%"/>{grid((x for x, _ in ticks), ())}{self._line(priced)}{years}'

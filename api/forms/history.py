@@ -36,9 +36,9 @@ def figure(report: HistoryReport) -> Figure:
         )
         lines.setdefault((row.provider, row.instance_type, row.region, way.name), []).append(first)
         dates = f"from {row.observed_at:%Y-%m-%d} to {row.last_seen_at:%Y-%m-%d}"
-        told = f"{float(row.hourly_rate):,.6g} {row.currency} per hour {dates}"
+        title = f"{float(row.hourly_rate):,.6g} {row.currency} per hour {dates}"
         marks.append(line([first, last], f"p{way.colour}"))
-        marks.append(sign(first, way.sign, f"p{way.colour}", f"{told}: {row.provider} {row.region}, {way.name}"))
+        marks.append(sign(first, way.sign, f"p{way.colour}", f"{title}: {row.provider} {row.region}, {way.name}"))
     thin = (line(stepped(places), f"p{ways[key[-1]].colour} thin faint") for key, places in lines.items())
     return Figure(
         f"{', '.join(sorted({f'{row.provider} {row.instance_type}' for row in rows}))}: rates per hour",

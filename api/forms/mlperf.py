@@ -10,8 +10,8 @@ from costcalc.units import in_words
 
 def _on_its_day(row: RoundRow) -> Link:
     """What the task cost on the day of a round."""
-    asked = {"model": row.task, "target": f"{row.target:g}", "as_of": day(row.published), "purchase": "on_demand"}
-    return "cost", asked
+    parameters = {"model": row.task, "target": f"{row.target:g}", "as_of": day(row.published), "purchase": "on_demand"}
+    return "cost", parameters
 
 
 TABLE = Table(

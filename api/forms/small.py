@@ -44,10 +44,10 @@ SMALL_COLUMNS = (
 
 def terminal(report: SmallReport, view: View) -> Iterator[str]:
     """How long a small network trains on this machine and others, and where they break even."""
-    found = report.document()
+    document = report.document()
     yield (
-        f"{many(found.layers, 'layer')}, {found.parameters:,} parameters, {found.multiply_adds:,} multiply-adds a sample; "
-        f"{found.steps:,} steps of {found.batch_size}"
+        f"{many(document.layers, 'layer')}, {document.parameters:,} parameters, {document.multiply_adds:,} multiply-adds a "
+        f"sample; {document.steps:,} steps of {document.batch_size}"
     )
-    yield from grid.table(SMALL_COLUMNS, found.devices, view.width)
-    yield f"Worth up to: the hourly rate at which it costs as much as {found.reference} at {found.hourly_rate}."
+    yield from grid.table(SMALL_COLUMNS, document.devices, view.width)
+    yield f"Worth up to: the hourly rate at which it costs as much as {document.reference} at {document.hourly_rate}."

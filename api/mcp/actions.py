@@ -94,12 +94,12 @@ def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     planned = values.pop("planned_epochs")
     plan = Plan(hourly_rate=values.pop("rate"), max_cost=limit, planned_epochs=planned, **values)
     try:
-        found = outlook(FollowedLog(Path(log)).look(), plan, (), utc_now())
+        state = outlook(FollowedLog(Path(log)).look(), plan, (), utc_now())
     except NothingYet as nothing:
         return {"nothing_yet": str(nothing)}
     except (LogRefused, CannotWatch) as error:
         raise BadParameters({"log": [str(error)]}) from None
-    return short_answer(found, "costcalc watch")
+    return short_answer(state, "costcalc watch")
 
 
 def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
@@ -121,8 +121,10 @@ def refreshed(service: Service, given: Mapping[str, Any], database: str | None) 
         report = refresh.refresh(named, Store(database), os.environ, utc_now(), lambda _: None)
     except (refresh.UnknownSource, StoreError) as error:
         raise Refused(400, str(error)) from None
-    told = {one.name: one.error or one.missing or f"{len(one.offers)} rates" for one in report.results}
-    return {"sources": told, "all_well": report.exit_code == 0}
+    sources = {
+        result.name: result.error or result.missing or f"{len(result.offers)} rates" for result in report.results
+    }
+    return {"sources": sources, "all_well": report.exit_code == 0}
 
 
 def _texts(given: Mapping[str, Any]) -> dict[str, list[str]]:

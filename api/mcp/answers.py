@@ -28,8 +28,8 @@ MOST = 12_000
 def short_answer(document: object, address: str) -> Json:
     """A document as plain values, its estimates cut to KEPT, no longer than MOST. `whole_answer` is the address of all of it."""
     whole = _short(json.loads(to_json(document)))
-    told = {"whole_answer": address, **whole}
-    return fitting({**{key: told[key] for key in FIRST if key in told}, **told})
+    answer = {"whole_answer": address, **whole}
+    return fitting({**{key: answer[key] for key in FIRST if key in answer}, **answer})
 
 
 def fitting(answer: Json) -> Json:

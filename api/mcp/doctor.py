@@ -42,9 +42,9 @@ class Diagnosis:
 def diagnosis(service: Service) -> Diagnosis:
     """Looks at prices, store, sources, evidence and extras; asks no price source."""
     run = sum(not recipe.is_interpolated for recipe in service.evidence.recipes)
-    known = f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds"
-    findings = (*_prices(service), Finding("evidence", "well", known), _extras())
-    return Diagnosis(all(one.state != "wrong" for one in findings), __version__, findings)
+    evidence = f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds"
+    findings = (*_prices(service), Finding("evidence", "well", evidence), _extras())
+    return Diagnosis(all(finding.state != "wrong" for finding in findings), __version__, findings)
 
 
 def _prices(service: Service) -> Iterator[Finding]:
@@ -60,8 +60,8 @@ def _prices(service: Service) -> Iterator[Finding]:
         remedy = "costcalc prices refresh" if gap.source == ANY_SOURCE else f"costcalc prices try {gap.source}"
         yield Finding("price source", "worth knowing", f"{gap.source}: {gap.reason}", remedy)
     for source, count in Counter(service.prices.quarantined()).items():
-        found = f"{many(count, 'odd rate')} of {source} left out"
-        yield Finding("quarantine", "worth knowing", found, f"costcalc prices release {source}")
+        text = f"{many(count, 'odd rate')} of {source} left out"
+        yield Finding("quarantine", "worth knowing", text, f"costcalc prices release {source}")
 
 
 def _age(service: Service, catalogue: Catalogue) -> Finding:
@@ -70,10 +70,10 @@ def _age(service: Service, catalogue: Catalogue) -> Finding:
         return Finding("prices", "wrong", "the snapshot has no current rate", "costcalc prices refresh")
     oldest = sorted(fresh.by_provider.items(), key=lambda pair: -pair[1])
     by_provider = ", ".join(f"{provider} {days:.0f}" for provider, days in oldest)
-    found = f"the rates are {fresh.median_age_days:.0f} days old in the median; by provider: {by_provider}"
+    text = f"the rates are {fresh.median_age_days:.0f} days old in the median; by provider: {by_provider}"
     if fresh.median_age_days > OLD_DAYS:
-        return Finding("prices", "worth knowing", found, "costcalc prices refresh")
-    return Finding("prices", "well", found)
+        return Finding("prices", "worth knowing", text, "costcalc prices refresh")
+    return Finding("prices", "well", text)
 
 
 def _extras() -> Finding:

@@ -71,9 +71,9 @@ def server_of(desk: Desk) -> Server[Any]:
         listed = [types.Resource(uri=each.uri, name=each.name, description=each.meaning) for each in RESOURCES]
         return types.ListResourcesResult(resources=listed)
 
-    async def read_resource(_: object, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = next((each.text() for each in RESOURCES if each.uri == str(asked.uri)), NO_RESOURCE)
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=asked.uri, text=text)])
+    async def read_resource(_: object, request: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        text = next((each.text() for each in RESOURCES if each.uri == str(request.uri)), NO_RESOURCE)
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=request.uri, text=text)])
 
     return Server(
         "costcalc",
@@ -89,10 +89,10 @@ def server_of(desk: Desk) -> Server[Any]:
 def answered(desk: Desk, name: str, given: dict[str, Any]) -> types.CallToolResult:
     """What a tool answers; a question that cannot be answered as an error that says what to write instead."""
     try:
-        found = desk.answer(name, given)
+        answer = desk.answer(name, given)
     except Refused as error:
         return types.CallToolResult(content=[_text(json.dumps({"error": error.detail}))], is_error=True)
-    return types.CallToolResult(content=[_text(json.dumps(found, ensure_ascii=False))])
+    return types.CallToolResult(content=[_text(json.dumps(answer, ensure_ascii=False))])
 
 
 def _tool(each: Tool | Action) -> types.Tool:

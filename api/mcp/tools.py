@@ -51,15 +51,15 @@ class TrainableDocument:
 
 def trainable(service: Service, _: Catalogue, values: Values) -> TrainableDocument:
     """The requested model, else all models whose training length is published."""
-    asked = values["model"].name if "model" in values else None
+    name = values["model"].name if "model" in values else None
     recipes_of = service.evidence.recipes_of
     every = (
-        one
-        for one in ModelsReport(service.evidence, None).rows()
-        if one.best_top1
-        and (one.model == asked if asked else not all(each.epochs_width for each in recipes_of(one.model)))
+        row
+        for row in ModelsReport(service.evidence, None).rows()
+        if row.best_top1
+        and (row.model == name if name else not all(each.epochs_width for each in recipes_of(row.model)))
     )
-    return TrainableDocument(HOW, {one.model: round(one.best_top1 or 0.0, 3) for one in every})
+    return TrainableDocument(HOW, {row.model: round(row.best_top1 or 0.0, 3) for row in every})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def recipes(service: Service, _: Catalogue, values: Values) -> RecipesDocument:
         raise BadParameters({"model": ["missing: write a model, such as resnet50"]})
     model = values["model"].name
     run = [recipe for recipe in service.evidence.recipes_of(model) if not recipe.is_interpolated]
-    found = sorted(map(_summary, run), key=lambda one: (-(one.best_top1 or 0), one.recipe))
-    return RecipesDocument(model, tuple(found))
+    rows = sorted(map(_summary, run), key=lambda row: (-(row.best_top1 or 0), row.recipe))
+    return RecipesDocument(model, tuple(rows))
 
 
 def _summary(recipe: Recipe) -> RecipeSummary:
@@ -146,8 +146,8 @@ class Tool:
 
 
 def _of_register(question: Question, tool: questions.Tool) -> Tool:
-    def document(*asked: Any) -> object:
-        return question.answer(*asked).document()
+    def document(*arguments: Any) -> object:
+        return question.answer(*arguments).document()
 
     return Tool(tool.name or question.name, tool.meaning, question.path, question.schema, document, tool.rows)
 
@@ -179,9 +179,9 @@ def input_schema(schema: Schema, names: Iterable[str]) -> Json:
 def described(field: Parameter) -> Json:
     """The type of a parameter and as much of its meaning as fits a line; lists of values take any form."""
     meaning = field.meaning.partition(";")[0][:LONGEST]
-    told = meaning if field.example is None else f"{meaning}, e.g. {field.example}"
+    text = meaning if field.example is None else f"{meaning}, e.g. {field.example}"
     kind = {"type": "number"} if isinstance(field, Number) and not field.listed else {}
-    return {**kind, "description": told}
+    return {**kind, "description": text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,26 +92,26 @@ def share(text: str) -> Decimal | None:
 
 def money(text: str) -> Money | None:
     """An amount with or without its currency. Nobody writes three decimals of a currency: 1.200 € is grouped."""
-    found = re.fullmatch(MONEY, text.strip(), re.IGNORECASE | re.ASCII)
-    if found is None:
+    match = re.fullmatch(MONEY, text.strip(), re.IGNORECASE | re.ASCII)
+    if match is None:
         return None
-    codes = {CODE_OF[sign.casefold()] for sign in found.group("before", "after") if sign}
-    grouped = codes and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", found["amount"], re.ASCII)
-    amount = Decimal(found["amount"].replace(".", "")) if grouped else number(found["amount"])
+    codes = {CODE_OF[sign.casefold()] for sign in match.group("before", "after") if sign}
+    grouped = codes and re.fullmatch(r"[1-9]\d{0,2}(\.\d{3})+", match["amount"], re.ASCII)
+    amount = Decimal(match["amount"].replace(".", "")) if grouped else number(match["amount"])
     if amount is None or len(codes) > 1:
         return None
-    return Money(amount * _SCALES[(found["scale"] or "").casefold()], next(iter(codes), None))
+    return Money(amount * _SCALES[(match["scale"] or "").casefold()], next(iter(codes), None))
 
 
 def hours(text: str) -> Decimal | None:
     """A length of time in hours: 2 days, 90min, half a day, a week."""
-    found = re.fullmatch(SPAN, text.strip(), re.IGNORECASE | re.ASCII)
-    if found is None:
+    match = re.fullmatch(SPAN, text.strip(), re.IGNORECASE | re.ASCII)
+    if match is None:
         return None
-    count = HALF.get(found["half"].casefold()) if found["half"] else number(found["count"]) if found["count"] else None
+    count = HALF.get(match["half"].casefold()) if match["half"] else number(match["count"]) if match["count"] else None
     if count is None:
-        count = Decimal(COUNTS[found["word"].casefold()])
-    return count * _HOURS[found["unit"][0].casefold()]
+        count = Decimal(COUNTS[match["word"].casefold()])
+    return count * _HOURS[match["unit"][0].casefold()]
 
 
 def plain(amount: Decimal) -> str:
@@ -123,10 +123,10 @@ def day(text: str, first: bool = False) -> date | None:
     """The day that a date means: 2018-04-26, 26.04.2018 (day first), 26 April 2018; of a month (2018-04) or a year its last day,
     or its first."""
     for form in DATES:
-        found = form.fullmatch(text.strip())
-        if found is None:
+        match = form.fullmatch(text.strip())
+        if match is None:
             continue
-        parts: dict[str, str] = {"name": "", "month": "", "day": "", **found.groupdict(default="")}
+        parts: dict[str, str] = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
         month = MONTHS[parts["name"].casefold()] if parts["name"] else int(parts["month"] or (1 if first else 12))
         try:
             year = int(parts["year"])

@@ -124,10 +124,10 @@ class Choice(Parameter):
         self._spellings = Spellings([*((choice, choice) for choice in self.choices), *others])
 
     def parse(self, text: str) -> Any:
-        found = self._spellings.find(text)
-        if len(found) != 1:
+        places = self._spellings.find(text)
+        if len(places) != 1:
             raise ValidationError(unknown("value", text, self.choices, f"write {either(self.choices)}"))
-        return self.choices[found[0]]
+        return self.choices[places[0]]
 
     def schema(self) -> JsonSchema:
         return {"anyOf": [{"type": "string", "enum": list(self.choices)}, {"type": "string"}]}
@@ -304,9 +304,9 @@ class Terms(Parameter):
     listed = True
 
     def parse(self, text: str) -> str:
-        known = term(text) or ""
-        if known in TERMS or (known.endswith("d") and 0 < int(known[:-1]) <= 3660):
-            return known
+        length = term(text) or ""
+        if length in TERMS or (length.endswith("d") and 0 < int(length[:-1]) <= 3660):
+            return length
         raise ValidationError(f"unknown term {clip(text)}: write {', '.join(TERMS)} or a number of days such as 14d")
 
 
@@ -351,12 +351,12 @@ class OwnSpeeds(Parameter):
     listed = True
 
     def parse(self, text: str) -> OwnSpeed:
-        found = _OWN_SPEED.fullmatch(text)
-        if not found:
+        match = _OWN_SPEED.fullmatch(text)
+        if not match:
             raise ValidationError(
                 f"must be images per second @ count x accelerator, such as {self.example}; got {clip(text)}"
             )
-        speed, count, accelerator = (part.strip() for part in found.groups())
+        speed, count, accelerator = (part.strip() for part in match.groups())
         images_per_second = Number(float, 0, 10**9, self.meaning, open_low=True, example=self.example).parse(speed)
         return OwnSpeed(images_per_second, Number(int, 1, 1024, self.meaning).parse(count), accelerator)
 

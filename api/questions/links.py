@@ -73,14 +73,14 @@ def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
 def asked_by(name: str, value: Any) -> Any:
     """The words by which a question names this value."""
     if isinstance(value, Meant):
-        return value.asked
+        return value.words
     return tuple(ALONE.get(each, each) for each in value) if name == "accelerator" else value
 
 
 def text_of(value: object) -> str:
     """A parameter's value as it is written into a query string."""
     if isinstance(value, Meant):
-        value = value.asked
+        value = value.words
     if isinstance(value, tuple):
         return ",".join(text_of(item) for item in value)
     if isinstance(value, (Discount, OwnRate)):

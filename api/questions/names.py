@@ -114,7 +114,7 @@ class Known(Struct, frozen=True, dict=True):
     def word(self, kind: str, text: str) -> str | None:
         """The word by which a question asks for what the text names: a family of accelerators, or one name; None of any other."""
         if kind == "accelerator" and (every := self._family(text)):
-            return every.asked[0]
+            return every.words[0]
         names = self.find(kind, text)
         return ALONE.get(names[0], names[0]) if len(names) == 1 else None
 

@@ -29,9 +29,9 @@ def parse(
             errors[name if len(name) <= 60 else f"{name[:60]}..."] = [
                 guesses.unknown_parameter("parameter", name, schema.fields, "see /docs for all of them")
             ]
-    known = {name: values for name, values in given.items() if name in schema.fields and values}
-    values, found = _load(schema, known, optional)
-    return values, {**errors, **found, **_unknown_currency(values)}
+    texts = {name: values for name, values in given.items() if name in schema.fields and values}
+    values, wrong = _load(schema, texts, optional)
+    return values, {**errors, **wrong, **_unknown_currency(values)}
 
 
 def as_texts(value: object) -> list[str]:
@@ -45,13 +45,13 @@ def as_texts(value: object) -> list[str]:
     return [str(value.value if isinstance(value, Enum) else value)]
 
 
-def _load(schema: Schema, known: dict[str, list[str]], optional: tuple[str, ...]) -> tuple[dict[str, Any], Errors]:
+def _load(schema: Schema, texts: dict[str, list[str]], optional: tuple[str, ...]) -> tuple[dict[str, Any], Errors]:
     try:
-        return schema.load(known, partial=optional), {}
+        return schema.load(texts, partial=optional), {}
     except ValidationError as error:
         valid: Any = error.valid_data
         messages: Any = error.messages
-        return dict(valid or {}), {name: _told(schema, name, told) for name, told in messages.items()}
+        return dict(valid or {}), {name: _told(schema, name, lines) for name, lines in messages.items()}
 
 
 def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:

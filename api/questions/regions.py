@@ -29,29 +29,31 @@ def located(query: EstimateQuery, catalogue: Catalogue, as_of: datetime, sources
     wanted = places().of(query.region, query.provider) or places().of(query.region)
     if not wanted:
         return Located(query)
-    providers = query.provider or tuple(dict.fromkeys(one.provider for one in wanted))
+    providers = query.provider or tuple(dict.fromkeys(region.provider for region in wanted))
     priced = _priced(catalogue, as_of, query.max_price_age, providers)
-    everywhere = {one.provider for one in wanted} & {name for name, code in priced if code == ANY_REGION}
-    having = [one for one in places().regions if (one.provider, one.code) in priced]
-    there = everywhere | {one.provider for one in having if one.code in query.region}
-    lacking = tuple(name for name in providers if name not in there and any(one.provider == name for one in wanted))
-    asked = query.region.asked if isinstance(query.region, Meant) else query.region
-    place = either(_shown(word, wanted) for word in asked)
+    everywhere = {region.provider for region in wanted} & {name for name, code in priced if code == ANY_REGION}
+    having = [region for region in places().regions if (region.provider, region.code) in priced]
+    there = everywhere | {region.provider for region in having if region.code in query.region}
+    lacking = tuple(
+        name for name in providers if name not in there and any(region.provider == name for region in wanted)
+    )
+    words = query.region.words if isinstance(query.region, Meant) else query.region
+    place = either(_shown(word, wanted) for word in words)
     refresh = [name for name in lacking if name in sources]
     reads = f"; `costcalc prices refresh {' '.join(refresh)}` reads them" if refresh else ""
     if everywhere:
         alike = (f"{name}:{ANY_REGION}" for name in sorted(everywhere))
-        query = replace(query, region=Meant([*query.region, *alike], asked))
+        query = replace(query, region=Meant([*query.region, *alike], words))
     missing = (
         f"No rate of {either(provider(code).name for code in (lacking or providers))} in {place} is stored{reads}."
     )
     if there or _has_others(catalogue, query, as_of):
         return Located(query, (missing,) if lacking and query.provider else ())
-    near = nearest(wanted, [one for one in having if one.kind == "region"])  # zones of one hold few machines
+    near = nearest(wanted, [region for region in having if region.kind == "region"])  # zones of one hold few machines
     if near is None:
         return Located(query, (missing,))
-    told = f"{missing} The nearest with rates is {near}."
-    return Located(replace(query, region=Meant([near.code], asked)), (told,))
+    note = f"{missing} The nearest with rates is {near}."
+    return Located(replace(query, region=Meant([near.code], words)), (note,))
 
 
 def _priced(catalogue: Catalogue, as_of: datetime, days: int, providers: tuple[str, ...]) -> set[tuple[str, str]]:
@@ -71,5 +73,5 @@ def _has_others(catalogue: Catalogue, query: EstimateQuery, as_of: datetime) -> 
 
 def _shown(word: str, regions: Collection[Region]) -> str:
     """A region's code with its city; a place's name as it is written."""
-    named = next((str(one) for one in regions if one.code == word), None)
+    named = next((str(region) for region in regions if region.code == word), None)
     return named or (word.upper() if len(word) <= 3 else word.title())

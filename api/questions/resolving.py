@@ -63,9 +63,9 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
 def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
     """`8x H100` among the accelerators is their number too."""
     parts = [_counted_first(part) for text in values["accelerator"] for part in between_commas(text)]
-    found = [COUNTED.match(part) for part in parts]
-    counts = {int(each[1]) for each in found if each} | {values[name] for name in ("accelerators",) if name in values}
-    if not any(found):
+    matches = [COUNTED.match(part) for part in parts]
+    counts = {int(each[1]) for each in matches if each} | {values[name] for name in ("accelerators",) if name in values}
+    if not any(matches):
         return {}
     if len(counts) > 1:
         errors["accelerators"] = [f"{' and '.join(map(str, sorted(counts)))} are asked for: write one number"]
@@ -75,22 +75,22 @@ def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
 
 def _counted_first(part: str) -> str:
     """`8x H100` where somebody wrote `H100 x8`."""
-    found = COUNTED_AFTER.fullmatch(part)
-    return f"{found[2]}x {found[1]}" if found else part
+    match = COUNTED_AFTER.fullmatch(part)
+    return f"{match[2]}x {match[1]}" if match else part
 
 
 def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[Meant, list[str]]:
-    found, errors = [], []
+    resolved, errors = [], []
     for part in (part for text in texts for part in names.parts(kind, text)):
         try:
-            found.append(names.resolve(kind, part, guesses))
+            resolved.append(names.resolve(kind, part, guesses))
         except LookupError as error:
             errors.append(str(error))
-    return Meant(chain(*found), chain(*(each.asked for each in found))), errors
+    return Meant(chain(*resolved), chain(*(each.words for each in resolved))), errors
 
 
 def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
-    found: dict[OwnMachine, None] = {}
+    machines: dict[OwnMachine, None] = {}
     errors: list[str] = []
     for part in between_commas(*texts):
         count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
@@ -98,10 +98,10 @@ def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple
             text = count or "1"
             if not 0 < int(text) <= MOST_OWN:
                 raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
-            found[OwnMachine(int(text), _own_name(name, names, guesses))] = None
+            machines[OwnMachine(int(text), _own_name(name, names, guesses))] = None
         except LookupError as error:
             errors.append(str(error))
-    return tuple(found), errors
+    return tuple(machines), errors
 
 
 def _own_name(text: str, names: Known, guesses: Guesses) -> str:
@@ -111,22 +111,22 @@ def _own_name(text: str, names: Known, guesses: Guesses) -> str:
     return names.accelerator_named(text, guesses)
 
 
-def _own_speeds(speeds: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> tuple[tuple[OwnSpeed, ...], list[str]]:
-    found: list[OwnSpeed] = []
+def _own_speeds(measured: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> tuple[tuple[OwnSpeed, ...], list[str]]:
+    speeds: list[OwnSpeed] = []
     errors: list[str] = []
-    for speed in speeds:
+    for speed in measured:
         try:
-            found.append(replace(speed, accelerator=names.accelerator_named(speed.accelerator, guesses)))
+            speeds.append(replace(speed, accelerator=names.accelerator_named(speed.accelerator, guesses)))
         except LookupError as error:
             errors.append(str(error))
-    return tuple(found), errors
+    return tuple(speeds), errors
 
 
 def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
     provider, _, rest = (part.strip() for part in text.partition(":"))
     if provider.casefold() == "own" and rest:
-        found, faults = _own_machines([rest], names, guesses)
-        own = found[0] if found else None
+        machines, faults = _own_machines([rest], names, guesses)
+        own = machines[0] if machines else None
         return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
     try:
         return _rented(text, names, guesses), []
@@ -140,11 +140,11 @@ def _rented(text: str, names: Known, guesses: Guesses) -> Side:
     provider, instance_type, more = _machine([part.strip() for part in text.split(":")], text, names, guesses)
     nodes, purchase = 1, PurchaseOption.ON_DEMAND
     for word in more:
-        found = WAYS.find(word)
+        ways = WAYS.find(word)
         if word.isascii() and word.isdigit() and 0 < int(word) <= MOST_NODES:
             nodes = int(word)
-        elif found:
-            purchase = PurchaseOption(found[0])
+        elif ways:
+            purchase = PurchaseOption(ways[0])
         else:
             raise LookupError(f"{clip(word)} is neither a number of machines nor a way to buy them, such as 2 or spot")
     return Side(text, provider, instance_type, nodes, purchase)
@@ -169,14 +169,14 @@ def _machine(parts: list[str], text: str, names: Known, guesses: Guesses) -> tup
     return provider, kind, parts[2:]
 
 
-def _discounts(discounts: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
-    found: list[Discount] = []
+def _discounts(asked_for: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
+    discounts: list[Discount] = []
     errors: list[str] = []
-    for discount in discounts:
+    for discount in asked_for:
         if discount.provider is None:
-            found.append(discount)
+            discounts.append(discount)
             continue
         providers, wrong = _each("provider", [discount.provider], names, guesses)
-        found.extend(Discount(discount.fraction, provider) for provider in providers)
+        discounts.extend(Discount(discount.fraction, provider) for provider in providers)
         errors.extend(wrong)
-    return tuple(found), errors
+    return tuple(discounts), errors

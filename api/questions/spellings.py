@@ -74,14 +74,14 @@ ALONE = {"V100": "V100-16GB", "H100": "H100-SXM"}
 
 
 class Meant(tuple[str, ...]):
-    """The names that a filter allows; `asked` are the words that they were asked by, which links repeat."""
+    """The names that a filter allows; `words` are those that they were asked by, which links repeat."""
 
-    asked: tuple[str, ...]
+    words: tuple[str, ...]
 
-    def __new__(cls, names: Iterable[str] = (), asked: Iterable[str] = ()) -> Meant:
+    def __new__(cls, names: Iterable[str] = (), words: Iterable[str] = ()) -> Meant:
         """Each name and each word once."""
         meant = super().__new__(cls, dict.fromkeys(names))
-        meant.asked = tuple(dict.fromkeys(asked))
+        meant.words = tuple(dict.fromkeys(words))
         return meant
 
 
@@ -126,10 +126,10 @@ def family(text: str, accelerators: Iterable[str]) -> list[str]:
 
 def term(text: str) -> str | None:
     """A length of time as terms are written: `3 years`, `3yr` and `36 months` are `3y`. None where it is none."""
-    found = _TERM.fullmatch(text.strip())
-    if found is None:
+    match = _TERM.fullmatch(text.strip())
+    if match is None:
         return None
-    word, unit = found[1].lower(), found[2].lower()
+    word, unit = match[1].lower(), match[2].lower()
     number = _NUMBERS.get(word) or int(word)
     if unit.startswith("d"):
         return f"{number}d"

@@ -123,11 +123,11 @@ class TaskSubject(Struct, frozen=True):
             return usual
         if len(texts) > 1:
             raise ValidationError(f"give it once: {self.task.name} has {value_in_words(self.task.metric, usual)}")
-        asked: float = VALUE.parse(texts[0])
-        known = {target for _, target in qualities(self.task)}
-        shifted = (asked / 100, asked * 100)
-        meant = (each for each in known for one in shifted if abs(each - one) < 1e-9)
-        return asked if asked in known else next(meant, asked)
+        target: float = VALUE.parse(texts[0])
+        targets = {target for _, target in qualities(self.task)}
+        shifted = (target / 100, target * 100)
+        meant = (each for each in targets for other in shifted if abs(each - other) < 1e-9)
+        return target if target in targets else next(meant, target)
 
 
 class DescribedSubject(Struct, frozen=True):
@@ -152,17 +152,17 @@ class DescribedSubject(Struct, frozen=True):
         if "epochs" not in values:
             wrong["epochs"] = ["missing: how many epochs does your training take? Add epochs=90"]
         sizes = [name for name in SIZES if name in values]
-        found: Values = {"recipes": "best"}
+        settled: Values = {"recipes": "best"}
         if squeeze(values.get("model", "")) == ANY:
             wrong |= self._unknown_speed(values, sizes)
-            found["model"] = ANY_NETWORK
+            settled["model"] = ANY_NETWORK
         else:
             wrong |= {name: ["this describes an unnamed network: leave it out, or write model=any"] for name in sizes}
         if "target" not in values:
-            found |= {"target": values.get("epochs", 1.0), "metric": EPOCHS}
+            settled |= {"target": values.get("epochs", 1.0), "metric": EPOCHS}
         if values.get("samples_per_epoch", IMAGES_PER_EPOCH) != IMAGES_PER_EPOCH:
-            found["dataset"] = OWN_DATA_SET
-        return values | found, wrong | errors
+            settled["dataset"] = OWN_DATA_SET
+        return values | settled, wrong | errors
 
     def _unknown_speed(self, values: Values, sizes: list[str]) -> Errors:
         if "target" in values:
@@ -202,11 +202,15 @@ class ImageNetSubject(Struct, frozen=True):
         if self.usual and isinstance(values.get("model"), str):
             model, metric = self.evidence.find_model(values["model"]), values.get("metric", Metric.TOP1)
             named, moment = values.get("recipe", ()), values.get("as_of")
-            known = self.evidence.known_on(moment.date()) if moment else self.evidence
-            recipes = [one for one in known.recipes_of(model.name) if not named or one.is_named(named)] if model else []
-            found = usual_target(recipes, ordinary_groups(recipes, self.evidence.usual_scripts[0]), metric)
-            if found:
-                values = values | {"target": found.accuracy, "target_of": found.recipe}
+            evidence = self.evidence.known_on(moment.date()) if moment else self.evidence
+            recipes = (
+                [recipe for recipe in evidence.recipes_of(model.name) if not named or recipe.is_named(named)]
+                if model
+                else []
+            )
+            usual = usual_target(recipes, ordinary_groups(recipes, self.evidence.usual_scripts[0]), metric)
+            if usual:
+                values = values | {"target": usual.accuracy, "target_of": usual.recipe}
             elif model:
                 errors = errors | {"target": [NO_TRAINING]}
         return values, errors | _not_described(schema, values)

@@ -66,31 +66,31 @@ def squeeze(text: str) -> str:
     return re.sub(r"[\s\-_.]", "", text.casefold())
 
 
-def nearest(text: str, known: Iterable[str], most: int = 3, least_alike: int = LEAST_ALIKE) -> list[str]:
+def nearest(text: str, names: Iterable[str], most: int = 3, least_alike: int = LEAST_ALIKE) -> list[str]:
     """Known names that look like the text, best first; empty when none does or the text is too long to be a slip."""
     if len(text) > LONGEST_GUESS:
         return []
     from rapidfuzz import fuzz, process  # only who mistypes waits for its import
 
     by_form: dict[str, str] = {}
-    for name in known:
+    for name in names:
         by_form.setdefault(squeeze(name), name)
     wanted = squeeze(text)
     starts = sorted(
         (form for form in by_form if wanted and form.startswith(wanted)), key=lambda form: (len(form), form)
     )[:most]
     close = process.extract(wanted, sorted(by_form), scorer=fuzz.ratio, limit=most, score_cutoff=least_alike)
-    found = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
-    return list(dict.fromkeys([*found, *(by_form[form] for form, _, _ in close)]))[:most]
+    similar = [by_form[form] for form in starts] + _of_other_number(text, by_form.values())
+    return list(dict.fromkeys([*similar, *(by_form[form] for form, _, _ in close)]))[:most]
 
 
-def _of_other_number(text: str, known: Iterable[str]) -> list[str]:
+def _of_other_number(text: str, names: Iterable[str]) -> list[str]:
     """Known names that differ from the text in their last number alone, the nearest number first."""
     wanted = _NUMBERED.fullmatch(text.casefold())
     if wanted is None:
         return []
-    split = ((name, _NUMBERED.fullmatch(name.casefold())) for name in known)
-    same = {name: int(found[2]) for name, found in split if found and found.group(1, 3) == wanted.group(1, 3)}
+    split = ((name, _NUMBERED.fullmatch(name.casefold())) for name in names)
+    same = {name: int(match[2]) for name, match in split if match and match.group(1, 3) == wanted.group(1, 3)}
     return sorted(sorted(same), key=lambda name: abs(same[name] - int(wanted[2])))
 
 
@@ -116,16 +116,15 @@ class Guesses:
         self._messages: dict[tuple[str, str], str] = {}
 
     def unknown(
-        self, what: str, text: str, known: Iterable[str], where: str, instead: Mapping[str, str] | None = None
+        self, what: str, text: str, names: Iterable[str], where: str, instead: Mapping[str, str] | None = None
     ) -> str:
         """Says that a name is unknown and which known ones come nearest, or else where to find them all.
 
         `instead` has a better name to suggest for some of the known ones.
         """
         if (what, text) not in self._messages:
-            found = self.nearest(text, known)
-            names = list(dict.fromkeys((instead or {}).get(name, name) for name in found))
-            hint = f"did you mean {either(names)}?" if names else where
+            near = list(dict.fromkeys((instead or {}).get(name, name) for name in self.nearest(text, names)))
+            hint = f"did you mean {either(near)}?" if near else where
             self._messages[what, text] = f"unknown {what} {clip(text)}: {hint}"
         return self._messages[what, text]
 
@@ -137,12 +136,12 @@ class Guesses:
         meant = [field for field in named if field in fields]
         return f"unknown {what} {clip(name)}: " + (f"did you mean {either(meant)}?" if meant else where)
 
-    def nearest(self, text: str, known: Iterable[str]) -> list[str]:
+    def nearest(self, text: str, names: Iterable[str]) -> list[str]:
         """The nearest known names; none once enough has been looked for."""
         self._searches -= 1
-        return nearest(text, known) if self._searches >= 0 else []
+        return nearest(text, names) if self._searches >= 0 else []
 
 
-def unknown(what: str, text: str, known: Iterable[str], where: str) -> str:
+def unknown(what: str, text: str, names: Iterable[str], where: str) -> str:
     """The message about a single unknown name."""
-    return Guesses().unknown(what, text, known, where)
+    return Guesses().unknown(what, text, names, where)

@@ -72,4 +72,4 @@ def dashed(name: str) -> str:
 
 def as_options(text: str) -> str:
     """The text with parameters as options and paths as commands: `max_price_age=900` becomes `--max-price-age=900`."""
-    return PATH.sub(r"`costcalc \1`", PARAMETER.sub(lambda found: f"--{dashed(found[1])}=", text))
+    return PATH.sub(r"`costcalc \1`", PARAMETER.sub(lambda match: f"--{dashed(match[1])}=", text))

@@ -130,36 +130,36 @@ class AccuracyReport(OfQuery):
         least = self._ask(self._least)
         limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
         accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
-        found = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
+        answer = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
         confirmed = () if accuracy is None else tuple(self._confirmed(accuracy))
         return filled(
             AccuracyDocument,
-            found,
+            answer,
             accuracy=accuracy,
-            message=self._nothing(least) if accuracy is None else self._something(accuracy, found, confirmed),
+            message=self._nothing(least) if accuracy is None else self._something(accuracy, answer, confirmed),
             budget=self.query.max_cost,
             max_hours=self.query.max_hours,
-            query=AccuracyQuery.of(with_moment(found.query, found.prices.as_of), accuracy),
-            estimates=found.estimates if accuracy is not None else (),
+            query=AccuracyQuery.of(with_moment(answer.query, answer.prices.as_of), accuracy),
+            estimates=answer.estimates if accuracy is not None else (),
             less=tuple(self._less(accuracy)) if accuracy is not None else (),
             confirmed=confirmed,
         )
 
     def ladder(self) -> tuple[Estimate, ...]:
         """The cheapest estimate of each of some accuracies, from far below the highest that is known up to it."""
-        known = self._ask(self._least).best_reached
-        if known is None:
+        best = self._ask(self._least).best_reached
+        if best is None:
             return ()
-        targets = self.own[:: -(-len(self.own) // RUNGS)] if self.own else self._rungs(known)
-        asked = (self._ask(target, sort="cost") for target in targets)
-        return tuple(estimate for answer in asked for estimate in answer.estimates)
+        targets = self.own[:: -(-len(self.own) // RUNGS)] if self.own else self._rungs(best)
+        answers = (self._ask(target, sort="cost") for target in targets)
+        return tuple(estimate for answer in answers for estimate in answer.estimates)
 
     @property
     def _least(self) -> float:
         return self.own[0] if self.own else LEAST
 
-    def _rungs(self, known: BestReached) -> Iterator[float]:
-        targets = (round(known.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
+    def _rungs(self, best: BestReached) -> Iterator[float]:
+        targets = (round(best.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
         return (target for target in targets if target >= LEAST)
 
     def _ask(self, target: float, **changes: Any) -> Answer:
@@ -178,16 +178,16 @@ class AccuracyReport(OfQuery):
         passed = self.own.index(accuracy)
         return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
 
-    def _something(self, accuracy: float, found: Answer, confirmed: Sequence[Estimate]) -> str:
-        told = self._told(accuracy, found.estimates[0])
+    def _something(self, accuracy: float, answer: Answer, confirmed: Sequence[Estimate]) -> str:
+        sentence = self._told(accuracy, answer.estimates[0])
         if confirmed and confirmed[0].target != accuracy:
             sure = self._told(confirmed[0].target, confirmed[0])
-            told = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {told}"
+            sentence = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {sentence}"
         if self.own:
-            return f"{told} Your run reached no better value." if accuracy == self.own[-1] else told
+            return f"{sentence} Your run reached no better value." if accuracy == self.own[-1] else sentence
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
-            return told
-        return f"{told} No known recipe reaches a higher accuracy with the required confidence, at any price."
+            return sentence
+        return f"{sentence} No known recipe reaches a higher accuracy with the required confidence, at any price."
 
     def _told(self, accuracy: float, best: Estimate) -> str:
         value = value_in_words(self.query.metric, float(f"{accuracy:.6g}")) if self.own else f"{accuracy:.4f}"
@@ -200,15 +200,15 @@ class AccuracyReport(OfQuery):
         sure = highest(self._picks_fit, accuracy) if self._ask(accuracy).missed and not self.own else accuracy
         hours = 0.0
         for target in (sure, *self._below(sure)) if sure is not None else ():
-            found = self._ask(target)
-            for pick in () if found.missed else found.picks[:1]:
+            answer = self._ask(target)
+            for pick in () if answer.missed else answer.picks[:1]:
                 if pick.estimate.hours != hours:
                     yield pick.estimate
                 hours = pick.estimate.hours
 
     def _picks_fit(self, target: float) -> bool:
-        found = self._ask(target)
-        return bool(found.picks) and not found.missed
+        answer = self._ask(target)
+        return bool(answer.picks) and not answer.missed
 
     def _nothing(self, nothing: Answer) -> str:
         """Why nothing fits, and the smallest limit that would."""
@@ -219,13 +219,13 @@ class AccuracyReport(OfQuery):
             hours = Decimal(repr(estimate.hours))
             cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
             least = f"{cost.quantize(CENT, ROUND_CEILING):f} {estimate.currency}"
-            told = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
-            return f"{told}: raise budget= to at least that."
+            text = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
+            return f"{text}: raise budget= to at least that."
         for estimate in self._ask(self._least, max_cost=None, max_hours=None, sort="time").estimates:
             hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
-        told = left_out(nothing)
-        return f"No estimate answers this question; {f'left out: {told}' if told else 'there are no offers'}."
+        text = left_out(nothing)
+        return f"No estimate answers this question; {f'left out: {text}' if text else 'there are no offers'}."
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost

@@ -27,10 +27,10 @@ class Advice(OfQuery):
     def answer(self) -> Answer:
         """The estimates and the verdict; where there are none or a few, with the changes of the question that bring more."""
         hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
-        found = hints.added(self.service.answered(self._asked))
-        missing = "" if found.count else nothing(found)
+        answer = hints.added(self.service.answered(self._asked))
+        missing = "" if answer.count else nothing(answer)
         return replace(
-            found, verdict=verdict(found, self.notes, missing, next_step(found, self.service.evidence.accelerators))
+            answer, verdict=verdict(answer, self.notes, missing, next_step(answer, self.service.evidence.accelerators))
         )
 
     @cached_property
@@ -47,8 +47,8 @@ class Advice(OfQuery):
 
     def _answer_instead(self, query: EstimateQuery) -> Answer:
         """The answer to a changed question, for which another region than for this one may stand in."""
-        asked = replace(query, region=self.query.region) if query.region else query
-        return self.service.answer(asked, self.catalogue)
+        instead = replace(query, region=self.query.region) if query.region else query
+        return self.service.answer(instead, self.catalogue)
 
     def _last_seen(self, query: EstimateQuery) -> datetime | None:
         now, wanted = self.service.clock(), OfferFilter.of(query)
@@ -57,8 +57,8 @@ class Advice(OfQuery):
     @property
     def nothing(self) -> str:
         """Why there is no estimate, and which changes of the question find some; empty where there is one."""
-        found = self.answer
-        return "" if found.count else " ".join([f"{nothing(found)}.", *(hint.sentence for hint in found.hints)])
+        answer = self.answer
+        return "" if answer.count else " ".join([f"{nothing(answer)}.", *(hint.sentence for hint in answer.hints)])
 
     @cached_property
     def glance(self) -> Glance:

@@ -92,11 +92,11 @@ class AskReport:
     def _answered(self, meant: Understanding) -> tuple[Understanding, CostReport | None, Layout]:
         try:
             if meant.lacks_only_network:
-                found = with_a_network(self.service, self.catalogue, meant)
+                named = with_a_network(self.service, self.catalogue, meant)
                 meant = (
-                    replace(found, asked=(*elsewhere(self.sentence, found.answered), *found.asked))
-                    if found.chosen
-                    else found
+                    replace(named, asked=(*elsewhere(self.sentence, named.answered), *named.asked))
+                    if named.chosen
+                    else named
                 )
             elif meant.several and {"model"} & {*meant.parameters, *meant.several[0]}:
                 meant = with_one_of(self.service, self.catalogue, meant)
@@ -104,9 +104,9 @@ class AskReport:
                 return meant, None, Layout()
             meant = self._with_own_price(meant)
             report, layout = self._report(meant)
-            told = with_a_target(meant, report)
-            if told is not meant:
-                meant, (report, layout) = told, self._report(told)
+            aimed = with_a_target(meant, report)
+            if aimed is not meant:
+                meant, (report, layout) = aimed, self._report(aimed)
             meant = with_its_month(with_its_energy(meant, report), report)
         except (BadParameters, NotFound) as refused:
             lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]

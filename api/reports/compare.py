@@ -103,27 +103,27 @@ class CompareReport(OfQuery):
 
     def _answer(self, name: str, side: Side) -> Answer:
         """Raises BadParameters where the machine cannot be had so, or does not train to the target."""
-        found = self.service.answer(asked_of(side, self.query), self.catalogue)
-        if not found.estimates:
-            raise BadParameters({name: [f"no estimate for {side.text}: left out are {left_out(found)}"]})
-        return found
+        answer = self.service.answer(asked_of(side, self.query), self.catalogue)
+        if not answer.estimates:
+            raise BadParameters({name: [f"no estimate for {side.text}: left out are {left_out(answer)}"]})
+        return answer
 
     def document(self) -> CompareDocument:
         """Both estimates, what they come to, and the verdict."""
         a, b = self._answers
         sides = _first(a), _first(b)
-        found = comparison(*sides)
-        owned = owned_machines([side for side in sides if side[0].provider == OWN], [found.a, found.b])
-        hourly, saved = found.break_even_hourly_rate, found.cost_per_hour_saved
+        compared = comparison(*sides)
+        owned = owned_machines([side for side in sides if side[0].provider == OWN], [compared.a, compared.b])
+        hourly, saved = compared.break_even_hourly_rate, compared.cost_per_hour_saved
         return filled(
             CompareDocument,
-            found,
+            compared,
             a,
             query=with_moment(self.query, a.prices.as_of),
             break_even_hourly_rate=float(round(hourly, 6)),
             cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
             owned=owned,
-            verdict=(*verdict(found), *map(pays, owned)),
+            verdict=(*verdict(compared), *map(pays, owned)),
         )
 
 
@@ -135,31 +135,32 @@ def compare_report(service: Service, catalogue: Catalogue, values: CompareValues
 
 def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:
     """The question limited to one of the two machines."""
-    asked = replace(query, nodes=side.nodes, purchase=(side.purchase,), limit=1)
+    limited = replace(query, nodes=side.nodes, purchase=(side.purchase,), limit=1)
     if side.own:
-        return replace(asked, provider=(OWN,), own=(side.own,))
-    return replace(asked, provider=(side.provider,), instance_type=(side.instance_type,))
+        return replace(limited, provider=(OWN,), own=(side.own,))
+    return replace(limited, provider=(side.provider,), instance_type=(side.instance_type,))
 
 
 def _first(answer: Answer) -> tuple[Estimate, Bill]:
     return answer.estimates[0], answer.bills[0]
 
 
-def verdict(found: Comparison) -> Iterator[str]:
+def verdict(compared: Comparison) -> Iterator[str]:
     """What a comparison says, in sentences."""
-    a, b, currency = found.a, found.b, found.a.currency
+    a, b, currency = compared.a, compared.b, compared.a.currency
     yield (
-        f"{_named('a', a)}; {_named('b', b)}: {found.cheaper} costs less, with a probability of {found.probability:.2f}."
+        f"{_named('a', a)}; {_named('b', b)}: {compared.cheaper} costs less, with a probability of {compared.probability:.2f}."
     )
-    if found.price_ratio is not None:
+    if compared.price_ratio is not None:
         yield (
-            f"b has {found.price_ratio:.2f} times the rate of a and is {found.speed_ratio:.2f} times as fast, with start-up and "
-            f"other overheads; they break even when b costs {found.break_even_hourly_rate:,.4f} {currency} an hour."
+            f"b has {compared.price_ratio:.2f} times the rate of a and is {compared.speed_ratio:.2f} times as fast, with "
+            f"start-up and other overheads; they break even when b costs {compared.break_even_hourly_rate:,.4f} "
+            f"{currency} an hour."
         )
-    yield SHARED.get(found.correlation, APART)
-    if found.cost_per_hour_saved is not None:
+    yield SHARED.get(compared.correlation, APART)
+    if compared.cost_per_hour_saved is not None:
         faster = "b" if b.calendar_hours < a.calendar_hours else "a"
-        worth = f"{found.cost_per_hour_saved:,.2f} {currency}"
+        worth = f"{compared.cost_per_hour_saved:,.2f} {currency}"
         yield f"{faster} finishes earlier, which pays if an hour of waiting is worth more than {worth}."
     yield f"Each hour left running costs {a.hourly_rate:,.2f} {currency} for a and {b.hourly_rate:,.2f} for b."
 

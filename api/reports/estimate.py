@@ -45,9 +45,9 @@ class EstimateReport(OfQuery):
 
     @property
     def recipe(self) -> Recipe | None:
-        evidence, found = self.service.evidence_for(self.query), self.estimate
-        known = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
-        return next((recipe for recipe in known if found and recipe.name == found.recipe), None)
+        evidence, estimate = self.service.evidence_for(self.query), self.estimate
+        recipes = (*evidence.recipes_of(self.query.model), *evidence.interpolated)
+        return next((recipe for recipe in recipes if estimate and recipe.name == estimate.recipe), None)
 
     @property
     def images_per_epoch(self) -> float:

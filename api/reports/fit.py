@@ -83,26 +83,26 @@ class FitReport:
 def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
     """The report that parsed parameters of `/fit` ask for. Raises NotFound for an unknown network."""
     as_of = values.get("as_of") or service.clock()
-    known = networks(service.evidence)
-    asked = FitQuestion(
-        models=tuple(_network(service, name, known) for name in between_commas(*values["model"]))
+    names = networks(service.evidence)
+    question = FitQuestion(
+        models=tuple(_network(service, name, names) for name in between_commas(*values["model"]))
         if "model" in values
-        else known,
+        else names,
         accelerators=values.get("accelerator") or tuple(service.evidence.accelerators),
         precision=values.get("precision", "16bit"),
         image_size=values.get("image_size"),
         day=as_of.astimezone(UTC).date(),
     )
-    found = fits(service.evidence, asked)
-    unfit = next((each for each in found if not each.fits), None) if "accelerator" in values else None
-    holds = nearest(service.evidence, asked, unfit) if unfit else None
-    return FitReport(as_of, found, page_of(values, MOST_FITS), holds, "accelerator" in values)
+    fitting = fits(service.evidence, question)
+    unfit = next((each for each in fitting if not each.fits), None) if "accelerator" in values else None
+    holds = nearest(service.evidence, question, unfit) if unfit else None
+    return FitReport(as_of, fitting, page_of(values, MOST_FITS), holds, "accelerator" in values)
 
 
-def _network(service: Service, text: str, known: Sequence[str]) -> str:
+def _network(service: Service, text: str, names: Sequence[str]) -> str:
     model = service.evidence.find_model(text)
-    name = model.name if model else next((each for each in known if normalised(each) == normalised(text)), None)
-    if name in known:
+    name = model.name if model else next((each for each in names if normalised(each) == normalised(text)), None)
+    if name in names:
         return str(name)
-    told = not_by_its_layers(text) or unknown("model", text, known, "/fit without model lists them all")
-    raise NotFound(told, "model")
+    message = not_by_its_layers(text) or unknown("model", text, names, "/fit without model lists them all")
+    raise NotFound(message, "model")

@@ -80,15 +80,15 @@ class Points(Struct, frozen=True):
 
     def at(self, positions: Indices) -> Iterator[Point]:
         """The estimates at these positions of the columns."""
-        columns, words, found = self.catalogue.columns, self.catalogue.vocabulary, self.figures
-        row = found.row[positions]
+        columns, words, overview = self.catalogue.columns, self.catalogue.vocabulary, self.figures
+        row = overview.row[positions]
         codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
-        figures = (each[positions] for each in (found.nodes, found.hours, found.cost, found.on_frontier))
-        every = (found.rank[positions], *codes, *figures, *found.ranges(positions))
-        for rank, instance, region, option, term, nodes, *told in zip(*(each.tolist() for each in every), strict=True):
+        figures = (each[positions] for each in (overview.nodes, overview.hours, overview.cost, overview.on_frontier))
+        every = (overview.rank[positions], *codes, *figures, *overview.ranges(positions))
+        for rank, instance, region, option, term, nodes, *rest in zip(*(each.tolist() for each in every), strict=True):
             provider, name, machine = words.instances[instance]
             offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
-            yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *told)
+            yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *rest)
 
 
 class Glance(Struct, frozen=True, dict=True):

@@ -123,8 +123,8 @@ class Start(Struct, frozen=True):
 
     def configuration(self, command: Command | None) -> str | None:
         """What names the recipe's configuration; None where the code needs none."""
-        found = re.search(self.config, command.line) if self.config and command else None
-        return found and found[0]
+        match = re.search(self.config, command.line) if self.config and command else None
+        return match and match[0]
 
     def runs_on(self, chip: Accelerator, nodes: int) -> bool:
         """Whether the image and the script are made for so many machines with this chip."""
@@ -176,8 +176,8 @@ class LaunchReport:
         """The first, then others that train alike on as many machines, in order; at most `query.limit`."""
         first = self._first
         alike = (each for each in self._others if self._like(each.estimate) == self._like(first.estimate))
-        found = {(each.estimate.rented, each.estimate.region): each for each in (*alike, first)}
-        return (first, *(each for each in found.values() if each != first))[: self.query.limit]
+        machines = {(each.estimate.rented, each.estimate.region): each for each in (*alike, first)}
+        return (first, *(each for each in machines.values() if each != first))[: self.query.limit]
 
     def passed_over(self) -> Estimate | None:
         """What the verdict begins with, if this launcher rents it and its code does not start there."""
@@ -213,11 +213,11 @@ class LaunchReport:
     def _first(self) -> Launchable:
         """As the verdict has it; where the launcher rents none of these, the first that it rents. Raises NotFound."""
         question = self.question
-        found = first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
-        found = found or next(iter(self._others), None)
-        if found is None:
+        first = first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
+        first = first or next(iter(self._others), None)
+        if first is None:
             raise NotFound(self._nothing(self.service.answer(question, self.catalogue)), "to")
-        return found
+        return first
 
     @cached_property
     def _others(self) -> list[Launchable]:
@@ -247,10 +247,10 @@ def first_launched(launcher: Launcher, answer: Answer, accelerators: Mapping[str
     the verdict begins with, or the best. None where it rents none of them."""
     lead = answer.lead if name_of(launcher, answer.lead.rented) else None
     starts = lead and start_on(launcher, lead.rented, accelerators)
-    found = lead if starts else answer.first_that(lambda each: bool(start_on(launcher, each, accelerators)))
-    found = found or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
-    name = name_of(launcher, found.rented) if found else None
-    return Launchable(found, name) if found and name else None
+    chosen = lead if starts else answer.first_that(lambda each: bool(start_on(launcher, each, accelerators)))
+    chosen = chosen or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
+    name = name_of(launcher, chosen.rented) if chosen else None
+    return Launchable(chosen, name) if chosen and name else None
 
 
 def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
@@ -276,12 +276,12 @@ def launchers(estimate: Estimate) -> list[Launcher]:
 
 def launch_report(service: Service, catalogue: Catalogue, values: LaunchValues) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    asked = {name: value for name, value in values.items() if name not in ("to", "run", "data", "checkpoints")}
+    training = {name: value for name, value in values.items() if name not in ("to", "run", "data", "checkpoints")}
     places: dict[str, str] = {name: str(values.get(name, "")) for name in ("data", "checkpoints")}
     if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
         raise BadParameters(wrong)
     how = values["to"], values.get("run", ""), places["data"], places["checkpoints"]
-    return LaunchReport(service, catalogue, query_of(asked, limit=5), *how)
+    return LaunchReport(service, catalogue, query_of(training, limit=5), *how)
 
 
 def _not_mounted(place: str, launcher: Launcher) -> str:

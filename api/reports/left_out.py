@@ -87,8 +87,8 @@ def nothing(answer: Answer) -> str:
     best = answer.best_reached
     if best is None:
         curve = f"{metric_name(answer.query.metric)} curve of {answer.query.model}"
-        known = f"was published by {answer.query.as_of:%Y-%m-%d}" if answer.query.as_of else "is known"
-        return f"no {curve} {known}: say how long it trains, such as epochs=300"
+        since = f"was published by {answer.query.as_of:%Y-%m-%d}" if answer.query.as_of else "is known"
+        return f"no {curve} {since}: say how long it trains, such as epochs=300"
     if _is_other_target(answer):
         stop = f"the published runs stop at {value_in_words(answer.query.metric, best.accuracy)}"
         return f"{stop}; how long another target takes is not known"
@@ -106,8 +106,8 @@ def nothing(answer: Answer) -> str:
         reasons, remedy = ["stale_price"], f": {IF_ALL_ARE_OLD}"
     else:
         reasons, remedy = sorted(answer.rejections, key=lambda name: NEARLY.index(units[name]))[:MOST_REASONS], ""
-    told = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons)
-    return f"no estimate answers this question; {f'left out: {told}{remedy}' if told else 'there are no offers'}"
+    given = ", ".join(_told(reason, answer.rejections[reason], answer) for reason in reasons)
+    return f"no estimate answers this question; {f'left out: {given}{remedy}' if given else 'there are no offers'}"
 
 
 def _filters(query: EstimateQuery) -> str:
@@ -141,8 +141,8 @@ def _percent(accuracy: float) -> str:
 
 
 def _told(reason: str, count: int, answer: Answer) -> str:
-    told = what(reason, answer)
-    return told if reason in UNCOUNTED else f"{told} ({count:,})"
+    words = what(reason, answer)
+    return words if reason in UNCOUNTED else f"{words} ({count:,})"
 
 
 def what(reason: str, answer: Answer) -> str:
@@ -177,7 +177,7 @@ class Hints(Struct, frozen=True):
     ask: Callable[[EstimateQuery], Answer]
     last_seen: Callable[[EstimateQuery], datetime | None]
 
-    def added(self, found: Answer) -> Answer:
+    def added(self, answer: Answer) -> Answer:
         """The answer, with at most four hints where it has fewer than three estimates, or none with an accelerator: first those
         that keep every filter, then the others, each kind by how much it brings back.
 
@@ -185,64 +185,64 @@ class Hints(Struct, frozen=True):
         was left out are tried. Where none were and no one change helps, several are tried together.
         """
         without_accelerators = (
-            bool(found.estimates)
-            and not found.query.accelerator
-            and not any(one.accelerators for one in found.estimates)
+            bool(answer.estimates)
+            and not answer.query.accelerator
+            and not any(estimate.accelerators for estimate in answer.estimates)
         )
-        if not without_accelerators and (found.count >= FEW or (found.count and found.query.frontier)):
-            return found
-        changes = list(self._alike(found.query, "measured speed") if without_accelerators else self._changes(found))
-        if found.count and not without_accelerators:
-            wanted = {BROUGHT_BACK_BY.get(reason) for reason in found.rejections}
+        if not without_accelerators and (answer.count >= FEW or (answer.count and answer.query.frontier)):
+            return answer
+        changes = list(self._alike(answer.query, "measured speed") if without_accelerators else self._changes(answer))
+        if answer.count and not without_accelerators:
+            wanted = {BROUGHT_BACK_BY.get(reason) for reason in answer.rejections}
             changes = [change for change in changes if wanted & set(change.values)]
         hints = (
-            self._helpful(found, changes[: MOST_TRIES - TOGETHER])
-            or self._helpful(found, _together(found, changes))[:1]
+            self._helpful(answer, changes[: MOST_TRIES - TOGETHER])
+            or self._helpful(answer, _together(answer, changes))[:1]
         )
         ordered = sorted(hints, key=lambda hint: ("without" in hint.change, -hint.count))
-        return replace(found, hints=tuple(ordered[:MOST_HINTS]))
+        return replace(answer, hints=tuple(ordered[:MOST_HINTS]))
 
-    def _helpful(self, found: Answer, changes: Iterable[Change]) -> list[Hint]:
-        tried = ((change, self._answered(found, change)) for change in changes)
-        hints = (_hint(found, change, answer) for change, answer in tried if answer.count > found.count)
+    def _helpful(self, before: Answer, changes: Iterable[Change]) -> list[Hint]:
+        tried = ((change, self._answered(before, change)) for change in changes)
+        hints = (_hint(before, change, answer) for change, answer in tried if answer.count > before.count)
         least: dict[tuple[str, int], Hint] = {}
         for hint in hints:  # of two values of a parameter that bring back as much, the nearer one
             least.setdefault((hint.change.partition("=")[0], hint.count), hint)
         return list(least.values())
 
-    def _answered(self, found: Answer, change: Change) -> Answer:
-        order = next((ORDERED_BY[name] for name in change.values if name in ORDERED_BY), found.query.sort)
-        return self.ask(replace(found.query, **{"limit": 1, "offset": 0, "sort": order, **change.values}))
+    def _answered(self, answer: Answer, change: Change) -> Answer:
+        order = next((ORDERED_BY[name] for name in change.values if name in ORDERED_BY), answer.query.sort)
+        return self.ask(replace(answer.query, **{"limit": 1, "offset": 0, "sort": order, **change.values}))
 
-    def _changes(self, found: Answer) -> Iterator[Change]:
-        query = found.query
-        if found.best_reached is None:
+    def _changes(self, answer: Answer) -> Iterator[Change]:
+        query = answer.query
+        if answer.best_reached is None:
             if self.evidence.recipes_of(query.model):
                 yield Change({"metric": Metric.TOP5 if query.metric == Metric.TOP1 else Metric.TOP1})
             else:
                 yield from self._alike(query, "recipe")
-        elif _is_other_target(found):
-            yield Change({"target": found.best_reached.accuracy})
-        elif isinstance(query.metric, Metric) and query.target > found.best_reached.accuracy:
-            highest = _shortened(found.best_reached.accuracy)
+        elif _is_other_target(answer):
+            yield Change({"target": answer.best_reached.accuracy})
+        elif isinstance(query.metric, Metric) and query.target > answer.best_reached.accuracy:
+            highest = _shortened(answer.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
-        if found.free:
+        if answer.free:
             yield Change({"purchase": (PurchaseOption.FREE,)})
-        if found.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
+        if answer.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
             yield from self._alike(query, "measured speed")
-        yield from self._older_prices(found)
+        yield from self._older_prices(answer)
         if query.recipes == "best":
-            yield from self._less_sure(found)
+            yield from self._less_sure(answer)
         for name in NARROWS:
             if getattr(query, name) != DEFAULTS[name]:
                 yield Change({name: DEFAULTS[name]})
 
-    def _less_sure(self, found: Answer) -> Iterator[Change]:
+    def _less_sure(self, answer: Answer) -> Iterator[Change]:
         """Less sureness, or more care; where no recipe is sure enough, what the likeliest reaches surely and its own chance."""
-        query, likeliest = found.query, found.likeliest
+        query, likeliest = answer.query, answer.likeliest
         levels: Iterable[float] = LOWER_CONFIDENCE
         if likeliest:
-            recipes = [one for one in self.evidence.recipes_of(query.model) if one.name == likeliest.recipe]
+            recipes = [recipe for recipe in self.evidence.recipes_of(query.model) if recipe.name == likeliest.recipe]
             lower = usual_target(recipes, (), query.metric)
             if lower and lower.accuracy < query.target:
                 yield Change({"target": lower.accuracy})
@@ -261,14 +261,14 @@ class Hints(Struct, frozen=True):
             target = {} if query.target <= reached else {"target": reached}
             yield Change({"model": other, **target}, because)
 
-    def _older_prices(self, found: Answer) -> Iterator[Change]:
-        seen = self.last_seen(found.query)
+    def _older_prices(self, answer: Answer) -> Iterator[Change]:
+        seen = self.last_seen(answer.query)
         if seen is None:
             return
-        days = (found.prices.as_of - seen).days + 1
-        if days > found.query.max_price_age:
+        days = (answer.prices.as_of - seen).days + 1
+        if days > answer.query.max_price_age:
             yield Change({"max_price_age": ceil(days / 100) * 100})
-        if not 0 < days <= found.query.max_price_age:
+        if not 0 < days <= answer.query.max_price_age:
             yield Change({"as_of": datetime.combine(seen, LAST_SECOND)})
 
 
@@ -276,10 +276,10 @@ def _shortened(accuracy: float) -> float:
     return floor(accuracy * 1000) / 1000
 
 
-def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
+def _together(answer: Answer, changes: Iterable[Change]) -> Iterator[Change]:
     """Several changes at once, those that a person would rather make first: an older rate and a lower target; no filters; both;
     then less sureness too. None changes the date as well: older prices are in already."""
-    if found.count:
+    if answer.count:
         return
     values = {name: value for change in changes for name, value in change.values.items() if name != "as_of"}
     kept = {name: value for name, value in values.items() if name in ("target", "max_price_age")}
@@ -287,11 +287,11 @@ def _together(found: Answer, changes: Iterable[Change]) -> Iterator[Change]:
     yield from map(Change, (kept, dropped, {**kept, **dropped}, {**values, **dropped}))
 
 
-def _hint(found: Answer, change: Change, answer: Answer) -> Hint:
+def _hint(before: Answer, change: Change, answer: Answer) -> Hint:
     written = change.written()
     joined = written if written.startswith("without") else f"with {written}"
     joined = "at today's prices" if written == "without as_of" else joined.replace("without ", "without a filter on ")
-    query = replace(found.query, **{"offset": 0, **change.values})
+    query = replace(before.query, **{"offset": 0, **change.values})
     sentence = f"{many(answer.count, 'estimate')} {joined}{_least(change, answer)}{change.because}."
     return Hint(written, answer.count, sentence, to_url(query, ""))
 

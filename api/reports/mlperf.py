@@ -129,12 +129,12 @@ class RoundsReport:
     def _worked_out(self) -> Rounds:
         latest = self.service.answer(self.query, self.catalogue)
         now = latest.picks[0].estimate if latest.picks else None
-        found = tuple(self._rounds())
+        pairs = tuple(self._rounds())
         last = [Point(latest.prices.as_of, now.cost(self.query.basis).cost, now.calendar_hours, now)] if now else []
-        points = tuple(with_changes([*(point for _, point in found if point), *last]))
+        points = tuple(with_changes([*(point for _, point in pairs if point), *last]))
         drivers = drivers_of(self.service, self.catalogue, self.query, points)
-        said = tuple(verdict(points, drivers))[:2]
-        document = RoundsDocument(self.query, latest.prices, tuple(row for row, _ in found), now, drivers, said)
+        sentences = tuple(verdict(points, drivers))[:2]
+        document = RoundsDocument(self.query, latest.prices, tuple(row for row, _ in pairs), now, drivers, sentences)
         return Rounds(document, points)
 
     def document(self) -> RoundsDocument:
@@ -152,16 +152,20 @@ class RoundsReport:
         return at_past_dates(self.service)
 
     def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
-        for held in sorted({one.round for one in results()[self.task.name]}, key=lambda name: rounds()[name].published):
+        for held in sorted(
+            {result.round for result in results()[self.task.name]}, key=lambda name: rounds()[name].published
+        ):
             yield self._round(held)
 
     def _round(self, held: str) -> tuple[RoundRow, Point | None]:
         day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
         target = quality_on(self.task, day.date())
-        asked = replace(self.query, as_of=day, target=target)
-        picked = {pick.name: pick.estimate for pick in self._past.answer(asked, self.catalogue).picks}
+        query = replace(self.query, as_of=day, target=target)
+        picked = {pick.name: pick.estimate for pick in self._past.answer(query, self.catalogue).picks}
         cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
-        best = min((one for one in results()[self.task.name] if one.round == held), key=lambda one: one.minutes)
+        best = min(
+            (result for result in results()[self.task.name] if result.round == held), key=lambda each: each.minutes
+        )
         row: dict[str, Any] = {
             "task": self.task.name,
             "round": held,

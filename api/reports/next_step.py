@@ -41,8 +41,8 @@ def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> str:
         return ""
     if answer.query.epochs is not None:
         return "Next: costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it."
-    told = _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
-    return f"Next: {told}." if told else ""
+    step = _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
+    return f"Next: {step}." if step else ""
 
 
 def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> str:
@@ -53,8 +53,8 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
         return f"{shlex.join(['costcalc', 'commitments', *goal])} says from how many runs that pays"
     page = provider(lead.provider).page
     is_to_check = page and "confirmed" in answer.missed
-    if not is_to_check and (known := launchers(lead)):
-        return _launch(answer, lead, known, accelerators)
+    if not is_to_check and (by := launchers(lead)):
+        return _launch(answer, lead, by, accelerators)
     if page:
         return f"{page} has today's rates" if lead.billed_cost else page
     return f"{shlex.join(['costcalc', 'cost', *goal, '--provider', lead.provider, '--explain'])} names the source of the rate"
@@ -63,23 +63,23 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
 def _without_picks(answer: Answer) -> str:
     """The first hint as a command; where no recipe is known, how to bring one."""
     if answer.hints:
-        asked = dict(parse_qsl(answer.hints[0].query_string.lstrip("?")))
-        goal = [asked.pop(name) for name in GOAL if name in asked]
-        words = [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", value)]
+        parameters = dict(parse_qsl(answer.hints[0].query_string.lstrip("?")))
+        goal = [parameters.pop(name) for name in GOAL if name in parameters]
+        words = [word for name, value in parameters.items() for word in (f"--{name.replace('_', '-')}", value)]
         return shlex.join(["costcalc", "cost", *goal, *words])
     return "" if answer.best_reached else "costcalc recipes add LOG estimates it from your own training log"
 
 
-def _launch(answer: Answer, lead: Estimate, known: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:
+def _launch(answer: Answer, lead: Estimate, tools: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:
     """The command that rents it and starts its code; else one that starts another machine, which it names; else one that rents
     it alone."""
-    if by := next((each for each in known if start_on(each, lead.rented, accelerators)), None):
+    if by := next((each for each in tools if start_on(each, lead.rented, accelerators)), None):
         return _command(answer.query, lead, by)
-    for launcher in known:
-        found = first_launched(launcher, answer, accelerators)
-        if found and found.estimate != lead:
-            return _instead(answer, found.estimate, launcher)
-    return f"{_command(answer.query, lead, known[0])} rents it; --run takes the command that trains"
+    for launcher in tools:
+        other = first_launched(launcher, answer, accelerators)
+        if other and other.estimate != lead:
+            return _instead(answer, other.estimate, launcher)
+    return f"{_command(answer.query, lead, tools[0])} rents it; --run takes the command that trains"
 
 
 def _instead(answer: Answer, other: Estimate, launcher: Launcher) -> str:

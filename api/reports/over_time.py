@@ -86,7 +86,9 @@ def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, poi
 def still_rented(service: Service, catalogue: Catalogue, query: EstimateQuery, then: Estimate) -> Estimate | None:
     """The same training on the machine of an earlier estimate; None where that is no longer rented."""
     machine = replace(query, provider=(then.provider,), instance_type=(then.instance_type,), limit=MOST_COUNTS)
-    return next((one for one in service.answer(machine, catalogue).estimates if one.nodes == then.nodes), None)
+    return next(
+        (estimate for estimate in service.answer(machine, catalogue).estimates if estimate.nodes == then.nodes), None
+    )
 
 
 def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
@@ -101,8 +103,8 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
         return
     yield f"{training} cost {_money(first)} in {first.date:%B %Y} and {now}."
     yield f"Then {_what(first.estimate)}, {in_words(first.hours)}; now {_what(last.estimate)}, {in_words(last.hours)}."
-    for one in [point for point in points[1:-1] if point.date.month == last.date.month][-1:]:
-        yield f"A year earlier it cost {_money(one)} ({_what(one.estimate)})."
+    for point in [point for point in points[1:-1] if point.date.month == last.date.month][-1:]:
+        yield f"A year earlier it cost {_money(point)} ({_what(point.estimate)})."
     why = "; ".join(_driven(drivers))
     if why:
         yield f"{why[0].upper()}{why[1:]}."

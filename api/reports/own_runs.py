@@ -142,8 +142,8 @@ def tried_run(service: Service, run: Run, target: float | None, owner: str | Non
     beside = service.changed(runs=lambda: (row,)).seen_by(owner)
     catalogue = beside.catalogue()
     reached = run.reached if target is None else target
-    asked = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
-    values, _ = beside.parse(QUESTION, asked, catalogue)
+    question = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
+    values, _ = beside.parse(QUESTION, question, catalogue)
     verdict = Advice(beside, catalogue, query_of(values)).answer.verdict
     kept = tuple(line for line in verdict if not line.startswith("Next:"))  # its commands need a run that is kept
     return TriedRun(own_recipe(row), run.curve, reached, kept)
@@ -191,11 +191,11 @@ def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path
             log, Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day}), service.clock()
         )
     except RunRefused as refused:
-        raise BadParameters({**{key: [told] for key, told in refused.errors.items()}, **errors}) from None
+        raise BadParameters({**{key: [message] for key, message in refused.errors.items()}, **errors}) from None
     except LogRefused as refused:
         raise BadParameters({"file": [str(refused)], **errors}) from None
-    if "steps_are" not in values and (told := implausible(run, service.evidence)):
-        errors["steps_are"] = [told]
+    if "steps_are" not in values and (message := implausible(run, service.evidence)):
+        errors["steps_are"] = [message]
     if errors:
         raise BadParameters(errors)
     return run
@@ -222,30 +222,30 @@ def _machine(values: RunValues, names: Known, catalogue: Catalogue, errors: dict
 
 
 def _accelerators(text: str, names: Known, nodes: int) -> dict[str, Any]:
-    found = MACHINE.fullmatch(text)
-    assert found
-    count = int(found[1] or 1)
+    match = MACHINE.fullmatch(text)
+    assert match
+    count = int(match[1] or 1)
     if not 1 <= count <= 100_000 or count % nodes:
         raise LookupError(
             f"must be count x accelerator of all {nodes} machines together, such as 8xA100-80GB; got {clip(text)}"
         )
-    return {"accelerator": names.accelerator_named(found[2], Guesses()), "accelerators": count, "nodes": nodes}
+    return {"accelerator": names.accelerator_named(match[2], Guesses()), "accelerators": count, "nodes": nodes}
 
 
 def _rented(text: str, names: Known, catalogue: Catalogue, nodes: int) -> dict[str, Any]:
     provider, _, kind = text.rpartition(":")
     (name,) = names.resolve("instance_type", kind.strip(), Guesses())
-    found = [
+    machines = [
         (owner, machine)
         for owner, each, machine in catalogue.vocabulary.instances
         if each == name and owner in (provider.strip().lower() or owner,)
     ]
-    if len(found) != 1:
-        named = ", ".join(f"{owner}:{name}" for owner, _ in found)
+    if len(machines) != 1:
+        named = ", ".join(f"{owner}:{name}" for owner, _ in machines)
         raise LookupError(
             f"several providers rent {name}: write one of {named}" if named else f"{clip(provider)} has no {name}"
         )
-    ((owner, machine),) = found
+    ((owner, machine),) = machines
     return {
         "accelerator": machine.accelerator,
         "accelerators": max(machine.accelerators, 1) * nodes,

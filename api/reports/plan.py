@@ -120,8 +120,8 @@ class Sum:
 def sums_of(document: PlanDocument) -> list[Sum]:
     """The sum of all rows, then by each value of the user's own columns that sort rows into a few; none where the rows
     have different currencies."""
-    found = [row for row in document.rows if row.estimate]
-    currencies = {row.estimate.currency for row in found if row.estimate}
+    answered = [row for row in document.rows if row.estimate]
+    currencies = {row.estimate.currency for row in answered if row.estimate}
     if len(currencies) != 1:
         return []
     [currency] = currencies
@@ -130,13 +130,13 @@ def sums_of(document: PlanDocument) -> list[Sum]:
         costs = (row.estimate.billed_cost for row in rows if row.estimate)
         return Sum(column, value, len(rows), sum(costs, Decimal(0)), currency)
 
-    sums = [total("", "all", found)]
-    own = dict.fromkeys(name for row in found for name in row.given if name.startswith("_") or name in WORDS)
+    sums = [total("", "all", answered)]
+    own = dict.fromkeys(name for row in answered for name in row.given if name.startswith("_") or name in WORDS)
     for column in own:
-        values = dict.fromkeys(row.given.get(column, "") for row in found)
-        if len(values) < len(found) and len(values) <= MOST_VALUES_SUMMED:
+        values = dict.fromkeys(row.given.get(column, "") for row in answered)
+        if len(values) < len(answered) and len(values) <= MOST_VALUES_SUMMED:
             for value in filter(None, values):
-                sums.append(total(column, value, [row for row in found if row.given.get(column, "") == value]))
+                sums.append(total(column, value, [row for row in answered if row.given.get(column, "") == value]))
     return sums
 
 
@@ -242,8 +242,8 @@ def check_columns(rows: Sequence[Given]) -> None:
 
 
 def _wrong_column(name: str) -> str:
-    told = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
-    return f"{told}; names of your own columns start with _"
+    message = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
+    return f"{message}; names of your own columns start with _"
 
 
 def rows_of_csv(body: bytes) -> list[Given]:

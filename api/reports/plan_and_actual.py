@@ -83,59 +83,60 @@ def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, 
         return tuple(_comparison(service, own) for own in service.own.values())
     own = service.own.get(normalised(name))
     if own is None:
-        names = [one.run.name for one in service.own.values()]
+        names = [each.run.name for each in service.own.values()]
         raise NotFound(unknown("run", name, names, "costcalc recipes list shows them"))
     return (_comparison(service, own),)
 
 
 def score(compared: Iterable[Comparison]) -> Score:
     """How far off what was predicted is over all runs."""
-    found = list(compared)
-    errors = [abs(one.error) for one in found if one.error is not None]
+    every = list(compared)
+    errors = [abs(each.error) for each in every if each.error is not None]
     mape = sum(errors) / len(errors) if errors else None
-    return Score(len(found), len(errors), mape, sum(one.is_within is True for one in found))
+    return Score(len(every), len(errors), mape, sum(each.is_within is True for each in every))
 
 
 def _comparison(service: Service, own: OwnModel) -> Comparison:
     run = own.run
-    asked = _asked(service, own)
-    answer = service.answer(asked, service.catalogue()) if asked else None
-    if asked is None or answer is None or not answer.estimates:
+    query = _asked(service, own)
+    answer = service.answer(query, service.catalogue()) if query else None
+    if query is None or answer is None or not answer.estimates:
         nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"))
         return Comparison(run.name, None, None, None, None, nothing)
-    one, bill = answer.estimates[0], answer.bills[0]
-    known_epochs = _is_of_same_task(service, run, asked.model)
-    share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, one)
-    low, high = (share * (hours - one.overhead_hours) + one.overhead_hours for hours in (one.hours_low, one.hours_high))
+    estimate, bill = answer.estimates[0], answer.bills[0]
+    known_epochs = _is_of_same_task(service, run, query.model)
+    share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, estimate)
+    overhead = estimate.overhead_hours
+    low, high = (share * (hours - overhead) + overhead for hours in (estimate.hours_low, estimate.hours_high))
     return Comparison(
         run=run.name,
-        predicted_from=f"{one.recipe}: {one.evidence_notes.throughput}",
-        machine=f"{one.nodes} x {one.instance_type} of {one.provider}",
+        predicted_from=f"{estimate.recipe}: {estimate.evidence_notes.throughput}",
+        machine=f"{estimate.nodes} x {estimate.instance_type} of {estimate.provider}",
         hours_low=low,
         hours_high=high,
-        terms=tuple(_terms(run, one, bill, share, known_epochs)),
+        terms=tuple(_terms(run, estimate, bill, share, known_epochs)),
     )
 
 
-def _terms(run: Run, one: Estimate, bill: Bill, share: float, known_epochs: bool) -> Iterator[Term]:
+def _terms(run: Run, estimate: Estimate, bill: Bill, share: float, known_epochs: bool) -> Iterator[Term]:
     """Overheads are part of what the log does not tell: it begins when training does."""
-    yield Term("epochs", one.epochs if known_epochs else None, run.epochs, "")
-    yield Term("speed", one.images_per_second, run.samples_per_second, "samples/s")
-    yield Term("training", share * one.train_hours, run.hours, "h")
-    yield Term("overhead", one.overhead_hours, None, "h")
-    hours = share * one.train_hours + one.overhead_hours
-    took = run.hours + one.overhead_hours
+    yield Term("epochs", estimate.epochs if known_epochs else None, run.epochs, "")
+    yield Term("speed", estimate.images_per_second, run.samples_per_second, "samples/s")
+    yield Term("training", share * estimate.train_hours, run.hours, "h")
+    yield Term("overhead", estimate.overhead_hours, None, "h")
+    hours = share * estimate.train_hours + estimate.overhead_hours
+    took = run.hours + estimate.overhead_hours
     yield Term("hours", hours, took, "h")
-    yield Term("rate", float(one.hourly_rate), float(one.hourly_rate), f"{one.currency}/h")
+    yield Term("rate", float(estimate.hourly_rate), float(estimate.hourly_rate), f"{estimate.currency}/h")
     predicted, paid = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
-    yield Term("dollars", predicted, paid, one.currency)
+    yield Term("dollars", predicted, paid, estimate.currency)
 
 
-def _samples(service: Service, one: Estimate) -> float:
+def _samples(service: Service, estimate: Estimate) -> float:
     """What the predicted training goes through."""
-    recipes = service.evidence_about(one.model).recipes_of(one.model)
-    per_epoch = next(recipe.samples_per_epoch for recipe in recipes if recipe.name == one.recipe)
-    return one.epochs * per_epoch
+    recipes = service.evidence_about(estimate.model).recipes_of(estimate.model)
+    per_epoch = next(recipe.samples_per_epoch for recipe in recipes if recipe.name == estimate.recipe)
+    return estimate.epochs * per_epoch
 
 
 def _is_of_same_task(service: Service, run: Run, model: str) -> bool:
@@ -156,9 +157,9 @@ def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
     """The question on the day of the run: about an earlier run of the same network, data set and metric, else about the network
     itself where it is known; None where neither is."""
     same = (own.run.model, own.run.dataset, own.run.metric)
-    before = (one.run for one in service.own.values() if one.run.added_at < own.run.added_at)
-    alike = [one for one in before if (one.model, one.dataset, one.metric) == same]
-    run, earlier = own.run, max(alike, key=lambda one: one.added_at, default=None)
+    before = (other.run for other in service.own.values() if other.run.added_at < own.run.added_at)
+    alike = [run for run in before if (run.model, run.dataset, run.metric) == same]
+    run, earlier = own.run, max(alike, key=lambda run: run.added_at, default=None)
     query = EstimateQuery(
         model=run.model,
         target=0.0,
@@ -184,12 +185,12 @@ def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQue
     network = service.evidence.find_model(run.model)
     recipes = service.evidence.recipes_of(network.name) if network else ()
     sizes = {run.image_size or (network and network.image_size) or REFERENCE_SIZE}
-    recipes = tuple(one for one in recipes if {phase.image_size for phase in one.phases} == sizes) or recipes
+    recipes = tuple(recipe for recipe in recipes if {phase.image_size for phase in recipe.phases} == sizes) or recipes
     metric = _metric(run) if run.dataset == "imagenet" else None
-    known = [point.in_metric(metric or Metric.TOP1) or 0.0 for recipe in recipes for point in recipe.evaluations]
-    if not known:
+    values = [point.in_metric(metric or Metric.TOP1) or 0.0 for recipe in recipes for point in recipe.evaluations]
+    if not values:
         return None
     reached = run.reached / PERCENT if run.reached > 1 else run.reached
-    target = min(reached, max(known)) if metric else sorted(known)[len(known) // 2]
-    names = tuple(one.name for one in recipes)
+    target = min(reached, max(values)) if metric else sorted(values)[len(values) // 2]
+    names = tuple(recipe.name for recipe in recipes)
     return replace(query, target=target, metric=metric or Metric.TOP1, crossing=Crossing.FIRST, recipe=names)

@@ -108,11 +108,11 @@ class SmallReport:
     @property
     def home(self) -> SmallDevice:
         """The processor that the others are compared with: the user's own, if it was measured."""
-        return next(one for one in self.devices if one.transfer_bytes_per_second is None)
+        return next(device for device in self.devices if device.transfer_bytes_per_second is None)
 
     def _trainings(self) -> Iterator[SmallTraining]:
         spent = hours(self.training, self.home)
-        for device in sorted(self.devices, key=lambda one: hours(self.training, one)):
+        for device in sorted(self.devices, key=lambda device: hours(self.training, device)):
             took, step = hours(self.training, device), step_time(self.training, device)
             factor = turning_factor(self.training, self.home, device) if device is not self.home else None
             yield filled(

@@ -122,19 +122,19 @@ class TasksReport:
 
 
 def _row(task: Task) -> TaskRow:
-    known = results()[task.name]
-    rounds = sorted({one.round for one in known})
-    spreads = sorted((one.minutes_sd or 0.0) / one.minutes for one in known if one.minutes_sd)
+    entries = results()[task.name]
+    rounds = sorted({entry.round for entry in entries})
+    spreads = sorted((entry.minutes_sd or 0.0) / entry.minutes for entry in entries if entry.minutes_sd)
     return filled(
         TaskRow,
         task,
         model=task.name,
-        results=len(known),
-        organisations=len({one.organisation for one in known}),
+        results=len(entries),
+        organisations=len({entry.organisation for entry in entries}),
         rounds=f"{rounds[0]} to {rounds[-1]}" if len(rounds) > 1 else rounds[0],
-        newest=max(one.published for one in known),
-        fewest_accelerators=min(one.accelerators for one in known),
-        most_accelerators=max(one.accelerators for one in known),
+        newest=max(entry.published for entry in entries),
+        fewest_accelerators=min(entry.accelerators for entry in entries),
+        most_accelerators=max(entry.accelerators for entry in entries),
         spread=round(spreads[len(spreads) // 2], 4) if spreads else None,
     )
 

@@ -153,12 +153,12 @@ def throughput_report(service: Service, catalogue: Catalogue, values: Throughput
     catalogue = service.at(catalogue, as_of)
     offers = selected(catalogue, as_of, values, regions="cheapest").tolist()
     evidence = service.evidence.known_on(as_of.astimezone(UTC).date())
-    found = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))
+    speeds = pairs(measured(evidence, values), catalogue, _in_dollars(catalogue, offers))
     if values.get("speeds") == BEST:
-        found = list(_best(found))
+        speeds = list(_best(speeds))
     page, words = page_of(values, DEFAULT_ROWS), own_words(values)
     confirmed = catalogue.confirmed(as_of)
-    return ThroughputReport(catalogue, as_of, len(found), rest_of(len(found), page), found[page], confirmed, words)
+    return ThroughputReport(catalogue, as_of, len(speeds), rest_of(len(speeds), page), speeds[page], confirmed, words)
 
 
 def measured(evidence: Evidence, values: ThroughputValues) -> Iterator[Throughput]:
@@ -167,8 +167,8 @@ def measured(evidence: Evidence, values: ThroughputValues) -> Iterator[Throughpu
         name: value for name, value in values.items() if name in ("image_size", "year", "nodes")
     }
     wanted |= {"model": values["model"].name} if "model" in values else {}
-    asked = values.get("recipe")
-    of_recipes = asked and {own_run(recipe) for recipe in evidence.recipes if recipe.is_named(asked)}
+    names = values.get("recipe")
+    of_recipes = names and {own_run(recipe) for recipe in evidence.recipes if recipe.is_named(names)}
     for row in evidence.throughputs:
         passes = all(getattr(row, name) == value for name, value in wanted.items())
         if passes and (of_recipes is None or own_run(row) in of_recipes):
@@ -188,14 +188,14 @@ def pairs(throughputs: Iterable[Throughput], catalogue: Catalogue, rows: Iterabl
     for throughput in throughputs:
         shape = (throughput.accelerator, throughput.accelerators // throughput.nodes)
         by_shape.setdefault(shape, []).append(throughput)
-    found = [pair for row in rows for pair in _of_row(catalogue, row, by_shape)]
-    return sorted(found, key=lambda pair: (-pair.value, pair.throughput.name, pair.row))
+    every = [pair for row in rows for pair in _of_row(catalogue, row, by_shape)]
+    return sorted(every, key=lambda pair: (-pair.value, pair.throughput.name, pair.row))
 
 
-def _best(found: Iterable[_Pair]) -> Iterator[_Pair]:
+def _best(speeds: Iterable[_Pair]) -> Iterator[_Pair]:
     """The first of each machine, model and image size."""
     seen = set()
-    for pair in found:
+    for pair in speeds:
         key = pair.row, pair.throughput.model, pair.throughput.image_size
         if key not in seen:
             seen.add(key)

@@ -154,6 +154,6 @@ def _months_before(moment: datetime, months: int) -> datetime:
 def trend_report(service: Service, catalogue: Catalogue, values: TrendValues) -> TrendReport:
     """The report that parsed parameters of `/trend` ask for: of machines on demand unless the question says otherwise."""
     every = values.get("every", "year")
-    asked = {name: value for name, value in values.items() if name != "every"}
-    query = query_of(asked, purchase=(PurchaseOption.ON_DEMAND,))
+    training = {name: value for name, value in values.items() if name != "every"}
+    query = query_of(training, purchase=(PurchaseOption.ON_DEMAND,))
     return TrendReport(service, catalogue, query, every)

@@ -107,8 +107,8 @@ def _chosen(answer: Answer) -> Iterator[str]:
     yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
     yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query), _ordinary(answer), code]))
-    if told := _rivals(answer):
-        yield told
+    if rivals := _rivals(answer):
+        yield rivals
 
 
 def _own_without_estimate(answer: Answer) -> str:
@@ -125,17 +125,19 @@ def _own_without_estimate(answer: Answer) -> str:
 
 def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
-    asked = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
+    moment = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
     figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)})"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
-        return f"{asked}Your {mine}: {figures}, {_own_cost(query)}."
+        return f"{moment}Your {mine}: {figures}, {_own_cost(query)}."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
-        return f"{asked}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
-    told = f"{asked}{'rent' if asked else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
-    return f"{told} {_rate(each)}{_the_cheapest(answer)}"
+        return f"{moment}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
+    advice = (
+        f"{moment}{'rent' if moment else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
+    )
+    return f"{advice} {_rate(each)}{_the_cheapest(answer)}"
 
 
 def _the_cheapest(answer: Answer) -> str:
@@ -145,7 +147,7 @@ def _the_cheapest(answer: Answer) -> str:
     if each is None:
         return ""
     cost = each.cost(answer.basis).cost
-    price, less = (money(one, each.currency) for one in (cost, answer.lead.cost(answer.basis).cost - cost))
+    price, less = (money(amount, each.currency) for amount in (cost, answer.lead.cost(answer.basis).cost - cost))
     takes = f"takes {in_words(each.hours)} ({_range(each)})"
     return f" The cheapest, {in_short(each)} for {price}, is {less} cheaper but {takes}."
 
@@ -199,17 +201,17 @@ def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
 
 def _rivals(answer: Answer) -> str:
     """What the same takes with the other machines or accelerators, or from the other clouds, that the question names."""
-    told = []
+    rivals = []
     for kind, each in answer.rivals.items():
         if each is None:
-            told.append(f"{kind.replace('_', ' ')}: no estimate (ask for it alone to see why)")
+            rivals.append(f"{kind.replace('_', ' ')}: no estimate (ask for it alone to see why)")
         else:
             cost = money(each.cost(answer.basis).cost, each.currency)
             as_lead = each.confirmed and each.purchase_option is answer.lead.purchase_option
             bought = "" if as_lead else f", {_bought(each)}"
             unsure = "" if each.confirmed else ", unconfirmed"
-            told.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
-    return f"By comparison: {'; '.join(told)}." if told else ""
+            rivals.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
+    return f"By comparison: {'; '.join(rivals)}." if rivals else ""
 
 
 def _apart(each: Estimate, lead: Estimate) -> str:
@@ -234,8 +236,8 @@ def _other(answer: Answer) -> Estimate | None:
     lead, dear = answer.lead, MOST_FOR_SURE * picked["cheapest"].cost(basis).cost
     others = [picked["cheapest"], picked["balanced"]]
     others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
-    told = (lead, _not_worth_waiting_for(answer))
-    return next((each for each in others if each not in told and _is_better(each, lead, answer.basis)), None)
+    named = (lead, _not_worth_waiting_for(answer))
+    return next((each for each in others if each not in named and _is_better(each, lead, answer.basis)), None)
 
 
 def _least(answer: Answer) -> Estimate | None:
@@ -294,8 +296,8 @@ def _machine_type(each: Estimate) -> str:
     """The type of the machine; of one that is called by its accelerators (`1x H100 secure`) what else its name says."""
     if not COUNTED.match(each.instance_type):
         return each.instance_type
-    said = {*each.accelerator.casefold().split()}
-    return " ".join(word for word in COUNTED.sub("", each.instance_type).split() if word.casefold() not in said)
+    words = {*each.accelerator.casefold().split()}
+    return " ".join(word for word in COUNTED.sub("", each.instance_type).split() if word.casefold() not in words)
 
 
 def _paid(each: Estimate, answer: Answer) -> str:
@@ -305,7 +307,7 @@ def _paid(each: Estimate, answer: Answer) -> str:
 
 def priced(each: Estimate, basis: Basis) -> str:
     """Its cost with the range: `$3.89 ($3.05 to $4.96)`; of a commitment with what it costs in all."""
-    amount, low, high = (money(one, each.currency) for one in each.cost(basis))
+    amount, low, high = (money(figure, each.currency) for figure in each.cost(basis))
     low = low.removesuffix(f" {each.currency}")
     whole = (
         f" of {money(each.billed_cost, each.currency)} in all"

@@ -50,7 +50,7 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     rows = (
         f"{words.names_of(each, answer) or each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best
     )
-    told = (
+    lines = (
         _title(answer),
         _verdict(answer),
         _addresses(links),
@@ -61,7 +61,7 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
         _free(answer),
         *_marks(answer, best),
     )
-    return Message("\n".join(filter(None, told)), tuple(blocks), shared)
+    return Message("\n".join(filter(None, lines)), tuple(blocks), shared)
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
@@ -71,8 +71,8 @@ def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
     """
     if links.picture is None or len(links.picture) > LONGEST_URL or not answer.estimates:
         return None
-    told = f"Cost against time: {_goal(answer)}"
-    return Message(link(links.picture, told), (image(links.picture, told),), shared)
+    title = f"Cost against time: {_goal(answer)}"
+    return Message(link(links.picture, title), (image(links.picture, title),), shared)
 
 
 def _goal(answer: Answer) -> str:

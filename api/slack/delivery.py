@@ -51,8 +51,8 @@ def is_slack(url: str, hosts: Iterable[str]) -> bool:
     """Whether a URL leads to one of these hosts, by https unless an entry names another scheme."""
     split = urlsplit(url)
     origin = f"{split.scheme}://{split.netloc}"
-    known = {host if "://" in host else f"https://{host}" for host in hosts}
-    return origin in known and url.startswith(f"{origin}/") and url.isprintable() and " " not in url
+    origins = {host if "://" in host else f"https://{host}" for host in hosts}
+    return origin in origins and url.startswith(f"{origin}/") and url.isprintable() and " " not in url
 
 
 @dataclass
@@ -143,10 +143,10 @@ class Delivery:
 
 def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
     """What became of a message by Slack's reply, and the seconds to wait before the next attempt: `wait` unless Slack says."""
-    told = reply.text[:500]
-    refused = any(word in told for word in REFUSALS)
+    body = reply.text[:500]
+    refused = any(word in body for word in REFUSALS)
     if message.blocks and refused:
-        log.warning("Slack refused the blocks of a message, so only its text is sent: %s %s", reply.status, told)
+        log.warning("Slack refused the blocks of a message, so only its text is sent: %s %s", reply.status, body)
         return Outcome.WITHOUT_BLOCKS, 0
     if reply.status == 429 or reply.status >= 500:
         text = reply.retry_after.strip()
@@ -155,7 +155,7 @@ def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
         )
     if 200 <= reply.status < 300 and not refused:
         return Outcome.DELIVERED, 0
-    log.error("a message to Slack was dropped: %s %s", reply.status, told)
+    log.error("a message to Slack was dropped: %s %s", reply.status, body)
     return (Outcome.GONE if reply.status in (404, 410) else Outcome.REJECTED), 0
 
 

@@ -60,9 +60,9 @@ def _here(line: str) -> str:
 
 def models(service: Service, base: str) -> Message:
     """Models of ImageNet with the best top-1 accuracy of their recipes, those with most recipes first, and the tasks beside."""
-    known = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
-    known = sorted((each for each in known if each.best_top1 is not None), key=lambda each: -len(each.recipes))
-    reached = ", ".join(f"`{each.model}` {each.best_top1:.3f}" for each in known[:MOST_MODELS])
+    rows = [summary(service.evidence, model) for _, model in sorted(service.evidence.models.items())]
+    rows = sorted((each for each in rows if each.best_top1 is not None), key=lambda each: -len(each.recipes))
+    reached = ", ".join(f"`{each.model}` {each.best_top1:.3f}" for each in rows[:MOST_MODELS])
     others = ", ".join(f"`{name}`" for name in tasks())
     text = (
         f"*Models and the highest top-1 accuracy of their recipes*\n{reached}; "
@@ -78,16 +78,16 @@ def recipes(service: Service, text: str, base: str) -> Message:
     if not name:
         return complaint(["which model's recipes? Write /cost recipes resnet50"])
     model = service.model(name)
-    known = sorted(service.evidence.recipes_of(model.name), key=_best, reverse=True)
-    if not known:
+    ranked = sorted(service.evidence.recipes_of(model.name), key=_best, reverse=True)
+    if not ranked:
         raise NotFound(f"no recipe of {model.name} is known, only its speed", "model")
-    every = link(f"{base}/models/{model.name}", f"all {len(known)}")
+    every = link(f"{base}/models/{model.name}", f"all {len(ranked)}")
     title = (
         f"*Recipes of {escape(model.name)}*, the best first of {every}; choose with `recipe=NAME` or `recipe=mlperf-*`"
     )
-    shown = known[:MOST_RECIPES]
-    told = "\n".join([title, *(f"{each.name}: {_best(each):.3f}" for each in shown)])
-    return Message(told, (section(title), table(RECIPE_COLUMNS, map(_row, shown))))
+    shown = ranked[:MOST_RECIPES]
+    lines = "\n".join([title, *(f"{each.name}: {_best(each):.3f}" for each in shown)])
+    return Message(lines, (section(title), table(RECIPE_COLUMNS, map(_row, shown))))
 
 
 def _best(recipe: Recipe) -> float:

@@ -71,9 +71,9 @@ def small_print(text: str) -> Block:
     return {"type": "context", "elements": [{"type": "mrkdwn", "text": clipped(text, LONGEST_TEXT)}]}
 
 
-def image(url: str, told: str) -> Block:
+def image(url: str, title: str) -> Block:
     """A picture that Slack fetches from `url`."""
-    return {"type": "image", "image_url": url, "alt_text": clipped(told, 2000)}
+    return {"type": "image", "image_url": url, "alt_text": clipped(title, 2000)}
 
 
 def table(header: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> Block:

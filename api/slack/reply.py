@@ -86,8 +86,8 @@ class Replier:
             return Replies(slack_lists.complaint(list(meant.lines)))
         links = self._links(cost.answer, report.layout, base)
         many = min(cost.query.limit, MOST_SHOWN) if "limit" in meant.parameters else None
-        told = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
-        return Replies(told, slack_blocks.picture(cost.answer, links, meant.shared))
+        answer = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
+        return Replies(answer, slack_blocks.picture(cost.answer, links, meant.shared))
 
     def _links(self, answer: Answer, layout: Layout, base: str) -> Links:
         """They keep the answer, since a message is read long after it was written; its picture is fetched at once."""

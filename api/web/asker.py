@@ -66,11 +66,11 @@ class Access:
             self.sign_ins.end(id)
 
     def _signed_in(self, cookie: str, look: bool) -> Token | None:
-        known = self.sign_ins.known()
-        id = self._id_in(cookie) if known or look else None
+        identities = self.sign_ins.known()
+        id = self._id_in(cookie) if identities or look else None
         if id is None:
             return None
-        sign_in = self.sign_ins.find(id) if look else known.get(id)
+        sign_in = self.sign_ins.find(id) if look else identities.get(id)
         now = self.clock()
         return self.tokens.of_id(sign_in.token, self.sign_ins.key(), now) if sign_in and now < sign_in.until else None
 

@@ -62,13 +62,15 @@ class Feed:
 
 def written(feed: Feed) -> bytes:
     """The feed. Its entry has another identity where what to rent, its cost or its rate is another one."""
-    query, told = feed.answer.query, feed.answer.picks and feed.is_told
-    updated = f"{feed.answer.lead.sources.price.observed_at if told else feed.answer.prices.as_of:%Y-%m-%dT%H:%M:%SZ}"
+    query, has_entry = feed.answer.query, feed.answer.picks and feed.is_told
+    updated = (
+        f"{feed.answer.lead.sources.price.observed_at if has_entry else feed.answer.prices.as_of:%Y-%m-%dT%H:%M:%SZ}"
+    )
     root = Element("feed", xmlns=NAMESPACE)
     _add(root, title=f"{query.model} to {words.goal(query)}", id=feed.address, updated=updated)
     SubElement(root, "link", rel="self", href=feed.address)
     SubElement(SubElement(root, "author"), "name").text = "costcalc"
-    if told:
+    if has_entry:
         each, (first, *further) = feed.answer.lead, feed.answer.verdict
         parts = repr((query, each.provider, each.region, each.instance_type, each.billed_cost, updated)).encode()
         entry = SubElement(root, "entry")
@@ -101,8 +103,11 @@ def feed() -> Response:
     def body() -> bytes:
         answer, root = report.answer, request.host_url.rstrip("/")
         is_told = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
-        asked = {} if below is None else {"below": f"{below:f}"}
-        page, itself = to_url(report.query, url_for("pages.page")), to_url(report.query, url_for("files.feed"), **asked)
+        below_too = {} if below is None else {"below": f"{below:f}"}
+        page, itself = (
+            to_url(report.query, url_for("pages.page")),
+            to_url(report.query, url_for("files.feed"), **below_too),
+        )
         kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
         return written(Feed(answer, root + page, root + kept, root + itself, is_told))
 

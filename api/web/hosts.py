@@ -70,8 +70,8 @@ class Hosts:
 
 def name_of(host: str) -> str:
     """The name or address in a Host header, in lower case; empty where it is none."""
-    found = HOST.fullmatch(host)
-    return (found[1] or found[2]).casefold() if found else ""
+    match = HOST.fullmatch(host)
+    return (match[1] or match[2]).casefold() if match else ""
 
 
 def check_host(request: Request) -> None:
@@ -82,8 +82,10 @@ def check_host(request: Request) -> None:
     if host and request.endpoint not in PROBES and not hosts.include(host):
         raise Refused(421, f"this service does not answer to the name {clip(host)}: COSTCALC_HOSTS adds names")
     if request.method not in READS and not hosts.trust(request):
-        said = clip(request.headers.get("Origin", "another site"))
-        raise Refused(403, f"a page of {said} may change nothing here: COSTCALC_CORS_ORIGINS names the sites that may")
+        origin = clip(request.headers.get("Origin", "another site"))
+        raise Refused(
+            403, f"a page of {origin} may change nothing here: COSTCALC_CORS_ORIGINS names the sites that may"
+        )
 
 
 def _is_unspecified(name: str) -> bool:

@@ -70,8 +70,8 @@ def get_plan() -> Response:
     answers, layout = planner(service, catalogue, beside)
     rows = every_pair(service, values)
     kind = chosen_format(layout, FORMS)
-    asked = sorted(pair for pair in given.items() if pair[0] in PLAN.fields and pair[0] != "token")
-    parts = (catalogue.snapshot, asked, layout, values.get("as_of") or service.clock().date())
+    pairs = sorted(pair for pair in given.items() if pair[0] in PLAN.fields and pair[0] != "token")
+    parts = (catalogue.snapshot, pairs, layout, values.get("as_of") or service.clock().date())
     response = cached(parts, kind, lambda: FORMS[kind](_in_turns(answers, rows), layout))
     return name_file(response, f"plan.{kind}", layout)
 

@@ -52,13 +52,13 @@ def handle_errors(app: Flask) -> None:
 
 def problem_response(status: int, detail: str, errors: Errors | None = None) -> Response:
     """The answer to a request at fault."""
-    told = problem(status, detail, errors)
+    document = problem(status, detail, errors)
     if wants_csv():
-        response = Response(told.csv(), status, content_type=CSV_TYPE)
+        response = Response(document.csv(), status, content_type=CSV_TYPE)
     elif is_for_reading():
-        response = Response(render_template("problem.html", problem=told), status)
+        response = Response(render_template("problem.html", problem=document), status)
     else:
-        response = Response(to_json(told), status, content_type=PROBLEM_TYPE)
+        response = Response(to_json(document), status, content_type=PROBLEM_TYPE)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Vary"] = "Accept"
     return response

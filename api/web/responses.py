@@ -111,7 +111,7 @@ def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
         given.setdefault("as_of", [text_of(now.replace(microsecond=0))])
     query = urlencode(given, doseq=True, safe=",:*")
     root = f"{request.host_url.rstrip('/')}{request.script_root}"
-    return replace(layout, root=root, asked=f"{request.base_url}{'?' * bool(query)}{query}")
+    return replace(layout, root=root, address=f"{request.base_url}{'?' * bool(query)}{query}")
 
 
 def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:
@@ -151,8 +151,8 @@ def wants_csv() -> bool:
     """Whether an error should be written as CSV."""
     if path_asked().endswith(".csv"):
         return True
-    asked = request.args.get("format", "").strip().lower()
-    return asked == "csv" if asked else _accepted() == "csv"
+    named = request.args.get("format", "").strip().lower()
+    return named == "csv" if named else _accepted() == "csv"
 
 
 def path_asked() -> str:
@@ -218,8 +218,8 @@ def tell_rest(response: Response, rest: Rest | None) -> None:
 def tell_nothing(response: Response, report: Report) -> None:
     """Says in a header why a sheet has no rows: scripts rely on every row being one of the answer's."""
     if not response.is_streamed and not has_rows(response.get_data()):
-        told = getattr(report, "nothing", "") or "no row answers this question"
-        response.headers["X-Message"] = told.encode("ascii", "replace").decode()
+        reason = getattr(report, "nothing", "") or "no row answers this question"
+        response.headers["X-Message"] = reason.encode("ascii", "replace").decode()
 
 
 def name_file(response: Response, name: str, layout: Layout) -> Response:

@@ -160,9 +160,9 @@ def stepped(places: Sequence[Place]) -> list[Place]:
 
 def sign(place: Place, shape: str, css: str, words: str = "") -> str:
     """A sign, with words for whoever points at it or has it read."""
-    told = f"<title>{escape(words)}</title>" if words else ""
+    title = f"<title>{escape(words)}</title>" if words else ""
     label = f' role="img" aria-label="{escape(words)}"' if words else ""
-    return f'<g class="{css}"{label}>{told}<use href="#{shape}" x="{place.x}" y="{place.y}"/></g>'
+    return f'<g class="{css}"{label}>{title}<use href="#{shape}" x="{place.x}" y="{place.y}"/></g>'
 
 
 def text(place: Place, words: str, css: str = "", dx: int = 0, dy: int = 0) -> str:
@@ -280,8 +280,8 @@ def _legend(row: Iterable[tuple[float, Entry]], y: float) -> Iterator[str]:
 
 def told_apart(names: Iterable[str]) -> dict[str, Entry]:
     """A colour and a sign for each name; where there are more names than colours, the next sign begins with the first again."""
-    known = list(dict.fromkeys(names))
-    return {name: Entry(name, n % len(PALETTE), SIGNS[n // len(PALETTE) % len(SIGNS)]) for n, name in enumerate(known)}
+    every = list(dict.fromkeys(names))
+    return {name: Entry(name, n % len(PALETTE), SIGNS[n // len(PALETTE) % len(SIGNS)]) for n, name in enumerate(every)}
 
 
 def nothing(words: str = "No estimate answers this question.") -> Figure:

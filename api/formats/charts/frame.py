@@ -60,8 +60,8 @@ class Axis:
     def around(cls, values: Sequence[float] | Floats) -> Axis:
         """The axis that holds these values with a little room."""
         every = np.asarray(values, float)
-        known = every[every > 0] if (every > 0).any() else np.ones(1)
-        low, high = log10(known.min()), log10(known.max())
+        positive = every[every > 0] if (every > 0).any() else np.ones(1)
+        low, high = log10(positive.min()), log10(positive.max())
         room = max((high - low) * MARGIN, 0.05)
         return cls(10 ** (low - room), 10 ** (high + room))
 

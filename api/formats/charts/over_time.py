@@ -74,8 +74,8 @@ def _signs(points: Sequence[Point], places: Sequence[Place]) -> Iterator[str]:
     for point, place in zip(points, places, strict=True):
         if point.change:
             entry = SIGNS[point.change]
-            told = f"{point.date:%Y-%m-%d}: {money(point.cost, point.estimate.currency)}, {point.happened}"
-            yield sign(place, entry.sign, f"p{entry.colour}", told)
+            title = f"{point.date:%Y-%m-%d}: {money(point.cost, point.estimate.currency)}, {point.happened}"
+            yield sign(place, entry.sign, f"p{entry.colour}", title)
     yield sign(places[-1], "ring", "ink", f"{points[-1].date:%Y-%m-%d}: {_said(points[-1])}")
 
 
@@ -98,7 +98,7 @@ def _hours(points: Sequence[Point], x: Scale) -> Iterator[str]:
     y = Axis.around([point.hours for point in points])
     places = [Place.of(x.at(days(point.date)), y.at(point.hours)) for point in points]
     yield line(stepped(places), "p1")
-    least, most = (choose(points, key=lambda one: one.hours) for choose in (min, max))
+    least, most = (choose(points, key=lambda point: point.hours) for choose in (min, max))
     for point in {each.date: each for each in (least, most, points[-1])}.values():
         at = x.at(days(point.date))
         place, side = Place.of(at, y.at(point.hours)), "end" if at > 1 / 2 else ""

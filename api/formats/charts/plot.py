@@ -185,8 +185,8 @@ def _told(frame: Frame, point: Point, currency: str) -> Mark:
     span = f" ({low} to {high})" if low != high else ""
     hours = f"{in_words(point.hours)} ({in_words(point.hours_low)} to {in_words(point.hours_high)})"
     bought = " ".join(filter(None, [point.purchase_option.replace("_", " "), point.term]))
-    told = f"{_rented(point)} at {point.provider} ({_machines(point)}), {bought}: {cost}{span}, {hours}"
-    return _mark(frame, point)._replace(words=told)
+    title = f"{_rented(point)} at {point.provider} ({_machines(point)}), {bought}: {cost}{span}, {hours}"
+    return _mark(frame, point)._replace(words=title)
 
 
 def _rented(point: Point) -> str:
@@ -220,14 +220,14 @@ def _free(frame: Frame, answer: Answer, points: Iterable[Point]) -> Iterator[Mar
     for each in answer.free:
         yield _beside(frame, each)
     for point in points:
-        told = f"{point.provider} {point.instance_type}: {in_words(point.hours)}"
-        yield _mark(frame, point)._replace(words=told)
+        title = f"{point.provider} {point.instance_type}: {in_words(point.hours)}"
+        yield _mark(frame, point)._replace(words=title)
 
 
 def _beside(frame: Frame, each: Estimate) -> Mark:
     at = frame.hours.at(each.calendar_hours)
-    told = f"{words.machine(each)}: {in_words(each.calendar_hours)}"
-    return Mark(_percent(at), "50%", SHAPES["free"], frame.colour(each.provider), 0, told, at > 1 / 2)
+    title = f"{words.machine(each)}: {in_words(each.calendar_hours)}"
+    return Mark(_percent(at), "50%", SHAPES["free"], frame.colour(each.provider), 0, title, at > 1 / 2)
 
 
 def _shapes(points: Points) -> list[tuple[str, str]]:

@@ -38,13 +38,13 @@ def estimate_lines(
         yield from explained(estimates, view.width, number)
 
 
-def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
+def best_lines(answer: Answer, view: View, most: int) -> Iterator[str]:
     """Users' own machines, the picks with their names and the best others, as many as fit so many lines; all that stands behind
     them, if asked for."""
-    shown = [*(mine.estimate for mine in found.owned), *found.best]
-    rows = [*{each.rank: each for each in shown}.values()][: found.query.limit]
+    shown = [*(mine.estimate for mine in answer.owned), *answer.best]
+    rows = [*{each.rank: each for each in shown}.values()][: answer.query.limit]
     for many in range(len(rows), 0, -1):
-        lines = list(table(_first_columns(rows[:many], found, view.width), range(many), view.width, tells_left=False))
+        lines = list(table(_first_columns(rows[:many], answer, view.width), range(many), view.width, tells_left=False))
         if len(lines) <= most:
             break
     yield from lines
@@ -52,12 +52,12 @@ def best_lines(found: Answer, view: View, most: int) -> Iterator[str]:
         yield from explained(rows[:many], view.width)
 
 
-def _first_columns(rows: Sequence[Estimate], found: Answer, width: int) -> list[Column]:
+def _first_columns(rows: Sequence[Estimate], answer: Answer, width: int) -> list[Column]:
     """What the first answer shows of each estimate, by its position: how it is bought, where that differs, and its recipe, where
     that is another than above."""
-    basis = found.basis
+    basis = answer.basis
     shown = [
-        Column("pick", lambda at: names_of(rows[at], found).replace(", ", ",\n")),
+        Column("pick", lambda at: names_of(rows[at], answer).replace(", ", ",\n")),
         Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider}"),
         Column("type and region", lambda at: _type(rows[at]), leave=1),
         Column("bought", lambda at: bought(rows[at])),

@@ -59,7 +59,7 @@ LAST_OF_ADDRESS, ADDRESS_LINE = 7, 70  # a column, and characters
 LEGIBLE = 270  # characters across a printed page, in some 6 points
 DOUBTFUL: Mapping[str, Callable[[Any], bool]] = {
     "price_age_days": lambda days: days is not None and days > OLD_DAYS,
-    "price_first_hand": lambda known: known is False,
+    "price_first_hand": lambda first_hand: first_hand is False,
 }
 ROW = "#"  # in the text of a formula: the number of its own row
 OF_ROW = re.compile(r"\[(\w+)\]")

@@ -123,13 +123,13 @@ class _Row:
 
     def _factors(self) -> Iterator[Any]:
         """Images seen in training, and the factors that turn hours and spot rates into other figures."""
-        known = self.estimate
-        yield known.images_per_second * known.train_hours * SECONDS_PER_HOUR
-        yield from (getattr(known, name) / known.hours for name in SCALED)
-        figures = (getattr(known, name) for name in WHERE_KNOWN)
-        yield from (None if figure is None else figure / known.hours for figure in figures)
-        width = spot_rates.width(self.bill.offer, known.price_age_days, known.hours)
-        factors = spot_rates.factors(width, known.hours, known.hours_low, known.hours_high)
+        estimate = self.estimate
+        yield estimate.images_per_second * estimate.train_hours * SECONDS_PER_HOUR
+        yield from (getattr(estimate, name) / estimate.hours for name in SCALED)
+        figures = (getattr(estimate, name) for name in WHERE_KNOWN)
+        yield from (None if figure is None else figure / estimate.hours for figure in figures)
+        width = spot_rates.width(self.bill.offer, estimate.price_age_days, estimate.hours)
+        factors = spot_rates.factors(width, estimate.hours, estimate.hours_low, estimate.hours_high)
         yield from width
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors
 

@@ -57,28 +57,28 @@ class Rates:
 
     def number(self, bill: Bill) -> int:
         """The number of the bill's offer; new rates are added."""
-        known = self._numbers.get(bill.offer)
-        if known is None:
-            known = self._numbers[bill.offer] = len(self._numbers) + 1
+        number = self._numbers.get(bill.offer)
+        if number is None:
+            number = self._numbers[bill.offer] = len(self._numbers) + 1
             self._discounts.setdefault(bill.offer.provider, 1 - bill.terms.price_factor)
             for charge in bill.charges:
                 times = Times(per_period=charge.per_period) if charge.per_period else Times(per_metered_hour=1)
                 listed, factor = charge.rate * bill.terms.exchange, bill.terms.price_factor
-                self._lines.append(Line(known, bill.offer, charge.name, charge.unit, listed, factor, times))
-        return known
+                self._lines.append(Line(number, bill.offer, charge.name, charge.unit, listed, factor, times))
+        return number
 
     def number_beside(self, bill: Bill) -> Number:
         """The number of the provider's storage and egress charges; None if not requested."""
         if not bill.storage_and_egress:
             return None
         provider = bill.offer.provider
-        known = self._numbers.get(provider)
-        if known is None:
-            known = self._numbers[provider] = len(self._numbers) + 1
+        number = self._numbers.get(provider)
+        if number is None:
+            number = self._numbers[provider] = len(self._numbers) + 1
             for each in bill.storage_and_egress:
                 times = Times(once=each.quantity, per_hour=each.quantity_hourly)
-                self._lines.append(Line(known, bill.offer, each.name, each.unit, each.rate, Decimal(1), times, True))
-        return known
+                self._lines.append(Line(number, bill.offer, each.name, each.unit, each.rate, Decimal(1), times, True))
+        return number
 
     def write(self) -> None:
         """Writes both sheets, once all bills are collected."""

@@ -114,8 +114,8 @@ def _picks(answer: Answer) -> Iterator[list[Cell]]:
     for tier in answer.free:
         hours = tier.calendar_hours
         wait = f"{hours / HOURS_PER_DAY:,.1f} days" if hours > HOURS_PER_DAY else f"{hours:.1f} hours"
-        told = f"Costs nothing and takes {wait} of calendar time, within its sessions and quota."
-        yield [("free tier", None), *_figures(tier, None), (told, "wrapped")]
+        reason = f"Costs nothing and takes {wait} of calendar time, within its sessions and quota."
+        yield [("free tier", None), *_figures(tier, None), (reason, "wrapped")]
 
 
 def _results(answer: Answer) -> Iterator[list[Cell]]:

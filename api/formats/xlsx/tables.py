@@ -104,20 +104,20 @@ def workbook(
 
 
 def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> Column:
-    known = [value for value in values if value not in (None, "", ())]
-    texts = [joined(value) for value in known if not isinstance(value, NUMBERS | date)]
+    filled = [value for value in values if value not in (None, "", ())]
+    texts = [joined(value) for value in filled if not isinstance(value, NUMBERS | date)]
     longest = max(map(len, texts), default=0)
     is_detail = name.endswith("source") or longest > LONGEST if folded is None else name in folded
-    is_detail = is_detail or (folded != () and not known)
-    if known and isinstance(known[0], datetime):
-        is_day = name == "date" or all(value.time() in MIDNIGHTS for value in known)
+    is_detail = is_detail or (folded != () and not filled)
+    if filled and isinstance(filled[0], datetime):
+        is_day = name == "date" or all(value.time() in MIDNIGHTS for value in filled)
         return Column(name, "day" if is_day else "moment", 12 if is_day else 17, "UTC", is_detail)
     parts = name.split("_")
     narrow = max(9.0, max(map(len, parts)) + 2, len(name) / 3 + 2)  # its heading in three lines
     if name in RATES or "cost" in parts:
         return Column(name, "rate" if name in RATES else "money", max(narrow, 11), "", is_detail)
-    if known and not texts:
-        return Column(name, _form(name, known), narrow, "", is_detail)
+    if filled and not texts:
+        return Column(name, _form(name, filled), narrow, "", is_detail)
     form = "long_text" if longest > WIDE and not is_detail else "text"
     return Column(name, form, min(max(longest + 2, narrow), WIDE), "", is_detail)
 

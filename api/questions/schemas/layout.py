@@ -14,7 +14,7 @@ class Layout(Struct, frozen=True):
     """How an answer is written: its format, and for CSV the byte order mark and the separators.
 
     `columns` are those of a sheet that are wanted, in their order; all where none is named. `root` is what whole addresses in a
-    workbook begin with, and `asked` the whole address of this question; both are empty where nobody knows them.
+    workbook begin with, and `address` that of this question; both are empty where nobody knows them.
     """
 
     format: Literal["json", "csv", "xlsx"] | None = None
@@ -25,7 +25,7 @@ class Layout(Struct, frozen=True):
     focus: Literal["1.4", "1.2"] = "1.4"
     columns: tuple[str, ...] = ()
     root: str = ""
-    asked: str = ""
+    address: str = ""
 
 
 def layout(values: dict[str, Any]) -> Layout:

@@ -286,20 +286,20 @@ class TrainingSchema(OfferFilters):
     def _signs_name_the_currency(self, given: dict[str, list[str]], **_: object) -> dict[str, list[str]]:
         """An amount with its currency is in that of the answer: it names it, or agrees with it."""
         texts = [(name, text) for name in given if isinstance(self.fields.get(name), Cost) for text in given[name]]
-        codes = {name: found.code for name, text in texts if (found := money(text)) and found.code}
+        codes = {name: amount.code for name, text in texts if (amount := money(text)) and amount.code}
         named = given.get("currency") or ([] if "currency" in self.fields else ["USD"])
-        asked = named[0].upper() if named else next(iter(codes.values()), "USD")
-        if wrong := [name for name, code in codes.items() if code != asked]:
-            told = f"is in {{}} and the answer in {asked}: write both in one currency"
-            raise ValidationError({name: [told.format(codes[name])] for name in wrong})
-        return {**given, "currency": [asked]} if codes and not named else given
+        currency = named[0].upper() if named else next(iter(codes.values()), "USD")
+        if wrong := [name for name, code in codes.items() if code != currency]:
+            message = f"is in {{}} and the answer in {currency}: write both in one currency"
+            raise ValidationError({name: [message.format(codes[name])] for name in wrong})
+        return {**given, "currency": [currency]} if codes and not named else given
 
     @validates_schema
     def _own_machines_are_named(self, values: Mapping[str, object], **_: object) -> None:
         """Rejects facts about own machines when the question names none."""
         if not self._names_own_machines(values):
-            told = "describes a machine that you own, but the question names none: add {}"
-            raise ValidationError({name: [told.format(self.own_example)] for name in OWNED_BY if name in values})
+            message = "describes a machine that you own, but the question names none: add {}"
+            raise ValidationError({name: [message.format(self.own_example)] for name in OWNED_BY if name in values})
 
     own_example = "own=1xRTX4090"
 
@@ -311,5 +311,5 @@ class TrainingSchema(OfferFilters):
         """FOCUS prescribes decimal points and ISO dates."""
         wrong = [name for name in ("excel", "decimal") if values.get(name) not in (None, False, ".")]
         if wrong and values.get("profile") == "focus":
-            told = "profile=focus has decimal points and ISO dates, as FOCUS prescribes: leave {} out"
-            raise ValidationError({name: [told.format(name)] for name in wrong})
+            message = "profile=focus has decimal points and ISO dates, as FOCUS prescribes: leave {} out"
+            raise ValidationError({name: [message.format(name)] for name in wrong})

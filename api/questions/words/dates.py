@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from api.questions import amounts
 from api.questions.amounts import ANY_MONTH, DATES
-from api.questions.words.patterns import COUNT_WORDS, END, SHORT_DAYS, WEEKDAYS, Found, counted
+from api.questions.words.patterns import COUNT_WORDS, END, SHORT_DAYS, WEEKDAYS, Match, counted
 from api.questions.words.scan import Scan, Understand
 
 WHEN = r"(?:(?:as\s+of|at|in|on|of|from|back\s+in|during|by\s+the\s+end\s+of|in\s+the\s+year|prices?\s+of|year)\s+)"
@@ -24,20 +24,20 @@ PARTS = {"early": 3, "mid": 6, "late": 12}
 AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+(?:ago|back|earlier)"
 
 
-def _date(scan: Scan, found: Found) -> bool:
+def _date(scan: Scan, match: Match) -> bool:
     """A year alone needs a word before it; days and months are written in ISO's order."""
-    parts = {"name": "", "month": "", "day": "", **found.groupdict(default="")}
-    if parts["name"] and not _is_month(found):
+    parts = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
+    if parts["name"] and not _is_month(match):
         return False
     month = _number_of(parts["name"]) if parts["name"] else int(parts["month"] or 0)
-    if int(parts["day"] or 0) > 31 or (not month and not found["when"]):
+    if int(parts["day"] or 0) > 31 or (not month and not match["when"]):
         return False
-    return _as_of(scan, found[0], int(parts["year"]), month, int(parts["day"] or 0))
+    return _as_of(scan, match[0], int(parts["year"]), month, int(parts["day"] or 0))
 
 
-def _is_month(found: Found) -> bool:
+def _is_month(match: Match) -> bool:
     """`mar`, `march`, but no other word that begins so."""
-    written = re.search(r"[a-z]+", found[0][found.start("name") - found.start() :], re.IGNORECASE)
+    written = re.search(r"[a-z]+", match[0][match.start("name") - match.start() :], re.IGNORECASE)
     word = written[0].casefold() if written else ""
     return len(word) in (3, 4) or word in (name.casefold() for name in month_name)
 
@@ -59,25 +59,25 @@ def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0) -> bo
     return scan.add("as_of", written[bool(month) + bool(day)])
 
 
-def _slashed(scan: Scan, found: Found) -> bool:
+def _slashed(scan: Scan, match: Match) -> bool:
     """Read where only one order gives a date; 04/05/2019 is two."""
-    one, two, year = map(int, found.groups())
-    if one <= 12 and two <= 12 and one != two:
-        dates = f"{year}-{one:02}-{two:02} or {year}-{two:02}-{one:02}"
-        return scan.ask(found[0], f"the day or the month first? Write {dates}")
-    return _as_of(scan, found[0], year, *((two, one) if one > 12 else (one, two)))
+    first, second, year = map(int, match.groups())
+    if first <= 12 and second <= 12 and first != second:
+        dates = f"{year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}"
+        return scan.ask(match[0], f"the day or the month first? Write {dates}")
+    return _as_of(scan, match[0], year, *((second, first) if first > 12 else (first, second)))
 
 
-def _named_month(scan: Scan, found: Found) -> bool:
+def _named_month(scan: Scan, match: Match) -> bool:
     """The last month of that name."""
-    month = _number_of(found["month"])
-    last = bool(found["last"]) and month == scan.today.month
-    return _as_of(scan, found[0], scan.today.year - (month > scan.today.month or last), month)
+    month = _number_of(match["month"])
+    last = bool(match["last"]) and month == scan.today.month
+    return _as_of(scan, match[0], scan.today.year - (month > scan.today.month or last), month)
 
 
-def _last(scan: Scan, found: Found) -> bool:
-    unit, today = found["unit"].lower(), scan.today
-    if found["age"]:
+def _last(scan: Scan, match: Match) -> bool:
+    unit, today = match["unit"].lower(), scan.today
+    if match["age"]:
         return scan.add("max_price_age", f"{AGES[unit]}")
     if unit == "week":
         return scan.add("as_of", f"{today - timedelta(7)}")
@@ -87,13 +87,13 @@ def _last(scan: Scan, found: Found) -> bool:
     return scan.add("as_of", f"{before:%Y-%m}")
 
 
-def _ago(scan: Scan, found: Found) -> bool:
-    word, unit = found["n"].lower(), found["unit"].lower()
+def _ago(scan: Scan, match: Match) -> bool:
+    word, unit = match["n"].lower(), match["unit"].lower()
     many = counted(word)
     if unit in ("day", "week"):
         return scan.add("as_of", f"{scan.today - timedelta(many * (7 if unit == 'week' else 1))}")
     back = _months_back(scan.today, many * (12 if unit == "year" else 1))
-    return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(found[0], "no price is that old")
+    return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(match[0], "no price is that old")
 
 
 def _months_back(day: date, many: int) -> date:
@@ -102,22 +102,22 @@ def _months_back(day: date, many: int) -> date:
     return date(max(1, months // 12), months % 12 + 1, min(day.day, 28))
 
 
-def _compared(scan: Scan, found: Found) -> bool:
+def _compared(scan: Scan, match: Match) -> bool:
     """No date of prices to answer for, `elsewhere` tells what compares them; unless another year was named before."""
-    year = re.search(r"(?:19|20)\d\d", found[0])
+    year = re.search(r"(?:19|20)\d\d", match[0])
     if year and "as_of" in scan.reading.values:
         return scan.add("as_of", year[0])
-    scan.reading.ignored.append(found[0])
+    scan.reading.ignored.append(match[0])
     return True
 
 
-def _now(scan: Scan, found: Found) -> bool:
+def _now(scan: Scan, match: Match) -> bool:
     """Today, beside another year: `2021 vs now`."""
-    beside = "as_of" in scan.reading.values or found.groupdict().get("year")
+    beside = "as_of" in scan.reading.values or match.groupdict().get("year")
     return bool(beside) and scan.add("as_of", f"{scan.today}")
 
 
-def _bought(scan: Scan, found: Found) -> bool:
+def _bought(scan: Scan, match: Match) -> bool:
     """When the user's own machine was bought dates no price."""
     scan.reading.owned = True
     return True
@@ -127,48 +127,48 @@ def _unnamed(form: re.Pattern[str]) -> str:
     return re.sub(r"\?P<\w+>", "?:", form.pattern)
 
 
-def _yesterday(scan: Scan, _: Found) -> bool:
+def _yesterday(scan: Scan, _: Match) -> bool:
     return scan.add("as_of", f"{scan.today - timedelta(1)}")
 
 
-def _deadline(scan: Scan, found: Found) -> bool:
+def _deadline(scan: Scan, match: Match) -> bool:
     """The days from today to a day to come, as a time limit; of a longer time that ends on no one day, what to write."""
     names = [name.casefold() for name in day_name]
-    day = (found["day"] or "").casefold()
+    day = (match["day"] or "").casefold()
     if day in ("tonight", "tomorrow"):
-        return _within(scan, found, 12 if day == "tonight" else 24)
+        return _within(scan, match, 12 if day == "tonight" else 24)
     if at := [number for number, name in enumerate(names) if name.startswith(day.rstrip("."))]:
-        return _within(scan, found, 24 * ((at[0] - scan.today.weekday() - 1) % 7 + 1))
-    return scan.ask(found[0], "a time limit is a length of time, as in within 3 days")
+        return _within(scan, match, 24 * ((at[0] - scan.today.weekday() - 1) % 7 + 1))
+    return scan.ask(match[0], "a time limit is a length of time, as in within 3 days")
 
 
-def _until(scan: Scan, found: Found) -> bool:
+def _until(scan: Scan, match: Match) -> bool:
     """A date to come, of the next year that has it where none is said; the first of a month. Declined for one that is past."""
     years = ("", scan.today.year, scan.today.year + 1)
-    ends = filter(None, (amounts.day(f"{found['end']} {year}".strip(), first=True) for year in years))
+    ends = filter(None, (amounts.day(f"{match['end']} {year}".strip(), first=True) for year in years))
     days = next((left for end in ends if (left := (end - scan.today).days) > 0), 0)
-    return _within(scan, found, 24 * days) if days else False
+    return _within(scan, match, 24 * days) if days else False
 
 
-def _on_day(scan: Scan, found: Found) -> bool:
+def _on_day(scan: Scan, match: Match) -> bool:
     """A day without its year is one to come, by which a run must end; where it is far ahead, the year is asked for."""
     soon = any(
         0 < (end - scan.today).days <= SOON
         for year in (scan.today.year, scan.today.year + 1)
-        if (end := amounts.day(f"{found['end']} {year}", first=True))
+        if (end := amounts.day(f"{match['end']} {year}", first=True))
     )
-    return _until(scan, found) if soon else scan.ask(found[0], "of which year? Write it as 2020-12-31")
+    return _until(scan, match) if soon else scan.ask(match[0], "of which year? Write it as 2020-12-31")
 
 
-def _part_of_year(scan: Scan, found: Found) -> bool:
+def _part_of_year(scan: Scan, match: Match) -> bool:
     """`Q3 2024`, `mid 2020`: the prices of the end of that quarter or half."""
-    part = found["part"].lower()
-    return _as_of(scan, found[0], int(found["year"]), PARTS.get(part) or 3 * int(part[1]))
+    part = match["part"].lower()
+    return _as_of(scan, match[0], int(match["year"]), PARTS.get(part) or 3 * int(part[1]))
 
 
-def _within(scan: Scan, found: Found, hours: int) -> bool:
+def _within(scan: Scan, match: Match, hours: int) -> bool:
     limit = f"within {hours} hours" if hours < 48 else f"within {hours // 24} days"
-    scan.reading.corrected.append((found[0], limit))
+    scan.reading.corrected.append((match[0], limit))
     return scan.add("max_hours", f"{hours}")
 
 
@@ -182,7 +182,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (rf"{WHEN}?(?:the\s+)?(?P<part>q[1-4]|early|mid|late)[\s-]+(?:of\s+)?(?P<year>(?:19|20)\d\d)", _part_of_year),
     (rf"{THAN}(?:{WHEN}|the\s+)*(?:(?:19|20)\d\d|{AGO}|last\s+(?:week|month|quarter|year))", _compared),
     (rf"(?:start|begin)(?:n?ing|s)?(?:\s+on)?\s+(?:now|today|tomorrow|tonight|(?:next\s+)?(?:{WEEKDAYS}|week|month))",
-     lambda scan, found: True),  # only the end limits
+     lambda scan, match: True),  # only the end limits
     (r"(?:vs\.?|versus|against|or|and|to|with)\s+(?:(?:what|how|much|does|do|would|will|is|it|costs?|price|take)\s+)*"
      r"(?:now|today|this\s+year|nowadays)", _now),
     (r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))", _now),

@@ -32,17 +32,17 @@ class Elsewhere(Struct, frozen=True):
 @cache
 def _questions() -> tuple[tuple[Elsewhere, re.Pattern[str]], ...]:
     text = (files("api.questions.words") / "data" / "elsewhere.toml").read_text("utf-8")
-    found = convert(tomllib.loads(text)["question"], tuple[Elsewhere, ...])
-    return tuple((each, re.compile("|".join(each.asked), re.IGNORECASE)) for each in found)
+    questions = convert(tomllib.loads(text)["question"], tuple[Elsewhere, ...])
+    return tuple((each, re.compile("|".join(each.asked), re.IGNORECASE)) for each in questions)
 
 
 def elsewhere(sentence: str, parameters: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What the sentence asks beside, or instead of, what a training costs, each with the command that answers it."""
     sentence = plain_text(sentence)
-    for each, asked in _questions():
+    for each, pattern in _questions():
         given = [name for name in each.taken if parameters.get(name)]
         wanted = "model" in given or ("model" not in each.taken and given)
-        if wanted and asked.search(sentence) and not any(map(parameters.get, each.unless)):
+        if wanted and pattern.search(sentence) and not any(map(parameters.get, each.unless)):
             yield f"{each.what}: ask {_command(each.command, given, parameters)}"
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import plain
-from api.questions.words.patterns import ABOUT, END, MOST, PERIOD, SUM, WEEKDAYS, Found, N, asks, counted
+from api.questions.words.patterns import ABOUT, END, MOST, PERIOD, SUM, WEEKDAYS, Match, N, asks, counted
 from api.questions.words.scan import Scan
 from api.questions.words.shares_and_money import LEAST_PRICE, add_money
 
@@ -22,27 +22,27 @@ A_MONTH = {"month": "1", "quarter": "0.3333", "y": "0.08333", "a": "0.08333", "h
 A_WEEK = "4.348"
 
 
-def _often(scan: Scan, found: Found) -> bool:
-    parts = found.groupdict(default="")
+def _often(scan: Scan, match: Match) -> bool:
+    parts = match.groupdict(default="")
     times = (
         counted(parts["n"]) if parts.get("n") else TIMES.get(" ".join(parts.get("times", "").casefold().split()), "1")
     )
-    scan.add(RUNS_A_MONTH, plain(Decimal(times) * _a_month(found["every"])))
-    return scan.ask(found[0], OFTEN)
+    scan.add(RUNS_A_MONTH, plain(Decimal(times) * _a_month(match["every"])))
+    return scan.ask(match[0], OFTEN)
 
 
-def _seldom(scan: Scan, found: Found) -> bool:
+def _seldom(scan: Scan, match: Match) -> bool:
     """`every three months`."""
-    scan.add(RUNS_A_MONTH, plain(_a_month(found["every"]) / max(1, counted(found["n"]))))
-    return scan.ask(found[0], OFTEN)
+    scan.add(RUNS_A_MONTH, plain(_a_month(match["every"]) / max(1, counted(match["n"]))))
+    return scan.ask(match[0], OFTEN)
 
 
-def _budget(scan: Scan, found: Found) -> bool:
-    money = amounts.money(found["money"])
+def _budget(scan: Scan, match: Match) -> bool:
+    money = amounts.money(match["money"])
     if money is None or not (money.code or money.amount >= LEAST_PRICE):
         return False
-    add_money(scan, MONEY_A_MONTH, money._replace(amount=money.amount * _a_month(found["every"])))
-    return scan.ask(found[0], BUDGET)
+    add_money(scan, MONEY_A_MONTH, money._replace(amount=money.amount * _a_month(match["every"])))
+    return scan.ask(match[0], BUDGET)
 
 
 def _a_month(period: str) -> Decimal:

@@ -15,24 +15,24 @@ NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 """Nobody who writes `no spot` asks for these."""
 
 
-def others(kind: str, asked: Collection[str], excluded: Collection[str], names: Known) -> list[str]:
+def others(kind: str, wanted: Collection[str], excluded: Collection[str], names: Known) -> list[str]:
     """The values of this kind that were asked for, or else every known one, without the excluded ones."""
     if kind == "region":
-        return _elsewhere(asked, frozenset(code for each in excluded for code in (*places().codes(each), each)))
+        return _elsewhere(wanted, frozenset(code for each in excluded for code in (*places().codes(each), each)))
     if kind == "purchase":
-        if not asked and {*excluded} <= BY_THE_TERM:
+        if not wanted and {*excluded} <= BY_THE_TERM:
             return [PurchaseOption.ON_DEMAND.value]  # nobody who writes `no commitments` asks for spot
-        known: Iterable[str] = asked or (option.value for option in PurchaseOption if option not in NOT_RENTED)
-        return [each for each in known if each not in excluded]
+        values: Iterable[str] = wanted or (option.value for option in PurchaseOption if option not in NOT_RENTED)
+        return [each for each in values if each not in excluded]
     guesses = Guesses()
     without = {name for each in excluded for name in names.resolve(kind, each, guesses)}
-    allowed = {each: set(names.resolve(kind, each, guesses)) for each in asked}
+    allowed = {each: set(names.resolve(kind, each, guesses)) for each in wanted}
     if allowed and not without & set().union(*allowed.values()):
-        return list(asked)
-    known = set().union(*allowed.values()) or set(getattr(names, kind)) - NO_CLOUDS
+        return list(wanted)
+    values = set().union(*allowed.values()) or set(getattr(names, kind)) - NO_CLOUDS
     if kind == "accelerator":
-        return _accelerators(known - without, names)
-    return [name for name in getattr(names, kind) if name in known - without]
+        return _accelerators(values - without, names)
+    return [name for name in getattr(names, kind) if name in values - without]
 
 
 def _accelerators(allowed: Collection[str], names: Known) -> list[str]:
@@ -48,25 +48,25 @@ def _accelerators(allowed: Collection[str], names: Known) -> list[str]:
     return [*whole, *rest, *(["CPU"] if len(cpus) == len(names.processors) else cpus)]
 
 
-def _elsewhere(asked: Collection[str], codes: frozenset[str]) -> list[str]:
+def _elsewhere(wanted: Collection[str], codes: frozenset[str]) -> list[str]:
     """The places asked for, each in the largest parts that hold none of these regions."""
-    if not asked:
+    if not wanted:
         return list(_parts(places().regions, 1, codes))
-    found: list[str] = []
-    for place in asked:
+    names: list[str] = []
+    for place in wanted:
         inside = {*places().codes(place)} or {place}
-        found += _parts(places().of(inside), 1, codes) if inside & codes else [place]
-    return found
+        names += _parts(places().of(inside), 1, codes) if inside & codes else [place]
+    return names
 
 
 def _parts(regions: Iterable[Region], depth: int, codes: frozenset[str]) -> Iterator[str]:
     """The names of the places, from continents to regions, of which no region is among the codes; `depth` 1 is the continents."""
     by_name: dict[str, list[Region]] = {}
-    for region in (one for one in regions if one.kind in EVERYBODY_S):
+    for region in (region for region in regions if region.kind in EVERYBODY_S):
         names = region.city.names
         by_name.setdefault(names[-depth] if depth <= len(names) else region.code, []).append(region)
     for name, inside in by_name.items():
-        here, whole = {one.code for one in inside}, {*places().codes(name)}
+        here, whole = {region.code for region in inside}, {*places().codes(name)}
         if not here & codes and whole <= here:
             yield places().word(name) or name
         elif here != {name}:

@@ -11,7 +11,7 @@ from api.questions.amounts import COUNTS, MONEY, NUMBER
 if TYPE_CHECKING:
     from api.questions.words.scan import Understand
 
-Found = re.Match[str]
+Match = re.Match[str]
 ABOUT = "about "
 """Before a parameter that a sentence tells of a network or a machine, until it is clear whether there is one that takes it."""
 END = r"(?=[\s,;/]|$)"
@@ -35,9 +35,9 @@ SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|minutes?)"
 
 
-def asks(told: str) -> Understand:
+def asks(message: str) -> Understand:
     """A rule for words that cannot be asked about; it says what to type."""
-    return lambda scan, found: scan.ask(found[0], told)
+    return lambda scan, match: scan.ask(match[0], message)
 
 
 def counted(text: str) -> int:

@@ -35,7 +35,7 @@ def plain_text(text: str) -> str:
     plain = unescape(text).translate(_QUOTES)
     for pattern, word in _spelt():
         plain = pattern.sub(word, plain)
-    plain = _LETTER_O.sub(lambda found: "0" * len(found[0]), plain)
+    plain = _LETTER_O.sub(lambda match: "0" * len(match[0]), plain)
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
     plain = _COLON.sub(r"\1 ", _AT.sub(" ", plain))
     return _MARKS.sub("", _in_english(plain)).strip()
@@ -49,15 +49,15 @@ def _spelt() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def _in_digits(text: str) -> str:
     """Tens and hundreds in digits: `seventy-six percent`, `two hundred dollars`, `a grand`."""
-    text = _CENTS.sub(lambda found: f"${int(found[1]) / 100:.2f}", text)
+    text = _CENTS.sub(lambda match: f"${int(match[1]) / 100:.2f}", text)
     text = _HUNDREDS.sub(_hundreds, text)
-    text = _IN_TENS.sub(lambda found: str(_value(found[1]) + (_value(found[2]) if found[2] else 0)), text)
-    return _POINT.sub(lambda found: f"{found[1]}.{_value(found[2])}", text)
+    text = _IN_TENS.sub(lambda match: str(_value(match[1]) + (_value(match[2]) if match[2] else 0)), text)
+    return _POINT.sub(lambda match: f"{match[1]}.{_value(match[2])}", text)
 
 
-def _hundreds(found: re.Match[str]) -> str:
-    many = _value(found[1] or "one") * (100 if found[2].lower() == "hundred" else 1000)
-    return f"${many}" if found[2].lower() == "grand" else str(many)
+def _hundreds(match: re.Match[str]) -> str:
+    many = _value(match[1] or "one") * (100 if match[2].lower() == "hundred" else 1000)
+    return f"${many}" if match[2].lower() == "grand" else str(many)
 
 
 def _value(word: str) -> int:
@@ -76,7 +76,7 @@ def _in_english(text: str) -> str:
     """The sentence with the known words of its languages in English."""
     for language in _languages():
         if language.telling.search(text):
-            text = language.all.sub(lambda found, into=language.english: into[found[0].casefold()], text)  # type: ignore[misc]
+            text = language.all.sub(lambda match, into=language.english: into[match[0].casefold()], text)  # type: ignore[misc]
     return text
 
 

@@ -13,10 +13,10 @@ class Asked(NamedTuple):
     """A question back: the words it is about (none if the sentence on what to type has them), and what to type."""
 
     about: str
-    told: str
+    message: str
 
     def __str__(self) -> str:
-        return f'"{self.about}": {self.told}' if self.about else self.told
+        return f'"{self.about}": {self.message}' if self.about else self.message
 
 
 @dataclass
@@ -57,11 +57,11 @@ class Reading:
         if text not in values:
             values.append(text)
 
-    def ask(self, text: str, told: str) -> None:
-        """The text means something that cannot be part of the question; `told` says what to type."""
-        asked = Asked(text.strip(), told)
-        if asked not in self.asked:
-            self.asked.append(asked)
+    def ask(self, text: str, message: str) -> None:
+        """The text means something that cannot be part of the question; `message` says what to type."""
+        question = Asked(text.strip(), message)
+        if question not in self.asked:
+            self.asked.append(question)
 
     def need_not_ask(self, needless: Callable[[Asked], bool]) -> None:
         """Drops questions back about words that other words make redundant."""

@@ -107,18 +107,18 @@ class Scan:
         self.reading.put(name, text)
         return True
 
-    def ask(self, text: str, told: str) -> bool:
+    def ask(self, text: str, message: str) -> bool:
         """Asks back about words that a rule read but cannot answer."""
-        self.reading.ask(text, told)
+        self.reading.ask(text, message)
         return True
 
     def exclude_clause(self) -> bool:
         """Leaves out what this clause names: `aws is not an option`."""
         for value in self.clause:
             self.reading.take_out(value)
-        found = bool(self.clause)
+        excluded = bool(self.clause)
         self.clause.clear()
-        return found
+        return excluded
 
     def count(self, name: str, many: int) -> bool:
         """Adds a number of accelerators or machines, or the maximum."""
@@ -142,15 +142,15 @@ class Scan:
     def _ruled(self) -> bool:
         network_ends = self._network_ends()
         for pattern, understand in self.rules:
-            found = pattern.match(self.text, self.place)
-            if found and found.end() > max(self.place, network_ends):
+            match = pattern.match(self.text, self.place)
+            if match and match.end() > max(self.place, network_ends):
                 negated, self.negated = self.negated, ""
-                if negated and "=" not in found[0]:
-                    self.reading.ask(f"{negated} {found[0]}", "this cannot be left out; say what is wanted instead")
-                elif not understand(self, found):
+                if negated and "=" not in match[0]:
+                    self.reading.ask(f"{negated} {match[0]}", "this cannot be left out; say what is wanted instead")
+                elif not understand(self, match):
                     self.negated = negated
                     continue
-                self.place, self.mine = found.end(), self.mine and not found[0].strip()
+                self.place, self.mine = match.end(), self.mine and not match[0].strip()
                 return True
         return False
 
@@ -161,7 +161,7 @@ class Scan:
             return False
         gpus, named = _GPUS.match(self.text, numbers.end()), self.words.find(self.text, numbers.end(), MACHINE)
         if end := gpus.end() if gpus else named.end if named else 0:
-            each = [f"{one} {self.text[numbers.end() : end]}" for one in re.findall(r"\d+", numbers[0])]
+            each = [f"{count} {self.text[numbers.end() : end]}" for count in re.findall(r"\d+", numbers[0])]
             self.text = f"{self.text[: self.place]}{' or '.join(each)}{self.text[end:]}"
         return False
 
@@ -327,30 +327,30 @@ class Scan:
 
     def _number(self) -> bool:
         """A bare number is the target where it can be one."""
-        found = _BARE.match(self.text, self.place)
-        if not found:
+        bare = _BARE.match(self.text, self.place)
+        if not bare:
             return False
-        value, self.place = number(found[0]), found.end()
+        value, self.place = number(bare[0]), bare.end()
         self.mine = False
-        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own(found[0])):
-            self.reading.put("target", found[0].replace(",", "."))
-        elif self._is_year(found[0]):
-            self.reading.put("as_of", found[0])
-        elif found[0].isdigit() and int(found[0]) in USUAL_COUNTS and self._counts_again(found):
-            self.count("accelerators", int(found[0]))
+        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own(bare[0])):
+            self.reading.put("target", bare[0].replace(",", "."))
+        elif self._is_year(bare[0]):
+            self.reading.put("as_of", bare[0])
+        elif bare[0].isdigit() and int(bare[0]) in USUAL_COUNTS and self._counts_again(bare):
+            self.count("accelerators", int(bare[0]))
         else:
-            self.reading.ask(found[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
+            self.reading.ask(bare[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
         return True
 
     def _may_be_percent(self, value: Decimal) -> bool:
         return 20 <= value < 100 and ("target" not in self.reading.values or self._is_second(value))
 
-    def _counts_again(self, found: re.Match[str]) -> bool:
+    def _counts_again(self, bare: re.Match[str]) -> bool:
         """Whether a bare number is another one of the accelerators before: `do I need 8 GPUs or are 4 enough`."""
         last = self.reading.machines[-1] if self.reading.machines else {}
-        again = "accelerators" in last and _AGAIN.search(self.text, 0, found.start())
+        again = "accelerators" in last and _AGAIN.search(self.text, 0, bare.start())
         if again:
-            self.reading.machines.append({**last, "accelerators": [found[0]]})
+            self.reading.machines.append({**last, "accelerators": [bare[0]]})
         return bool(again)
 
     def _is_second(self, value: Decimal) -> bool:
@@ -367,23 +367,23 @@ class Scan:
 
     def _unknown(self) -> None:
         """A misspelt word is read as the known one; any other is asked about."""
-        found = _WORD.match(self.text, self.place)
-        assert found is not None
-        word = found[0]
+        match = _WORD.match(self.text, self.place)
+        assert match is not None
+        word = match[0]
         if _ORNAMENT.fullmatch(word):
-            self.place = found.end()
+            self.place = match.end()
         elif self.negated and known_provider(word):
             self.reading.ignored.append(f"{self.negated} {word}")  # none of its rates is stored
-            self.place = found.end()
+            self.place = match.end()
             self._go_on("provider")
         elif not self.negated and not self.words.family(word) and (recipes := self.words.recipes_of(word)):
             self.reading.put("recipe", recipes)
-            self.place, self.mine = found.end(), False
-        elif known := self._corrected(word) or self._only_one(word):
-            self.text = f"{self.text[: self.place]}{known}{self.text[found.end() :]}"
-            self.reading.corrected.append((word, known))
+            self.place, self.mine = match.end(), False
+        elif correction := self._corrected(word) or self._only_one(word):
+            self.text = f"{self.text[: self.place]}{correction}{self.text[match.end() :]}"
+            self.reading.corrected.append((word, correction))
         else:
-            self.mine, self.place = False, found.end()
+            self.mine, self.place = False, match.end()
             self.reading.ask(f"{self.negated} {word}", self._hint(word))
             self._go_on("") if self.negated else None
 
@@ -392,7 +392,7 @@ class Scan:
         done = (
             len(self.reading.asked) >= MOST_ASKED
             or word.casefold() in COUNTS
-            or any(word == known for _, known in self.reading.corrected)
+            or any(word == correction for _, correction in self.reading.corrected)
         )
         return None if done else self.words.corrected(word)
 
@@ -410,8 +410,8 @@ class Scan:
         family = self.words.family(word)
         if family:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
-        if known := known_provider(word):
-            return f"no rate of {known.name} is stored" + f"; {known.page} has today's" * bool(known.page)
+        if provider := known_provider(word):
+            return f"no rate of {provider.name} is stored" + f"; {provider.page} has today's" * bool(provider.page)
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
 

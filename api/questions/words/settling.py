@@ -54,20 +54,20 @@ def _network(reading: Reading, words: Vocabulary) -> None:
     """The kind of a task's network says nothing more: `graph neural network rgat`. Of some data sets a contest's entries are
     estimated, whatever the network; beside a network, `lora` is a way to train it that nobody published."""
     models = reading.values.get("model", [])
-    known = [name for name in models if name in words.tasks]
+    of_tasks = [name for name in models if name in words.tasks]
     others = {name: other_network(name) for name in models if name not in words.tasks}
     kinds = [name for name, other in others.items() if other and other.generic]
-    if reading.other_task and known:
+    if reading.other_task and of_tasks:
         models[:] = [name for name in models if name not in kinds]
         if kinds == [name for name, other in others.items() if other]:
-            reading.need_not_ask(lambda each: COVERED in each.told)
+            reading.need_not_ask(lambda each: COVERED in each.message)
             reading.other_task = False
     beside = [name for name in models if name not in (*DATA_SETS, LORA)]
     contests = [name for name in models if name in DATA_SETS]
     if beside and contests:
         models[:] = contests
-        told = " and ".join(DATA_SETS[name] for name in contests)
-        reading.ask(" ".join(beside), f"for {told}, only DAWNBench entries are estimated, whatever their network")
+        contest = " and ".join(DATA_SETS[name] for name in contests)
+        reading.ask(" ".join(beside), f"for {contest}, only DAWNBench entries are estimated, whatever their network")
     elif beside and LORA in models:
         models[:] = beside
         reading.other_task = True
@@ -79,30 +79,30 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
     models = reading.values.get("model", ())
     own = any(map(words.has_own_target, models))
     whole = own and not any(tasks()[name].quality < 1 for name in models if name in tasks())
-    found = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
+    amounts = {text: share(text) if text.endswith("%") else number(text) for text in reading.values.get("target", ())}
     for text in [
-        text for text, value in found.items() if not own and text.endswith("%") and value and value < LEAST_SHARE
+        text for text, value in amounts.items() if not own and text.endswith("%") and value and value < LEAST_SHARE
     ]:
-        del found[text]
+        del amounts[text]
         reading.values["target"].remove(text)
         reading.ask(text, "nobody trains to so low an accuracy; write for example 76%")
     shares = [
         text if value is None else plain(value / 100 if 1 < value <= 100 and not whole else value)
-        for text, value in found.items()
+        for text, value in amounts.items()
     ]
     reading.values["target"] = list(dict.fromkeys(shares))
 
 
 def _data_sets(reading: Reading, _: Vocabulary) -> None:
     """A task's own data set, and that it is fine-tuning, need not be asked for: `mask rcnn on coco`."""
-    known = [tasks()[model] for model in reading.values.get("model", ()) if model in tasks()]
-    said = [normalised(task.dataset) for task in known]
-    said += [FINE_TUNING for task in known if FINE_TUNING in normalised(task.title)]
+    named = [tasks()[model] for model in reading.values.get("model", ()) if model in tasks()]
+    meanings = [normalised(task.dataset) for task in named]
+    meanings += [FINE_TUNING for task in named if FINE_TUNING in normalised(task.title)]
 
     def is_its_own(each: Asked) -> bool:
         word = normalised(each.about)
         meant = FINE_TUNING if FINE_TUNING in word else word
-        return len(word) >= FEWEST_LETTERS and any(one.startswith(meant) for one in said)
+        return len(word) >= FEWEST_LETTERS and any(meaning.startswith(meant) for meaning in meanings)
 
     reading.need_not_ask(is_its_own)
 
@@ -120,13 +120,13 @@ def _one_each(reading: Reading, _: Vocabulary) -> None:
             reading.put(name, min(values, key=Decimal))
             reading.ask("", f"the lowest of several limits counts: {name} {either(values)}")
             continue
-        told = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
+        choices = [f"{float(each) * 100:g}%" if name == "target" and number(each) else each for each in values]
         reading.unclear.add(name)
         if name in COMPARED and not reading.sides:
             reading.sides = tuple({name: [each]} for each in values)
             if name == "target":
-                reading.need_not_ask(lambda each: MORE in each.told)
-        reading.asked.insert(0, Asked("", f"{which(name)} {either(told)}?"))
+                reading.need_not_ask(lambda each: MORE in each.message)
+        reading.asked.insert(0, Asked("", f"{which(name)} {either(choices)}?"))
 
 
 def which(name: str) -> str:
@@ -151,7 +151,7 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
         kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
     if weighed and len(kinds) == MOST_TERMS and not reading.sides:
         reading.sides = tuple({"purchase": [kind]} for kind in kinds)
-    if any(OFTEN in each.told or STORED in each.told for each in reading.asked):
+    if any(OFTEN in each.message or STORED in each.message for each in reading.asked):
         terms = values.pop("term", [])
         kept = [each for each in terms if {*kinds} - UNBOUND and each != "1mo"]
         reading.ignored += [each for each in terms if each not in kept]
@@ -182,9 +182,9 @@ def _compares(reading: Reading) -> frozenset[str]:
     return COMPARES & {word.casefold() for word in reading.ignored}
 
 
-def _says_more(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> bool:
+def _says_more(side: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> bool:
     """Whether one has all values of the other plus a number."""
-    return len(one) > len(other) and {**one, **other} == one
+    return len(side) > len(other) and {**side, **other} == side
 
 
 @cache
@@ -257,34 +257,34 @@ def _one_version(reading: Reading, words: Vocabulary) -> None:
 def _own_network(reading: Reading, _: Vocabulary) -> None:
     """A network that is told by its size or its speed alone is `any`; the size of a named one says nothing more."""
     values = reading.values
-    told = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED, SAMPLES) if f"{ABOUT}{name}" in values}
-    samples = told.pop(SAMPLES, [])
+    size = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED, SAMPLES) if f"{ABOUT}{name}" in values}
+    samples = size.pop(SAMPLES, [])
     if samples and "epochs" in values:
         values[SAMPLES] = samples
     elif samples:
         reading.ask(f"{samples[0]} samples", "for your own data set, add the epochs, as in 90 epochs")
-    each = SPEED in told and told[SPEED][0].endswith(EACH_ONE)
-    told = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in told.items()}
+    each = SPEED in size and size[SPEED][0].endswith(EACH_ONE)
+    size = {name: [text.removesuffix(EACH_ONE) for text in texts] for name, texts in size.items()}
     counts = ["1"] if each else values.get("accelerators", ["1"])
     machines = [*values.get("own", ()), *(f"{counts[0]}x{each}" for each in values.get("accelerator", ()))]
     if (
-        SPEED in told and "own" not in values and len(reading.machines) > 1
+        SPEED in size and "own" not in values and len(reading.machines) > 1
     ):  # the first has this speed, on the others one would train
         (first, *others), counts = reading.machines, []
         machines = [f"{first.get('accelerators', ['1'])[0]}x{first['accelerator'][0]}"]
         for name in ("accelerator", "accelerators"):
             values[name] = [text for each in others for text in each.get(name, ())]
-    if SPEED in told and machines:
-        told[SPEED] = [f"{each}@{machines[0].replace('x ', 'x', 1)}" for each in told[SPEED]]
+    if SPEED in size and machines:
+        size[SPEED] = [f"{each}@{machines[0].replace('x ', 'x', 1)}" for each in size[SPEED]]
         values.pop("evidence", None)  # what was measured is this speed
     if "model" in values:
-        reading.ignored += [f"{told.pop(name)[0]} {name}" for name in SIZES if name in told]
-    elif SPEED in told or all(name in told for name in SIZES):
+        reading.ignored += [f"{size.pop(name)[0]} {name}" for name in SIZES if name in size]
+    elif SPEED in size or all(name in size for name in SIZES):
         values["model"] = ["any"]
-    elif told:
-        reading.ask(" ".join(f"{each[0]} {name}" for name, each in told.items()), SIZE_ALONE)
+    elif size:
+        reading.ask(" ".join(f"{each[0]} {name}" for name, each in size.items()), SIZE_ALONE)
         return
-    values.update(told)
+    values.update(size)
 
 
 def _steps(reading: Reading, _: Vocabulary) -> None:
@@ -294,7 +294,7 @@ def _steps(reading: Reading, _: Vocabulary) -> None:
     if steps and batch and "epochs" not in values and not any(map(find_task, values.get("model", ()))):
         samples = int(values.get(f"{ABOUT}{SAMPLES}", [str(IMAGES_PER_EPOCH)])[0])
         values["epochs"] = [str(max(1, round(float(steps[0]) * float(batch[0]) / samples)))]
-        reading.need_not_ask(lambda each: each.told == BATCH)
+        reading.need_not_ask(lambda each: each.message == BATCH)
         reading.corrected.append((f"{steps[0]} steps of {batch[0]}", f"{values['epochs'][0]} epochs"))
     elif steps:
         reading.ask(f"{steps[0]} steps", STEPS)
@@ -306,12 +306,12 @@ def _memory(reading: Reading, words: Vocabulary) -> None:
     if not sizes or "own" in reading.values or reading.owned:
         return
     guesses, wanted = Guesses(), max(map(int, sizes)) * (1 - MEMORY_TOLERANCE)
-    asked = {
-        one
+    allowed = {
+        name
         for each in reading.values.get("accelerator", ["GPU"])
-        for one in names.resolve("accelerator", each, guesses)
+        for name in names.resolve("accelerator", each, guesses)
     }
-    parts = ((name, names.sheets.get(name)) for name in names.accelerator if name in asked)
+    parts = ((name, names.sheets.get(name)) for name in names.accelerator if name in allowed)
     enough = [ALONE.get(name, name) for name, part in parts if part and part.memory_gib and part.memory_gib >= wanted]
     if enough:
         reading.values["accelerator"] = enough
@@ -327,8 +327,8 @@ def _regions(reading: Reading, _: Vocabulary) -> None:
         return
     inside = {place: {*places().codes(place)} for place in named}
     for place in [each for each in named if not any(inside[other] < inside[each] for other in named if inside[other])]:
-        there = [one for one in places().of(places().codes(place), providers) if one.kind == "region"]
-        by_provider = {one.provider: one.code for one in there}
+        there = [region for region in places().of(places().codes(place), providers) if region.kind == "region"]
+        by_provider = {region.provider: region.code for region in there}
         exact = providers and len(there) == len(by_provider) == len(providers)
         for text in by_provider.values() if exact else [place]:
             reading.put("region", text)

@@ -9,7 +9,7 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, Money, plain
 from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Found, asks
+from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Match, asks
 from api.questions.words.scan import Scan, Understand
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
@@ -21,128 +21,128 @@ _NO_MONEY = re.compile(
 PARAMETERS = TrainingSchema().fields
 
 
-def _pair(scan: Scan, found: Found) -> bool:
+def _pair(scan: Scan, match: Match) -> bool:
     """Any parameter as name=value; names that people use for one of ours are that one."""
-    name, value = found[1].lower().replace("-", "_"), found[2].strip("\"'")
+    name, value = match[1].lower().replace("-", "_"), match[2].strip("\"'")
     if name == "share":
         scan.reading.shared = value.lower() in ("true", "yes", "1")
         return True
     meant = [name] if name in PARAMETERS else [each for each in called(name) if each in PARAMETERS]
     if len(meant) == 1:
         return scan.add(meant[0], value)
-    told = Guesses().unknown_parameter("parameter", name, PARAMETERS, "the reference lists all of them")
-    return scan.ask(found[0], told)
+    message = Guesses().unknown_parameter("parameter", name, PARAMETERS, "the reference lists all of them")
+    return scan.ask(match[0], message)
 
 
-def _share(scan: Scan, _: Found) -> bool:
+def _share(scan: Scan, _: Match) -> bool:
     scan.reading.shared = True
     return True
 
 
-def _fraction(found: Found, of: Decimal = Decimal(0)) -> str:
-    amount = amounts.number(found["percent"])
+def _fraction(match: Match, of: Decimal = Decimal(0)) -> str:
+    amount = amounts.number(match["percent"])
     assert amount is not None
     return plain(abs(of - amount) / 100)
 
 
 def _share_of(name: str) -> Understand:
-    return lambda scan, found: scan.add(name, _fraction(found))
+    return lambda scan, match: scan.add(name, _fraction(match))
 
 
-def _discount(scan: Scan, found: Found) -> bool:
-    provider = found.groupdict().get("provider") or ""
+def _discount(scan: Scan, match: Match) -> bool:
+    provider = match.groupdict().get("provider") or ""
     provider = provider if scan.words.is_provider(provider) else ""
-    return scan.add("discount", f"{provider.lower()}:{_fraction(found)}" if provider else _fraction(found))
+    return scan.add("discount", f"{provider.lower()}:{_fraction(match)}" if provider else _fraction(match))
 
 
-def _slice(scan: Scan, found: Found) -> bool:
+def _slice(scan: Scan, match: Match) -> bool:
     """A slice of TPUs that no offer has, as so many chips: `v5e-16`. Of v2 to v5p the number counts cores, two a chip."""
-    chip = scan.words.names.word("accelerator", f"TPU {found['chip']}")
-    if chip is None or scan.words.find(scan.text, found.start(), ("instance_type",)):
+    chip = scan.words.names.word("accelerator", f"TPU {match['chip']}")
+    if chip is None or scan.words.find(scan.text, match.start(), ("instance_type",)):
         return False
     cores = 1 if chip[-1] == "e" else 2
-    many = max(1, int(found["n"]) // cores)
+    many = max(1, int(match["n"]) // cores)
     scan.reading.machines.append({"accelerator": [chip], "accelerators": [str(many)]})
     return scan.add("accelerator", chip) and scan.count("accelerators", many)
 
 
-def _rival(scan: Scan, found: Found) -> bool:
+def _rival(scan: Scan, match: Match) -> bool:
     """Asking whether one provider is cheaper than another means both; asking what is cheaper means all."""
-    if not scan.words.is_provider(found["provider"]):
+    if not scan.words.is_provider(match["provider"]):
         return False
     if scan.reading.values.get("provider"):
-        scan.add("provider", found["provider"].casefold())
+        scan.add("provider", match["provider"].casefold())
     else:
-        scan.reading.corrected.append((found[0], "every provider"))
-    return scan.add("sort", "time" if found[0].casefold().startswith("fast") else "cost")
+        scan.reading.corrected.append((match[0], "every provider"))
+    return scan.add("sort", "time" if match[0].casefold().startswith("fast") else "cost")
 
 
-def _error(scan: Scan, found: Found) -> bool:
-    if found["top"]:
-        scan.add("metric", f"top{found['top']}")
-    return scan.add("target", _fraction(found, Decimal(100)))
+def _error(scan: Scan, match: Match) -> bool:
+    if match["top"]:
+        scan.add("metric", f"top{match['top']}")
+    return scan.add("target", _fraction(match, Decimal(100)))
 
 
-def _target(scan: Scan, found: Found) -> bool:
-    share = Decimal(_fraction(found))
+def _target(scan: Scan, match: Match) -> bool:
+    share = Decimal(_fraction(match))
     if not 0 < share <= 1:
-        return scan.ask(found[0], "an accuracy must be above 0 and at most 100%")
-    return scan.add("target", plain(share) if share >= LEAST_SHARE else f"{found['percent']}%")
+        return scan.ask(match[0], "an accuracy must be above 0 and at most 100%")
+    return scan.add("target", plain(share) if share >= LEAST_SHARE else f"{match['percent']}%")
 
 
-def _batch(scan: Scan, found: Found) -> bool:
+def _batch(scan: Scan, match: Match) -> bool:
     """A batch size turns steps, which may stand elsewhere, into epochs; otherwise each recipe has its own."""
-    size = amounts.number(found["n"]) if not found["other"] and not found["each"] else None
+    size = amounts.number(match["n"]) if not match["other"] and not match["each"] else None
     if size is not None:
-        scan.add(f"{ABOUT}batch", plain(size * (1000 if found["k"] else 1)))
-    return scan.ask(found[0], BATCH)
+        scan.add(f"{ABOUT}batch", plain(size * (1000 if match["k"] else 1)))
+    return scan.ask(match[0], BATCH)
 
 
-def _round(scan: Scan, found: Found) -> bool:
+def _round(scan: Scan, match: Match) -> bool:
     """A round of MLPerf, which may be named elsewhere in the sentence."""
     if "mlperf" not in scan.text.casefold():
         return False
     recipes = scan.reading.values.get("recipe", [])
     recipes[:] = [each for each in recipes if each != "mlperf-*"]
-    return scan.add("recipe", f"mlperf-{found['round']}-*")
+    return scan.add("recipe", f"mlperf-{match['round']}-*")
 
 
-def _second_metric(scan: Scan, found: Found) -> bool:
+def _second_metric(scan: Scan, match: Match) -> bool:
     """Another accuracy beside one that is named, of another metric; declined for the first."""
-    return "target" in scan.reading.values and scan.ask(found[0], ONE_TARGET)
+    return "target" in scan.reading.values and scan.ask(match[0], ONE_TARGET)
 
 
-def _top(scan: Scan, found: Found) -> bool:
-    return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(found[1].lower(), found[1]) }")
+def _top(scan: Scan, match: Match) -> bool:
+    return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(match[1].lower(), match[1]) }")
 
 
-def _money(scan: Scan, found: Found) -> bool:
+def _money(scan: Scan, match: Match) -> bool:
     """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
     is what a user's own machine cost."""
-    money, budget = amounts.money(found["money"]), "budget" in found.groupdict()
-    if money is None or (money.code is None and not budget and not found["scale"]):
+    money, budget = amounts.money(match["money"]), "budget" in match.groupdict()
+    if money is None or (money.code is None and not budget and not match["scale"]):
         return False
     is_price = (scan.reading.owned or "own" in scan.reading.values) and money.amount >= LEAST_PRICE
-    if is_price and found.start("money") == found.start():
+    if is_price and match.start("money") == match.start():
         return add_money(scan, "own_price", money)
-    if not money.code and (_OTHER_UNIT if budget else _NO_MONEY).match(scan.text, found.end()):
+    if not money.code and (_OTHER_UNIT if budget else _NO_MONEY).match(scan.text, match.end()):
         return False  # `budget: 2 weeks`, `20k labelled images`
     if not money.amount:
         return scan.add("purchase", "free")
     if (
-        found["after"]
+        match["after"]
         and "target" not in scan.reading.values
-        and (money.amount < 1 or _AMOUNT.match(scan.text, found.end()))
+        and (money.amount < 1 or _AMOUNT.match(scan.text, match.end()))
     ):
         return False  # the target, and of `76 CHF 100` the currency is that of the second number
     return add_money(scan, "max_cost", money)
 
 
-def _own_price(scan: Scan, found: Found) -> bool:
+def _own_price(scan: Scan, match: Match) -> bool:
     """What a user's own machine, named before, cost; declined where there is none."""
-    money = amounts.money(found["money"])
-    budget = found[0].casefold().startswith("for") and not scan.reading.owned
-    paid = found[0].casefold().startswith(("paid", "bought"))
+    money = amounts.money(match["money"])
+    budget = match[0].casefold().startswith("for") and not scan.reading.owned
+    paid = match[0].casefold().startswith(("paid", "bought"))
     scan.reading.owned |= paid
     owned = (scan.reading.owned or "own" in scan.reading.values) and not budget
     if money is None or not owned or (money.amount < LEAST_PRICE and money.code is None and not paid):
@@ -150,33 +150,33 @@ def _own_price(scan: Scan, found: Found) -> bool:
     return add_money(scan, f"{ABOUT}own_price" if paid else "own_price", money)
 
 
-def _asks_of_money(told: str) -> Understand:
+def _asks_of_money(message: str) -> Understand:
     """A rule for an amount with its currency that cannot be asked so: it says what to type."""
 
-    def understand(scan: Scan, found: Found) -> bool:
-        money = amounts.money(found["money"])
-        return bool(money and money.code) and scan.ask(found[0], told)
+    def understand(scan: Scan, match: Match) -> bool:
+        money = amounts.money(match["money"])
+        return bool(money and money.code) and scan.ask(match[0], message)
 
     return understand
 
 
-def _up_to(scan: Scan, found: Found) -> bool:
+def _up_to(scan: Scan, match: Match) -> bool:
     """The upper end of a range of money."""
-    money = amounts.money(found["money"])
-    told = bool(money and money.code) and scan.ask(found[0], "only the upper limit counts")
-    return told and money is not None and add_money(scan, "max_cost", money)
+    money = amounts.money(match["money"])
+    is_asked = bool(money and money.code) and scan.ask(match[0], "only the upper limit counts")
+    return is_asked and money is not None and add_money(scan, "max_cost", money)
 
 
-def _where_data_lies(scan: Scan, found: Found) -> bool:
+def _where_data_lies(scan: Scan, match: Match) -> bool:
     """The cloud that stores the data need not be the one that trains."""
-    told = (
+    message = (
         "where data is stored is no condition; provider= says where to train, egress_gb= adds the transfer from there"
     )
-    return scan.words.is_provider(found["provider"]) and scan.ask(found[0], told)
+    return scan.words.is_provider(match["provider"]) and scan.ask(match[0], message)
 
 
-def _electricity(scan: Scan, found: Found) -> bool:
-    money = amounts.money(found["money"])
+def _electricity(scan: Scan, match: Match) -> bool:
+    money = amounts.money(match["money"])
     if money is None or not (money.code or money.amount < MOST_OF_ELECTRICITY):
         return False
     return add_money(scan, f"{ABOUT}electricity", money)
@@ -216,7 +216,7 @@ SHARES_AND_MONEY = (
     (rf"share{END}", _share),
     (r"(?:data|data\s?sets?|imagenet|images|files|buckets?)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored)\s+)*(?:in|on|at|with)"
      rf"\s+(?P<provider>[\w.-]+){END}", _where_data_lies),
-    (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, found: True),
+    (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, match: True),
     (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
     (rf"(?:mlperf\s+)?(?:(?:training|round)\s+)*v?(?P<round>\d\.\d)(?!\s*{PERIOD}\b){END}", _round),
     (rf"(?:cheaper|better|faster)\s+than\s+(?P<provider>[\w.-]+){END}", _rival),
@@ -229,7 +229,7 @@ SHARES_AND_MONEY = (
     (rf"{PERCENT}\s*(?:confiden(?:ce|t)|sure|certain(?:ty)?|probability|chance|likely){END}", _share_of("confidence")),
     (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
     (rf"(?:confidence\s+(?:of\s+|is\s+)?)(?P<share>0?[.,]\d+){END}|(?P<before>0?[.,]\d+)\s+confidence{END}",
-     lambda scan, found: scan.add("confidence", (found["share"] or found["before"]).replace(",", "."))),
+     lambda scan, match: scan.add("confidence", (match["share"] or match["before"]).replace(",", "."))),
     (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
     (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
     (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
@@ -239,13 +239,13 @@ SHARES_AND_MONEY = (
     (rf"{MOST}\s*{PERCENT}", asks("the target is the accuracy to reach, as in 76%")),
     (rf"(?:(?:{LEAST}|[~≈=]|about|around|approximately|approx\.?)\s*)?{PERCENT}", _target),
     (rf"top[-_ ]?([15]|one|five){END}", _top),
-    (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, found: True),
+    (rf"(?:{LEAST}|[~≈=])\s*(?=0?[.,]\d+{END})", lambda scan, match: True),
     (rf"(?:between|from)?\s*{MONEY}\s*(?:and|to|-)\s*".replace("?P<", "?P<first_") + rf"{SUM}{END}", _up_to),
     (rf"(?:(?:electricity|power)\s+(?:at|of|is|costs?|price)?\s*)?{SUM}\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
      _electricity),
     (rf"(?:electricity|power)(?:\s+(?:is|at|of|costs?|price))*\s+{SUM}{END}", _electricity),
     (rf"(?:(?:electricity|power)\s*(?:at|of|is|costs?|price)?\s*)?(?P<cents>{NUMBER})\s*(?:cents?|cts?|c|p|pence|rappen|¢)\s*(?:/|per|an?)\s*(?:kwh|kilowatt[\s-]?hour){END}",
-     lambda scan, found: scan.add(f"{ABOUT}electricity", plain(Decimal(found["cents"].replace(",", ".")) / 100))),
+     lambda scan, match: scan.add(f"{ABOUT}electricity", plain(Decimal(match["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
      rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),

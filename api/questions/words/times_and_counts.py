@@ -18,7 +18,7 @@ from api.questions.words.patterns import (
     OF_GPUS,
     OF_NODES,
     PERIOD,
-    Found,
+    Match,
     N,
     asks,
     counted,
@@ -41,59 +41,59 @@ OTHER_UNITS = (
 )
 
 
-def _limit(hours: Callable[[Found], Decimal | None]) -> Understand:
+def _limit(hours: Callable[[Match], Decimal | None]) -> Understand:
     """A time limit in hours."""
-    return lambda scan, found: scan.add("max_hours", plain(hours(found) or Decimal(0)))
+    return lambda scan, match: scan.add("max_hours", plain(hours(match) or Decimal(0)))
 
 
-def _and_a_half(found: Found) -> Decimal:
-    parts = (amounts.hours(found["span"]), amounts.hours(f"half a {found['span'].split()[-1]}"))
+def _and_a_half(match: Match) -> Decimal:
+    parts = (amounts.hours(match["span"]), amounts.hours(f"half a {match['span'].split()[-1]}"))
     return sum(filter(None, parts), Decimal(0))
 
 
-def _term(scan: Scan, found: Found) -> bool:
-    count = counted(found["n"])
-    known = term(f"{count} {found['unit']}")
-    return scan.add("term", known) if known else False
+def _term(scan: Scan, match: Match) -> bool:
+    count = counted(match["n"])
+    written = term(f"{count} {match['unit']}")
+    return scan.add("term", written) if written else False
 
 
-def _accelerators(scan: Scan, found: Found) -> bool:
-    longer = scan.words.find(scan.text, found.start("kind"), ("accelerator",))
-    if (longer and longer.end > found.end()) or scan.words.find(scan.text, found.end() + 1, ("accelerator",)):
+def _accelerators(scan: Scan, match: Match) -> bool:
+    longer = scan.words.find(scan.text, match.start("kind"), ("accelerator",))
+    if (longer and longer.end > match.end()) or scan.words.find(scan.text, match.end() + 1, ("accelerator",)):
         return False  # 8 TPU v3, 8 GPUs of a name that follows
-    kind = found["kind"].lower()[:3]
+    kind = match["kind"].lower()[:3]
     if scan.mine:
-        return scan.ask(f"my {found[0]}", "which? Name them, as in own=2xRTX4090")
+        return scan.ask(f"my {match[0]}", "which? Name them, as in own=2xRTX4090")
     if kind in ("gpu", "tpu"):
         scan.add("accelerator", kind.upper())
-        scan.reading.machines.append({"accelerator": [kind.upper()], "accelerators": [str(counted(found["n"]))]})
-    return scan.count("accelerators", counted(found["n"]))
+        scan.reading.machines.append({"accelerator": [kind.upper()], "accelerators": [str(counted(match["n"]))]})
+    return scan.count("accelerators", counted(match["n"]))
 
 
-def _nodes(scan: Scan, found: Found) -> bool:
+def _nodes(scan: Scan, match: Match) -> bool:
     """`4 nodes of 8 A100`, `4 x 8 A100`: the number of accelerators that follows is that of each."""
     scan.reading.each, scan.reading.owned = True, scan.reading.owned or scan.mine
-    return scan.add("nodes", str(counted(found["n"])))
+    return scan.add("nodes", str(counted(match["n"])))
 
 
 def _counts(name: str) -> Understand:
-    return lambda scan, found: scan.count(name, counted(found["n"]))
+    return lambda scan, match: scan.count(name, counted(match["n"]))
 
 
-def _limited(scan: Scan, found: Found) -> bool:
+def _limited(scan: Scan, match: Match) -> bool:
     """Words before a number of accelerators or machines that make it the most of them; declined before any other number."""
-    if not (found["any"] or _of_a_name(scan, found.end())):
+    if not (match["any"] or _of_a_name(scan, match.end())):
         return False
-    if found["least"]:
-        scan.ask(found["least"], "of a range, only the upper limit counts")
+    if match["least"]:
+        scan.ask(match["least"], "of a range, only the upper limit counts")
     scan.at_most = True
     return True
 
 
-def _least(scan: Scan, found: Found) -> bool:
-    if not (found["any"] or _of_a_name(scan, found.end())):
+def _least(scan: Scan, match: Match) -> bool:
+    if not (match["any"] or _of_a_name(scan, match.end())):
         return False
-    return scan.ask(found[0], "lower limits are not understood; the number is taken as it is")
+    return scan.ask(match[0], "lower limits are not understood; the number is taken as it is")
 
 
 def _of_a_name(scan: Scan, place: int) -> bool:
@@ -102,35 +102,35 @@ def _of_a_name(scan: Scan, place: int) -> bool:
     return bool(count and scan.words.find(scan.text, count.end(), MACHINE))
 
 
-def _of_them(scan: Scan, found: Found) -> bool:
+def _of_them(scan: Scan, match: Match) -> bool:
     """`8 of them`: of the accelerators or machines named before."""
     named = [name for name in ("own", *MACHINE) if name in scan.reading.values]
     if not named or named[0] == "own":
         return False
-    return scan.count("nodes" if named[0] == "instance_type" else "accelerators", counted(found["n"]))
+    return scan.count("nodes" if named[0] == "instance_type" else "accelerators", counted(match["n"]))
 
 
-def _at_most(scan: Scan, found: Found) -> bool:
+def _at_most(scan: Scan, match: Match) -> bool:
     """`4 GPUs or fewer`."""
     scan.at_most = True
-    return (_accelerators if found["kind"] else _counts("nodes"))(scan, found)
+    return (_accelerators if match["kind"] else _counts("nodes"))(scan, match)
 
 
-def _life(scan: Scan, found: Found) -> bool:
+def _life(scan: Scan, match: Match) -> bool:
     """A number of years said of a user's own machine is its life."""
-    return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(found["n"]))
+    return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(match["n"]))
 
 
-def _owned(scan: Scan, found: Found) -> bool:
+def _owned(scan: Scan, match: Match) -> bool:
     """Words that make accelerators the user's own: `my gaming PC with a`, before them; `we have lying around`, after them."""
-    if not found["box"] and "accelerator" not in scan.reading.values:
+    if not match["box"] and "accelerator" not in scan.reading.values:
         return False
     scan.reading.owned = True
     return True
 
 
-def _age(scan: Scan, found: Found) -> bool:
-    hours = amounts.hours(found["span"])
+def _age(scan: Scan, match: Match) -> bool:
+    hours = amounts.hours(match["span"])
     assert hours is not None
     return scan.add("max_price_age", plain(hours / 24)) if hours >= 24 else False
 
@@ -138,26 +138,26 @@ def _age(scan: Scan, found: Found) -> bool:
 def _size(name: str) -> Understand:
     """The size or the speed of a user's own network; of a speed, on each of the accelerators where it says so."""
 
-    def understand(scan: Scan, found: Found) -> bool:
-        amount = amounts.number(found["amount"])
+    def understand(scan: Scan, match: Match) -> bool:
+        amount = amounts.number(match["amount"])
         assert amount is not None
-        parts = found.groupdict()
+        parts = match.groupdict()
         amount *= UNITS.get((parts.get("unit") or "").casefold(), 1)
         return scan.add(f"{ABOUT}{name}", plain(amount) + EACH_ONE * bool(parts.get("each")))
 
     return understand
 
 
-def _memory(scan: Scan, found: Found) -> bool:
-    return scan.add("memory", found["gib"] or found["each"])
+def _memory(scan: Scan, match: Match) -> bool:
+    return scan.add("memory", match["gib"] or match["each"])
 
 
-def _no_unit(scan: Scan, found: Found) -> bool:
-    return scan.ask(found[0], f"dollars or hours? Write under ${found[1]} or within {found[1]}h")
+def _no_unit(scan: Scan, match: Match) -> bool:
+    return scan.ask(match[0], f"dollars or hours? Write under ${match[1]} or within {match[1]}h")
 
 
 _SPAN = rf"(?P<span>{SPAN})"
-_HOURS = _limit(lambda found: amounts.hours(found["span"]))
+_HOURS = _limit(lambda match: amounts.hours(match["span"]))
 _I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
 _WITHIN = rf"(?:(?:{MOST}|in|for|takes?|deadline(?:\s+of)?|{_I_HAVE})\s*)"
 _NOT_SO = (
@@ -171,7 +171,7 @@ TIMES_AND_COUNTS = (
     (rf"(?:from|of|in)\s+(?:the\s+)?(?:last|past)\s+{_SPAN}{END}", _age),
     (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _limit(_and_a_half)),
     (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d(?=\s*m)|(?<=h)[0-5]\d)\s*(?:m|min|minutes?)?{END}",
-     _limit(lambda found: int(found["hours"]) + Decimal(found["minutes"]) / 60)),
+     _limit(lambda match: int(match["hours"]) + Decimal(match["minutes"]) / 60)),
     (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
     (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
     (rf"(?P<amount>{NUMBER})\s*(?P<unit>k)?\s*(?:im|ims|images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
@@ -197,9 +197,9 @@ TIMES_AND_COUNTS = (
     (rf"(?:(?:over|for|in|within|during|across)\s+)?{N}[\s-]*years?{END}", _life),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _HOURS),
     (rf"(?:{MOST}|(?:in|over|during)(?:\s+the\s+next)?|expires?\s+in|have)\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}",
-     _limit(lambda found: counted(found["n"]) * LIMIT_HOURS[found["unit"].lower()])),
+     _limit(lambda match: counted(match["n"]) * LIMIT_HOURS[match["unit"].lower()])),
     (rf"(?!an?\s){_SPAN}{END}", _HOURS),
-    (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _limit(lambda found: amounts.number(found["hours"]))),
+    (rf"hours?\s*{MOST}\s*(?P<hours>{NUMBER}){END}", _limit(lambda match: amounts.number(match["hours"]))),
     (rf"{N}[\s-]*(?:{OF_GPUS}|{OF_NODES})\s+(?:or\s+(?:fewer|less)|max(?:imum)?|tops|at\s+(?:the\s+)?most){END}",
      _at_most),
     (rf"(?:{NO_RIVAL}{MOST}|(?P<between>between\s+)?(?P<least>\d+|{COUNT_WORDS})\s*(?:-|to|or|(?(between)and|(?!)))(?!\S*[x×*]))"

@@ -52,14 +52,14 @@ FOLLOWS = re.compile(
 
 
 class Understanding(Struct, frozen=True):
-    """What a sentence asks. `parameters` are those of `/cost`, `told` the same in words: exclusions as such. `ignored` are
+    """What a sentence asks. `parameters` are those of `/cost`, `summary` the same in words: exclusions as such. `ignored` are
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
     everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.
     `several` are the values of each side of a comparison, `monthly` the runs and the money of a month. `chosen` are parameters
     that the answer chooses, as the sentence does not; `choice` says which, and why."""
 
     parameters: Mapping[str, list[str]]
-    told: tuple[str, ...]
+    summary: tuple[str, ...]
     ignored: tuple[str, ...]
     corrected: Mapping[str, str]
     asked: tuple[str, ...]
@@ -79,10 +79,10 @@ class Understanding(Struct, frozen=True):
     @property
     def lines(self) -> tuple[str, ...]:
         """How the sentence was understood, then the parts that were not."""
-        read = "".join(f', reading "{word}" as {known}' for word, known in self.corrected.items())
+        read = "".join(f', reading "{word}" as {correction}' for word, correction in self.corrected.items())
         left_out = "Not in the answer: " if self.is_question else ""
         return (
-            f"Understood: {' '.join(self.told) or 'nothing'}{read}",
+            f"Understood: {' '.join(self.summary) or 'nothing'}{read}",
             *self.choice,
             *(f"{left_out}{each}" for each in self.asked),
         )
@@ -100,9 +100,11 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     changed = {name: values for name, values in then.parameters.items() if first.parameters.get(name) != values}
     if not changed or then.several:
         return whole
-    asked = (*first.asked, *(each for each in then.asked if not each.startswith(WHICH_NETWORK)))
-    told = (*first.told, f"and then {side_in_words(changed)}")
-    return replace(first, told=told, several=({}, changed), asked=asked, ignored=_once([*first.ignored, *then.ignored]))
+    questions = (*first.asked, *(each for each in then.asked if not each.startswith(WHICH_NETWORK)))
+    summary = (*first.summary, f"and then {side_in_words(changed)}")
+    return replace(
+        first, summary=summary, several=({}, changed), asked=questions, ignored=_once([*first.ignored, *then.ignored])
+    )
 
 
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
@@ -111,14 +113,14 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
-    told = [f"{name}={_in_short(values)}" for name, values in parameters.items()]
+    summary = [f"{name}={_in_short(values)}" for name, values in parameters.items()]
     for kind, values in excluded.items():
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
-        told.append(f"{name} not {either(values)}")
-    told += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
+        summary.append(f"{name} not {either(values)}")
+    summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
-        parameters, tuple(told), _once(reading.ignored), dict(reading.corrected),
+        parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
         (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
         lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,

@@ -73,9 +73,9 @@ class Vocabulary:
     @staticmethod
     def _other_task(text: str, place: int) -> Named | None:
         """A network of another task under a longer name than we know: `mistralai/Mistral-7B-v0.1`."""
-        found = _HUB_NAME.match(text, place)
-        named = found and found[1].casefold() in other_networks()
-        return Named((Value("other", found[1].casefold()),), found[0], found.end()) if found and named else None
+        match = _HUB_NAME.match(text, place)
+        named = match and match[1].casefold() in other_networks()
+        return Named((Value("other", match[1].casefold()),), match[0], match.end()) if match and named else None
 
     def has_own_target(self, model: str) -> bool:
         """Whether the model's targets may have any size: those of a user's own run, or of a task."""
@@ -95,12 +95,12 @@ class Vocabulary:
 
         most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
         near: dict[int, list[str]] = {}
-        for known in self._by_first_letter.get(letters[0], ()):
-            if known.rstrip("s") == letters.rstrip("s"):
+        for candidate in self._by_first_letter.get(letters[0], ()):
+            if candidate.rstrip("s") == letters.rstrip("s"):
                 continue  # words of English that a name is the plural of
-            slips = OSA.distance(letters, known, score_cutoff=most)
-            if slips <= most and _DIGITS.findall(known) == _DIGITS.findall(letters):
-                near.setdefault(slips, []).append(known)
+            slips = OSA.distance(letters, candidate, score_cutoff=most)
+            if slips <= most and _DIGITS.findall(candidate) == _DIGITS.findall(letters):
+                near.setdefault(slips, []).append(candidate)
         best = near[min(near)] if near else []
         best = [each for each in best if not places().word(each)] or best  # few misspell a city, many a maker
         return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
@@ -119,9 +119,9 @@ class Vocabulary:
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
         for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
-            found = self._phrases.find(spelt)
-            if found and (not only or found[0][0].parameter in only):
-                return found[0]
+            meanings = self._phrases.find(spelt)
+            if meanings and (not only or meanings[0][0].parameter in only):
+                return meanings[0]
             if value := self._name(spelt, only) or self._series(spelt, only):
                 return (value,)
         return ()
@@ -170,9 +170,9 @@ class Vocabulary:
             return None
         for form in network_forms(words):
             for spelt in (form, form.replace("/", "")):
-                found = self._models.get(normalised(spelt))
-                if found:
-                    return found
+                model = self._models.get(normalised(spelt))
+                if model:
+                    return model
         start = re.sub(r"[\s-]+", "_", words.casefold())
         if "_" not in start:
             return None
@@ -205,13 +205,13 @@ class Vocabulary:
     def _parts(self) -> Iterator[str]:
         """The words that names and phrases are made of."""
         meaningful: Iterable[str] = (word for word, values in phrases().items() if values[0].parameter not in MARKS)
-        known = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
+        spoken = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
         networks = (*self.tasks, *(alias for model in self.models for alias in (model.name, *model.aliases)))
         makers = ("nvidia", "reserved", "spot")
-        said = (
+        fillers = (
             word for word, values in phrases().items() if values[0].parameter == "filler" and len(word) >= LEAST_LETTERS
         )
-        for name in (*GRAMMAR, *said, *makers, *meaningful, *known, *networks, *places().words()):
+        for name in (*GRAMMAR, *fillers, *makers, *meaningful, *spoken, *networks, *places().words()):
             yield name.casefold()
             yield from re.split(r"[\s_\-./]+", name.casefold())
 
@@ -222,10 +222,10 @@ class Vocabulary:
         letters = word.casefold()
         most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
         names = (name for kind in KINDS[:2] for name in self.names.spoken(kind))
-        known = dict.fromkeys((*names, *self._models.values()))
+        candidates = dict.fromkeys((*names, *self._models.values()))
         near = [
             name
-            for name in known
+            for name in candidates
             if len(letters) > 2 and OSA.distance(letters, name.casefold(), score_cutoff=most) <= most
         ]
         return either(near[:3]) if near else None

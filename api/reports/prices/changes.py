@@ -98,9 +98,9 @@ class ChangesReport:
     def rows(self) -> Iterator[ChangeRow]:
         for previous, row in self.page.tolist():
             before, offer = self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row)
-            known = {f"previous_{name}": getattr(before, name, None) for name in COMPARED}
+            previous_cells = {f"previous_{name}": getattr(before, name, None) for name in COMPARED}
             kind = "changed" if before else "new"
-            yield filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(before, offer), **known)
+            yield filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(before, offer), **previous_cells)
 
     def document(self) -> ChangesDocument:
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
@@ -111,8 +111,8 @@ def changes_report(service: Service, catalogue: Catalogue, values: ChangesValues
     as_of = values.get("as_of") or service.clock()
     since = values.get("since") or as_of - USUAL
     if since > as_of:
-        told = f"{since:%Y-%m-%d %H:%M} UTC is later than as_of, {as_of:%Y-%m-%d %H:%M} UTC: choose an earlier date"
-        raise BadParameters({"since": [told]})
+        message = f"{since:%Y-%m-%d %H:%M} UTC is later than as_of, {as_of:%Y-%m-%d %H:%M} UTC: choose an earlier date"
+        raise BadParameters({"since": [message]})
     catalogue = service.at(catalogue, since, as_of)
     before, after = (selected(catalogue, moment, values) for moment in (since, as_of))
     columns = catalogue.columns
@@ -122,9 +122,9 @@ def changes_report(service: Service, catalogue: Catalogue, values: ChangesValues
     differs = previous < 0
     for rates in (getattr(columns, name) for name in RATES):
         differs |= rates[previous] != rates[after]
-    found = np.stack((previous[differs], after[differs]), axis=1)
+    pairs = np.stack((previous[differs], after[differs]), axis=1)
     page, words = page_of(values), own_words(values)
-    return ChangesReport(catalogue, since, as_of, len(found), rest_of(len(found), page), found[page], words)
+    return ChangesReport(catalogue, since, as_of, len(pairs), rest_of(len(pairs), page), pairs[page], words)
 
 
 def _change(previous: Offer | None, offer: Offer) -> float | None:

@@ -97,12 +97,12 @@ def held_rates(catalogue: Catalogue, rows: Indices) -> HeldRates:
 def seen_between(catalogue: Catalogue, filters: HistoryValues, until: datetime) -> HeldRates:
     """The rates that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
-    known = np.flatnonzero(observed <= int(until.timestamp()))
-    found = held_rates(catalogue, catalogue.passing_rows(known, offer_filter(filters)))
+    earlier = np.flatnonzero(observed <= int(until.timestamp()))
+    rates = held_rates(catalogue, catalogue.passing_rows(earlier, offer_filter(filters)))
     if "since" not in filters:
-        return found
-    late = observed[found.last] >= int(filters["since"].timestamp())
-    return HeldRates(found.first[late], found.last[late])
+        return rates
+    late = observed[rates.last] >= int(filters["since"].timestamp())
+    return HeldRates(rates.first[late], rates.last[late])
 
 
 def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
@@ -137,7 +137,7 @@ def history_report(service: Service, catalogue: Catalogue, values: HistoryValues
     until = values.get("until") or service.clock()
     if "since" not in values or not catalogue.knows(values["since"]):
         catalogue = service.with_history(catalogue, values["instance_type"])
-    found = seen_between(catalogue, values, until)
-    count, page = len(found.first), page_of(values)
+    rates = seen_between(catalogue, values, until)
+    count, page = len(rates.first), page_of(values)
     rest, words = rest_of(count, page), own_words(values)
-    return HistoryReport(catalogue, values.get("since"), until, count, rest, found[page], words)
+    return HistoryReport(catalogue, values.get("since"), until, count, rest, rates[page], words)

@@ -82,8 +82,8 @@ class Converter:
         if factor is None or self.currency is None:
             return offer
         amounts: dict[str, Any] = {name: getattr(offer, name) for name in AMOUNTS}
-        known = {name: amount * factor for name, amount in amounts.items() if amount is not None}
-        return replace(offer, **known, currency=self.currency)
+        converted = {name: amount * factor for name, amount in amounts.items() if amount is not None}
+        return replace(offer, **converted, currency=self.currency)
 
     def factor(self, offer: Offer) -> Decimal | None:
         """Units of the currency for one of the offer's own; None where nothing is converted."""
@@ -164,8 +164,8 @@ def ordered(service: Service, catalogue: Catalogue, rows: Indices, by: str, as_o
     if by == "rate":
         return rows[np.argsort(dollars, kind="stable")]
     chips = np.array([machine.accelerators or np.nan for machine in machines])[columns.instance[rows]]
-    known = service.evidence.accelerators
-    ages = np.array([-_released(known.get(machine.accelerator)) for machine in machines])[columns.instance[rows]]
+    accelerators = service.evidence.accelerators
+    ages = np.array([-_released(accelerators.get(machine.accelerator)) for machine in machines])[columns.instance[rows]]
     names = np.array([machine.accelerator for machine in machines])[columns.instance[rows]]
     return rows[np.lexsort((dollars / chips, names, ages, np.isnan(chips)))]
 

@@ -44,7 +44,9 @@ class Call:
     @property
     def parameters(self) -> list[Json]:
         """Those that any form takes, each once, required ones first."""
-        every = {each["name"]: each for one in self.operations.values() for each in one.get("parameters", ())}
+        every = {
+            each["name"]: each for operation in self.operations.values() for each in operation.get("parameters", ())
+        }
         return sorted(every.values(), key=lambda each: not each.get("required"))
 
     @property
@@ -60,10 +62,10 @@ def topics(document: Json) -> dict[str, list[Call]]:
         for method, operation in methods.items():
             title = TITLES.get(operation["tags"][0], operation["tags"][0].capitalize())
             calls.setdefault((title, stem, method), Call(method, stem, {})).operations[form] = operation
-    found: dict[str, list[Call]] = {}
+    by_topic: dict[str, list[Call]] = {}
     for (title, _, _), call in calls.items():
-        found.setdefault(title, []).append(call)
-    return found
+        by_topic.setdefault(title, []).append(call)
+    return by_topic
 
 
 def _parts(path: str) -> tuple[str, str]:

@@ -243,7 +243,7 @@ def _paths(private: bool) -> dict[str, Json]:
 
 def _operation(operation: Operation, sheet: str, private: bool) -> Json:
     name = re.sub("[^a-z]+", "_", operation.path).strip("_") or "page"
-    told: Json = {
+    document: Json = {
         "operationId": f"{operation.method}_{name}_{sheet}".rstrip("_"),
         "summary": f"{operation.summary}, as {sheet.upper()}" if sheet else operation.summary,
         "tags": [operation.group],
@@ -251,10 +251,10 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
         "responses": {str(operation.status): _success(operation, sheet), **dict(_refusals(operation, sheet, private))},
     }
     if operation.path in _OPEN:
-        told["security"] = [{}]
+        document["security"] = [{}]
     if operation.body:
-        told["requestBody"] = {"required": True, "content": operation.body}
-    return told
+        document["requestBody"] = {"required": True, "content": operation.body}
+    return document
 
 
 def _refusals(operation: Operation, sheet: str, private: bool) -> Iterator[tuple[str, Json]]:
@@ -292,12 +292,12 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
         if name in _ASKED_OF_CSV and sheet != "csv":
             continue
         if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
-            one = field.schema()
-            schema = {"type": "array", "items": one, "maxItems": MOST_VALUES} if field.listed else one
-            told: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
-            told |= {"required": True} if field.required else {"allowEmptyValue": True}
+            single = field.schema()
+            schema = {"type": "array", "items": single, "maxItems": MOST_VALUES} if field.listed else single
+            parameter: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
+            parameter |= {"required": True} if field.required else {"allowEmptyValue": True}
             if field.listed:
-                told |= {"style": "form", "explode": True}
+                parameter |= {"style": "form", "explode": True}
             if field.example is not None:
-                told["example"] = [field.example] if field.listed else field.example
-            yield told
+                parameter["example"] = [field.example] if field.listed else field.example
+            yield parameter

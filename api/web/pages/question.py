@@ -81,19 +81,19 @@ def page() -> Response:
     """The form, with the answer to what it asks; without parameters, to an example."""
     given, service = with_example(arguments(), EXAMPLE), current_service()
     sentence = " ".join(given.get(SENTENCE, []))
-    at, asked = Address(PATH, given), {}
+    at, shown = Address(PATH, given), {}
     try:
         catalogue = service.catalogue()
         if sentence:
             meant = _understood(service, catalogue, sentence, " ".join(given.get("currency", [])))
             at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.answered.items()})
-            asked = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
+            shown = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
             if meant.cost is None:
-                return Response(_drawn(at, asked))
+                return Response(_drawn(at, shown))
         parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())
-        return cached(parts, "html", lambda: _drawn(at, asked | _answered(catalogue, at)))
+        return cached(parts, "html", lambda: _drawn(at, shown | _answered(catalogue, at)))
     except Refused as refused:
-        return Response(_drawn(at, asked | {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
+        return Response(_drawn(at, shown | {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
 
 
 def _understood(service: Service, catalogue: Catalogue, sentence: str, currency: str) -> AskReport:
@@ -104,10 +104,10 @@ def _understood(service: Service, catalogue: Catalogue, sentence: str, currency:
     return AskReport(service, catalogue, f"{sentence} currency={currency}")
 
 
-def _drawn(at: Address, found: dict[str, Any]) -> bytes:
+def _drawn(at: Address, more: dict[str, Any]) -> bytes:
     shown = {"at": at, "given": at.given, "dates": DATES, **_trained(at)}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
-    return render_template("question.html", **shown, **fields, **found).encode()
+    return render_template("question.html", **shown, **fields, **more).encode()
 
 
 def _trained(at: Address) -> dict[str, Any]:
@@ -208,8 +208,8 @@ def _today(report: Advice) -> Estimate | None:
 
 def _beside(query: EstimateQuery, name: str) -> str:
     """This question asked of accuracy, commitments or its past."""
-    asked = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
-    return to_url(asked, "", WITHOUT[name])
+    question = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
+    return to_url(question, "", WITHOUT[name])
 
 
 def _confirmed(query: EstimateQuery) -> EstimateQuery:

@@ -125,8 +125,8 @@ class Front:
             await self._answer(request, receive)
         except Refusal as refusal:
             health.REFUSED.labels(str(refusal.status)).inc()
-            told = problem(refusal.status, refusal.detail)
-            await request.answer(refusal.status, refusal.headers(), to_json(told))
+            document = problem(refusal.status, refusal.detail)
+            await request.answer(refusal.status, refusal.headers(), to_json(document))
         finally:
             log_access(request)
 

@@ -26,15 +26,15 @@ class OtherSites:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request. A browser asks by OPTIONS what it may do before it does it."""
-        asked = dict(scope["headers"])
-        own = list(self._headers(asked.get(b"origin", b"")))
+        headers = dict(scope["headers"])
+        own = list(self._headers(headers.get(b"origin", b"")))
 
         async def tell(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *own]
             await send(message)
 
-        if scope["method"] == "OPTIONS" and b"access-control-request-method" in asked:
+        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
             await tell({"type": "http.response.start", "status": 204, "headers": MAY_DO})
             await send({"type": "http.response.body", "body": b""})
         else:

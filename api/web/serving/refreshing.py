@@ -47,7 +47,7 @@ class Refreshing:
         arguments = f"{self._every.total_seconds():g}", self._note.read_text(), str(os.getpid())
         command = [sys.executable, "-m", "pricing.refresher", *arguments]
         self._process = subprocess.Popen(command, env=self._environment, stdout=subprocess.PIPE, text=True)
-        told, _ = self._process.communicate()
+        output, _ = self._process.communicate()
         if self._process.returncode:
             return min(self._every, PAUSE_AFTER_FAILURE)
-        return max(timedelta(seconds=float(told)), timedelta(0))
+        return max(timedelta(seconds=float(output)), timedelta(0))
