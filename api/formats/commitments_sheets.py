@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from api.formats import csv_export
 from api.formats.csv_export import Column
-from api.formats.sheet_columns import shared_columns
+from api.formats.sheet_columns import shared_columns, within
 from api.reports.decision import Compared, ComparedMachines
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.fields import names_of
@@ -49,22 +49,26 @@ class PaymentRow(NamedTuple):
 
 def columns_and_rows(compared: ComparedMachines, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
     """The flat table: costs by utilization, or payments by month."""
-    by_usage = [_of("usage", name) for name in names_of(Usage)]
-    by_month = [*(csv_export.attribute(name) for name in ("month", "due", "paid_so_far", "on_demand_so_far")),
-                _of("usage", "utilization")]  # fmt: skip
+    is_by_month = table == "cash"
+    by_month = map(csv_export.attribute, ("month", "due", "paid_so_far", "on_demand_so_far"))
     columns = [
-        *(_of("machine", name) for name in MACHINE),
-        *(_of("choice", name) for name in CHOICE),
-        *(by_usage if table == "break_even" else by_month),
+        *columns_of("machine", MACHINE),
+        *columns_of("choice", CHOICE),
+        *(by_month if is_by_month else ()),
+        *columns_of("usage", ("utilization",) if is_by_month else names_of(Usage)),
         *_origins(),
         *shared_columns(compared),
     ]
-    return columns, _cells(compared) if table == "break_even" else _months(compared)
+    return columns, _months(compared) if is_by_month else _usages(compared)
 
 
-def _cells(compared: ComparedMachines) -> Iterator[UsageRow]:
-    for place, machine, choice in _choices(compared):
-        yield from (UsageRow(place, machine, choice, usage) for usage in choice.usage)
+def columns_of(part: str, names: Iterable[str]) -> Iterator[Column]:
+    """These fields of a part of each row."""
+    return ((name, attrgetter(f"{part}.{name}")) for name in names)
+
+
+def _usages(compared: ComparedMachines) -> Iterator[UsageRow]:
+    return (UsageRow(*choice, usage) for choice in _choices(compared) for usage in choice[-1].usage)
 
 
 def _months(compared: ComparedMachines) -> Iterator[PaymentRow]:
@@ -81,17 +85,9 @@ def _choices(compared: ComparedMachines) -> Iterator[tuple[tuple[int, int], Comp
         yield from (((number, way), machine, choice) for way, choice in enumerate(machine.ways))
 
 
-def _of_on_demand(name: str, row: UsageRow | PaymentRow) -> Any:
-    return row.machine.on_demand and getattr(row.machine.on_demand, name)
-
-
-def _of(part: str, name: str) -> Column:
-    return name, lambda row: getattr(getattr(row, part), name)
-
-
 def _origins() -> Iterator[Column]:
-    yield "currency", lambda row: row.machine.currency
+    yield from columns_of("machine", ["currency"])
     for name in ("provider", "instance_type", "hourly_rate", "same_machine"):
-        yield f"on_demand_{name}", partial(_of_on_demand, name)
+        yield within(attrgetter("machine.on_demand"), (f"on_demand_{name}", attrgetter(name)))
     yield "price_source", lambda row: row.choice.price.source
     yield "price_observed_at", lambda row: row.choice.price.observed_at

@@ -34,28 +34,16 @@ def html(report: EstimateReport) -> Page:
         "query": query,
         "own": own,
         "kept": with_moment(own, report.answer.prices.as_of),
-        "rates": _rates(estimate) if estimate else "",
-        "beside": _beside_machine(report, estimate) if estimate else "",
+        "rates": _about(estimate, "instance_type", "provider", "region") if estimate else "",
+        "beside": _about(estimate, "model", "target", "provider", "instance_type") if estimate else "",
     }
     return Page("estimate.html", shown)
 
 
-def _rates(each: Estimate) -> str:
-    """The parameters of an estimate's rate history."""
-    parameters = {"instance_type": each.instance_type, "provider": each.provider, "region": each.region}
-    return f"?{urlencode(parameters)}"
-
-
-def _beside_machine(report: EstimateReport, each: Estimate) -> str:
-    """The parameters of the commitments for an estimate's machine."""
-    query = report.query
-    parameters = {
-        "model": query.model,
-        "target": f"{query.target:g}",
-        "provider": each.provider,
-        "instance_type": each.instance_type,
-    }
-    return f"?{urlencode(parameters)}"
+def _about(each: Estimate, *names: str) -> str:
+    """The parameters that ask about an estimate's training or machine elsewhere."""
+    values = ((name, getattr(each, name)) for name in names)
+    return f"?{urlencode({name: f'{value:g}' if name == 'target' else value for name, value in values})}"
 
 
 def figure(report: EstimateReport) -> Figure:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import NamedTuple
 
+from api.reports.verdict import in_short
 from costcalc.answers import Estimate
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import PurchaseChoice, Usage
@@ -200,7 +201,7 @@ def _named(best: Commitment) -> str:
 
 
 def _rental(rental: Estimate) -> str:
-    return f"{counted(rental.accelerators, rental.accelerator)} at {provider(rental.provider).name} ({rental.instance_type})"
+    return f"{in_short(rental)} ({rental.instance_type})"
 
 
 def _money(amount: Decimal, best: Commitment) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
@@ -129,7 +128,8 @@ class RoundsReport:
     def _worked_out(self) -> Rounds:
         latest = self.service.answer(self.query, self.catalogue)
         now = latest.picks[0].estimate if latest.picks else None
-        pairs = tuple(self._rounds())
+        names = {result.round for result in results()[self.task.name]}
+        pairs = [self._round(name) for name in sorted(names, key=lambda name: rounds()[name].published)]
         last = [Point(latest.prices.as_of, now.cost(self.query.basis).cost, now.calendar_hours, now)] if now else []
         points = tuple(with_changes([*(point for _, point in pairs if point), *last]))
         drivers = drivers_of(self.service, self.catalogue, self.query, points)
@@ -150,12 +150,6 @@ class RoundsReport:
     @cached_property
     def _past(self) -> Service:
         return at_past_dates(self.service)
-
-    def _rounds(self) -> Iterator[tuple[RoundRow, Point | None]]:
-        for held in sorted(
-            {result.round for result in results()[self.task.name]}, key=lambda name: rounds()[name].published
-        ):
-            yield self._round(held)
 
     def _round(self, held: str) -> tuple[RoundRow, Point | None]:
         day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)

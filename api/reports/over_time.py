@@ -13,15 +13,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.schemas.training import COST_LAYOUT, OWNED_BY
+from api.reports.verdict import in_short
 from api.service import Service
 from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.hardware import counted
 from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
-from pricing.packaged.providers import provider
 
 Change = Literal["recipes", "chips", "prices", "speeds"]
 PASSING_BYTES = 16 * 2**20
@@ -162,7 +161,7 @@ def _hourly(each: Estimate) -> str:
 
 
 def _what(each: Estimate) -> str:
-    return f"{counted(each.accelerators, each.accelerator)} at {provider(each.provider).name}, {each.recipe}"
+    return f"{in_short(each)}, {each.recipe}"
 
 
 def _money(point: Point) -> str:

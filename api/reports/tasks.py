@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from api.questions.values import Values
 from api.reports.over_time import at_past_dates
 from api.service import Service
-from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.tasks.tables import Task, results, tasks
 from costcalc.training import Metric, Recipe
 
 IMAGENET = "imagenet"
+MACHINE = ("provider", "instance_type", "nodes", "accelerator", "accelerators")
 
 
 class TaskRow(Struct, frozen=True):
@@ -89,7 +89,10 @@ class TasksReport:
     def _priced(self, task: Task, passing: Service) -> TaskRow:
         query, _ = passing.question({"model": [task.name], "limit": ["1"]}, self.catalogue)
         answer = passing.answer(query, self.catalogue)
-        return _at_its_cost(_row(task), answer.first) if answer.picks else _row(task)
+        if not answer.picks:
+            return _row(task)
+        machine = {name: getattr(answer.first, name) for name in MACHINE}
+        return replace(_row(task), cost=answer.first.billed_cost, hours=answer.first.calendar_hours, **machine)
 
     def _imagenet(self) -> TaskRow:
         recipes = self.service.evidence.recipes
@@ -136,19 +139,6 @@ def _row(task: Task) -> TaskRow:
         fewest_accelerators=min(entry.accelerators for entry in entries),
         most_accelerators=max(entry.accelerators for entry in entries),
         spread=round(spreads[len(spreads) // 2], 4) if spreads else None,
-    )
-
-
-def _at_its_cost(row: TaskRow, least: Estimate) -> TaskRow:
-    return replace(
-        row,
-        cost=least.billed_cost,
-        hours=least.calendar_hours,
-        provider=least.provider,
-        instance_type=least.instance_type,
-        nodes=least.nodes,
-        accelerator=least.accelerator,
-        accelerators=least.accelerators,
     )
 
 

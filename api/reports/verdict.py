@@ -65,11 +65,12 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
 
     Where the lines are too many or too long, those that matter least are left out.
     """
-    first = [*notes, *(_chosen(answer) if answer.picks else [f"{_capital(missing)}."] if missing else [])]
+    first = [*notes, *(_chosen(answer) if answer.picks else [f"{missing[0].upper()}{missing[1:]}."] if missing else [])]
     last = [next_step] if next_step else []
     room = MOST_LINES - len(first) - len(last)
+    hints = [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
     for per_hour in (True, False):
-        beside = list(_beside(answer, per_hour)) if answer.picks else _hints(answer)
+        beside = list(_beside(answer, per_hour)) if answer.picks else hints
         lines = [*first, *_joined(beside, room), *last]
         if _fits(lines):
             break
@@ -77,10 +78,6 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
         beside.pop()
         lines = [*first, *_joined(beside, room), *last]
     return tuple(line.replace("`", "") for line in lines)
-
-
-def _hints(answer: Answer) -> list[tuple[int, str]]:
-    return [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
 
 
 def _fits(lines: list[str]) -> bool:
@@ -130,7 +127,7 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)})"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
-        return f"{moment}Your {mine}: {figures}, {_own_cost(query)}."
+        return f"{moment}Your {mine}: {figures}, for electricity{'' if query.own_price == 0 else ' and depreciation'}."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
         return f"{moment}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
@@ -172,11 +169,6 @@ def _cases(limit: float, middle: float, high: float) -> int:
     """In how many of ten cases an amount is above a limit; 0 where it seldom is."""
     chance = chance_above(limit, middle, high)
     return round(10 * chance) if chance >= SELDOM and high > middle else 0
-
-
-def _own_cost(query: EstimateQuery) -> str:
-    """What a user's own machine costs."""
-    return "for electricity" if query.own_price == 0 else "for electricity and depreciation"
 
 
 def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
@@ -399,7 +391,3 @@ def _work(each: Estimate) -> str:
     if unit.startswith("thousand "):
         return f"{float(f'{count * 1000:.3g}'):,.0f} {unit.removeprefix('thousand ')}"
     return f"{count:.0f} {unit}" if unit == "epochs" and count >= 2 else f"{count:.3g} {unit}"
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]

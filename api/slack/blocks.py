@@ -40,7 +40,8 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     """The reply: the verdict, then the picks with a few others, or the list where so `many` estimates are asked for."""
     best = answer.best[:BEST] if many is None else answer.estimates[:many]
     if not best:
-        text = "\n".join([_title(answer), _verdict(answer), *_left_out(answer), _addresses(links)])
+        reasons = [f"• Left out: {escape(left_out(answer))}"] if answer.rejections else []
+        text = "\n".join([_title(answer), _verdict(answer), *reasons, _addresses(links)])
         return Message(text, (section(text),), shared)
     blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
     texts = "\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer)
@@ -143,11 +144,6 @@ def _notes(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
 
 def _marks(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
     yield from marks_explained((*best, *(pick.estimate for pick in answer.picks)))
-
-
-def _left_out(answer: Answer) -> Iterator[str]:
-    if answer.rejections:
-        yield f"• Left out: {escape(left_out(answer))}"
 
 
 def _addresses(links: Links) -> str:

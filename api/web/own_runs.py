@@ -41,7 +41,7 @@ HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
 def own_recipes() -> Response:
     """What the user ran or measured, and what everybody may see of what others did."""
     if wants_page():
-        return Response(own_runs_page(_list(), current_owner(), _may_remove()), headers=HEADERS)
+        return _page()
     return Response(to_json(_list().document()), headers=HEADERS, content_type=JSON_TYPE)
 
 
@@ -49,9 +49,11 @@ def _list() -> OwnRecipesReport:
     return own_recipes_report(_service(), current_owner())
 
 
-def _may_remove() -> bool:
+def _page(sent: Sent | None = None, status: int = 200) -> Response:
+    """The list, below a log that was just sent."""
     token = current_token()
-    return _service().keeper is not None and not (token and token.read_only)
+    may_remove = _service().keeper is not None and not (token and token.read_only)
+    return Response(own_runs_page(_list(), current_owner(), may_remove, sent), status, HEADERS)
 
 
 @blueprint.post("/recipes")
@@ -72,16 +74,13 @@ def add() -> Response:
 
 def _tried_page(given: dict[str, list[str]]) -> Response:
     """The page with the log as it was read, or with what it does not tell; back to the list where it was kept."""
-    owner, log = current_owner(), request.form.get("log", "")
+    log = request.form.get("log", "")
     try:
         answer, _ = _added(given)
     except Refused as refused:
-        errors = refused.errors or {"": [refused.detail]}
-        return Response(
-            own_runs_page(_list(), owner, _may_remove(), Sent(given, log, errors=errors)), refused.status, HEADERS
-        )
+        return _page(Sent(given, log, errors=refused.errors or {"": [refused.detail]}), refused.status)
     if isinstance(answer, TriedRun):
-        return Response(own_runs_page(_list(), owner, _may_remove(), Sent(given, log, answer)), headers=HEADERS)
+        return _page(Sent(given, log, answer))
     return Response(status=303, headers={**HEADERS, "Location": url_for("own_runs.own_recipes")})
 
 

@@ -28,14 +28,9 @@ JSON_TYPE = "application/json"
 CSV_TYPE = "text/csv; charset=utf-8"
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
-PICTURES = {
-    "png": "image/png",
-    "svg": "image/svg+xml",
-}  # by their paths alone
+PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
 PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
-EDITIONS = {"edition": "application/octet-stream"}
-FEEDS = {"atom": "application/atom+xml"}  # RFC 4287
-LAUNCH_FILES = {"yaml": "application/yaml"}  # RFC 9512
+OTHERS = {"edition": "application/octet-stream", "atom": "application/atom+xml", "yaml": "application/yaml"}
 Body = bytes | Iterator[bytes]
 ROWS_ON_PAGE = 50
 NARROW = "_narrow"
@@ -190,9 +185,7 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(
-        pieces, headers=headers, content_type=(TYPES | PICTURES | LAUNCH_FILES | EDITIONS | FEEDS | PAGES)[kind]
-    )
+    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | PAGES | OTHERS)[kind])
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from api.formats import csv_export, words
-from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows
+from api.formats.commitments_sheets import PaymentRow, UsageRow, columns_and_rows, columns_of
 from api.formats.xlsx.book import Book, Column, OwnRow, Sheet
 from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
 from api.reports.decision import Compared, ComparedMachines, MachineBills, cheapest_first
@@ -125,7 +125,7 @@ class CommitmentSheets:
             columns, rows = columns_and_rows(self.compared, table)
             if table == "cash":
                 columns = [column for column in columns if column[0] not in ON_COMMITMENTS_ALONE]
-                columns += map(_of_usage, ("hours_per_month", "machine_sets"))
+                columns += columns_of("usage", ("hours_per_month", "machine_sets"))
             self._add(book.sheet(name), columns, rows)
 
     def draw(self, book: Book, sheet: Sheet, top: int) -> None:
@@ -215,10 +215,6 @@ class CommitmentSheets:
         form = "money" if name in MONEY else "rate" if name in RATES else FORMS.get(name)
         unit = "UTC" if name == "price_observed_at" else unit
         return Column(name, form, WIDTHS.get(name, 10.5), unit, bool(is_term) or name in FOLDED)
-
-
-def _of_usage(name: str) -> csv_export.Column:
-    return name, lambda row: getattr(row.usage, name)
 
 
 def _formulas(bill: Bill, row: UsageRow | PaymentRow) -> dict[str, str]:

@@ -25,7 +25,7 @@ from api.web.health import Alive, Ready
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import EDITIONS, FEEDS, JSON_TYPE, LAUNCH_FILES, PICTURES, TYPES
+from api.web.responses import JSON_TYPE, OTHERS, PICTURES, TYPES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc import __version__
 
@@ -73,9 +73,9 @@ _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {
     PICTURES["png"]: _BYTES,
-    LAUNCH_FILES["yaml"]: {},
-    FEEDS["atom"]: {},
-    EDITIONS["edition"]: _BYTES,
+    OTHERS["yaml"]: {},
+    OTHERS["atom"]: {},
+    OTHERS["edition"]: _BYTES,
 }
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number", "boolean"]}}
@@ -114,14 +114,14 @@ OPERATIONS = (
     Operation("/plan", "The best estimate for each row of a sheet or list of questions", PlanDocument, DEFAULTS,
               sheets=("csv", "xlsx"), errors=(404, 408, 413, 415), method="post", body=_PLAN_BODY, is_page=True),
     Operation("/cost.atom", "The answer as a feed, which tells when it changes or costs less than a sum", schema=FEED,
-              media=FEEDS["atom"], errors=(404,)),
-    Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=LAUNCH_FILES["yaml"],
+              media=OTHERS["atom"], errors=(404,)),
+    Operation("/launch", "A file that SkyPilot or dstack starts the training with", schema=LAUNCH, media=OTHERS["yaml"],
               errors=(404,)),
     Operation("/recipes", "Your own training runs and speeds", OwnRecipesDocument, is_page=True),
     Operation("/recipes", "Turns a training log into a recipe, for questions to name as model", OwnRecipe, RUN, errors=(409, 413),
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes one of your own runs or speeds", errors=(404,), method="delete", status=204),
-    Operation("/prices/latest", "The current rates that may be passed on, as an edition", media=EDITIONS["edition"]),
+    Operation("/prices/latest", "The current rates that may be passed on, as an edition", media=OTHERS["edition"]),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
