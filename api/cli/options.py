@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a command that is not used does not wait for its schema
 SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."
 LONGEST_CHOICES = 50
 MOST_OPTIONS = 30
-"""With more of them, `--help` leaves out those that few need."""
+"""A command with more options lists only the everyday ones under `--help`."""
 FORMATS = ("table", "json", "csv")
 METAVARS = {
     "Names": "NAME",

@@ -155,7 +155,7 @@ def exact(value: Decimal | float, decimal: str = ".") -> str:
 
 
 def number(value: Decimal | float, decimal: str = ".") -> str:
-    """The same in six significant digits of what was measured or estimated, fifteen of an amount, and every whole one."""
+    """A number in six significant digits if it was measured or estimated, fifteen if it is an amount; whole digits stay."""
     if isinstance(value, Decimal):
         return _plain(str(AMOUNT.plus(value)), decimal)
     return _plain(f"{value:.6g}" if abs(value) < WHOLE else f"{value:.0f}", decimal)

@@ -28,7 +28,7 @@ class Headline(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Sequence[str], notes: Sequence[str] = ()) -> Headline:
-        """That of a verdict, which may be empty, but for the lines that are `notes`."""
+        """The headline of a verdict, which may be empty; lines that are `notes` are left out of it."""
         opening, *lines = [line for line in verdict if line not in notes] or ["No estimate answers this question."]
         sentences = opening.split(". ")
         at = next((n for n, sentence in enumerate(sentences) if any(map(str.isdigit, sentence))), 0)

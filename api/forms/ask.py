@@ -10,8 +10,7 @@ from api.forms import cost
 from api.questions.themes import ARGUMENTS, dashed
 from api.reports.ask import AskReport
 
-LONGEST_COMMAND = 300
-"""Of one that names every cloud but one nobody makes use."""
+LONGEST_COMMAND = 300  # nobody uses one that names every cloud but one
 
 
 def terminal(report: AskReport, view: View) -> Iterator[str]:

@@ -28,7 +28,7 @@ LINES = 24
 
 
 def terminal(report: CostReport, view: View) -> Iterator[str]:
-    """The verdict, then the picks with a few others, or the list where that is asked for; the rest is told if asked for too."""
+    """The verdict, then the picks with a few others, or the list if the question asks for it; --explain adds the rest."""
     answer = report.answer
     first = [line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2)]
     yield from first

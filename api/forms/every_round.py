@@ -34,7 +34,7 @@ class Rounds:
     tasks: Sequence[Sequence[RoundRow]]
 
     def svg(self, width: int = WIDTH) -> str:
-        """In light colours, or in dark ones where the reader prefers these."""
+        """The picture in light colours, or in dark ones where the reader prefers these."""
         across = min((width - GAP) // (LEAST_WIDTH + GAP), MOST_ACROSS)
         rows, high = -(-len(self.tasks) // across), TITLE + HEIGHT + GAP
         title, subtitle = (

@@ -27,7 +27,7 @@ def csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
 
 
 def xlsx(document: PlanDocument, layout: Layout) -> bytes:
-    """The same as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
+    """The rows as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
     stand the sums."""
     from api.formats.xlsx import estimates, tables
 

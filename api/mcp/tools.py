@@ -36,7 +36,7 @@ EVERYDAY = frozenset((
 OF_OTHERS = frozenset(
     {"model", "target", "q", "budget", "a", "b", "since", "instance_type", "runs_per_month", "provider"}
 )
-"""The same of any other question."""
+"""Those parameters of any other question."""
 MAIN = "cost"
 LONGEST = 70
 

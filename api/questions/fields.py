@@ -22,7 +22,7 @@ from costcalc.training import OwnSpeed
 LONGEST_VALUE = 100
 MOST_VALUES = 200
 LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
-"""Of the day that a date means."""
+"""The last second of the day that a date means."""
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")

@@ -39,7 +39,7 @@ class Side(Struct, frozen=True):
 
 
 def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
-    """The same values with every name in our spelling, and the errors of the unknown ones."""
+    """The values with every name in our spelling, and the errors of unknown names."""
     resolved, errors = dict(values), Errors()
     if "accelerator" in values:
         resolved |= _counted(values, errors)

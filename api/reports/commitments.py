@@ -181,8 +181,8 @@ class CommitmentsReport(OfQuery):
             page = self._candidates.page(start, min(2 * len(page), last - start))
 
     def _with_ways(self, estimates: Sequence[Estimate]) -> Iterator[tuple[Compared, MachineBills]]:
-        """Those of these machines that can be committed to. What a region offers of all of them is asked at once: in another one
-        other rates may give way to first-hand ones."""
+        """The machines that can be committed to. What a region offers of all of them is asked at once: in another region other
+        rates may give way to first-hand ones."""
         by_region: dict[str, tuple[Offered, Offered]] = {}
         for estimate in estimates:
             region = estimate.region

@@ -58,7 +58,7 @@ class CostReport(Advice):
         return f"cost-{self.query.model}-{self.query.target:g}"
 
     def with_frontier(self) -> Answer:
-        """The same answer with the frontier's estimates among the best, for sheets."""
+        """The answer with the frontier's estimates among the best, for sheets."""
         return replace(self.answer, best_shown=self._asked.answer(with_frontier=True).best_shown)
 
     def document(self) -> CostDocument:

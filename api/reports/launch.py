@@ -211,7 +211,7 @@ class LaunchReport:
 
     @cached_property
     def _first(self) -> Launchable:
-        """As the verdict has it; where the launcher rents none of these, the first that it rents. Raises NotFound."""
+        """The verdict's machine; if the launcher rents none of the picks, the first that it rents. Raises NotFound."""
         question = self.question
         first = first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
         first = first or next(iter(self._others), None)

@@ -29,7 +29,7 @@ POINT_BYTES = 10_000
 MOST_COUNTS = 100
 """Estimates of one type of machine, for each number of them: asking about one number shares nothing with what is known."""
 A_FALL = Decimal("0.9")
-"""Of a year's first cost: a fall of a tenth is worth speaking of."""
+"""A fall to this share of a year's first cost is worth speaking of."""
 ONE_ESTIMATE = (*COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "pick", "frontier", "recipes", "regions", "own")
 """Parameters that such questions lack: each date has one estimate, the cheapest pick."""
 

@@ -29,8 +29,7 @@ from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
 from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 
-MOST_RUNS = 500
-"""Of one owner."""
+MOST_RUNS = 500  # of one owner
 MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
 QUESTION = TrainingSchema()
 

@@ -78,7 +78,7 @@ class Score:
 
 
 def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, ...]:
-    """Of the run of that name, or of all that the user sees. Raises NotFound."""
+    """The comparison of the run of that name, or of all runs that the user sees. Raises NotFound."""
     if name is None:
         return tuple(_comparison(service, own) for own in service.own.values())
     own = service.own.get(normalised(name))

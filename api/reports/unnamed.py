@@ -100,7 +100,7 @@ class _Unnamed:
         return most_allowed(self._answer, TARGETS)
 
     def _answer(self, target: float) -> Answer | None:
-        """That of the network that reaches it with the least computing."""
+        """The answer for the network that reaches it with the least computing."""
         networks = self.reaching(target)
         return (
             self.service.answer(replace(self.query, model=networks[0], target=target), self.catalogue)

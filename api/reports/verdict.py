@@ -379,7 +379,7 @@ def _code(each: Estimate) -> str:
 
 
 def _whole(query: EstimateQuery) -> str:
-    """Of what the task is a part, where people would take it for the whole."""
+    """Says what the task is only a part of, where people would take it for the whole."""
     task = task_of(query)
     whole = task and task.whole_training
     return f"This is only part of the full training, which took {whole}." if whole else ""

@@ -35,7 +35,7 @@ class Message(Struct, frozen=True):
         return {"text": clipped(self.text, LONGEST_FALLBACK), **blocks}
 
     def below(self, line: str) -> Message:
-        """The same below a line of mrkdwn, in its first paragraph too."""
+        """The message below a line of mrkdwn, which its first paragraph gets too."""
         first, *others = self.blocks
         return replace(self, text=f"{line}\n{self.text}", blocks=(section(f"{line}\n{first['text']['text']}"), *others))
 

@@ -33,7 +33,7 @@ class Replies:
     picture: Message | None = None
 
     def together(self) -> Message:
-        """Both in one, for whoever gave no address that the picture could follow to."""
+        """One message with both, for a command without an address that the picture could follow to."""
         more = self.picture.blocks if self.picture else ()
         return replace(self.answer, blocks=(*self.answer.blocks, *more))
 
@@ -90,7 +90,7 @@ class Replier:
         return Replies(answer, slack_blocks.picture(cost.answer, links, meant.shared))
 
     def _links(self, answer: Answer, layout: Layout, base: str) -> Links:
-        """They keep the answer, since a message is read long after it was written; its picture is fetched at once."""
+        """Links to the answer as it is now: messages are read long after they were written; Slack fetches the picture at once."""
         query, excel = answer.query, {"excel": "1"} if layout.excel else {}
         kept = with_moment(query, answer.prices.as_of)
         page, csv, xlsx = to_url(kept, "/"), to_url(kept, "/cost.csv", **excel), to_url(kept, "/cost.xlsx")

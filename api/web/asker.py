@@ -124,28 +124,28 @@ def visitor_of(request: Request, token: Token | None) -> str:
 
 
 def current_access() -> Access:
-    """That of the running application."""
+    """Who may ask the running application."""
     return cast(Access, current_app.extensions[EXTENSION])
 
 
 def current_token() -> Token | None:
-    """With which the request that is being answered came; None where none is needed."""
+    """The token of the request that is being answered; None where none is needed."""
     return cast(Token | None, g.get("token"))
 
 
 def current_visitor() -> str:
-    """Who sends it, to be counted."""
+    """Who sends the request, to be counted."""
     return visitor_of(request, current_token())
 
 
 def current_owner() -> str | None:
-    """Whose runs it sees beside those that everybody does. Raises NotReady."""
+    """Whose runs the request sees beside those that everybody sees. Raises NotReady."""
     token = current_token()
     return token.owner(current_access().sign_ins.key()) if token else None
 
 
 def current_author() -> By:
-    """Who changes something by it. Raises NotReady."""
+    """Who changes something by the request. Raises NotReady."""
     access, token = current_access(), current_token()
     return By(
         token.who(access.sign_ins.key()) if token else f"somebody at {request.remote_addr or 'this machine'}",

@@ -50,28 +50,26 @@ NOT_FED = {*EstimateQuery.__struct_fields__} - FEED.fields.keys()
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """The answer that is watched, the addresses of its page, of the page as it is at this moment, and of the feed, and whether it
-    is to be told."""
+    """A watched answer; the addresses of its page, of that page as it is now, and of the feed; and whether there is an entry."""
 
     answer: Answer
     page: str
     kept: str
     address: str
-    is_told: bool
+    has_entry: bool
 
 
 def written(feed: Feed) -> bytes:
     """The feed. Its entry has another identity where what to rent, its cost or its rate is another one."""
-    query, has_entry = feed.answer.query, feed.answer.picks and feed.is_told
-    updated = (
-        f"{feed.answer.lead.sources.price.observed_at if has_entry else feed.answer.prices.as_of:%Y-%m-%dT%H:%M:%SZ}"
-    )
+    answer, query = feed.answer, feed.answer.query
+    moment = answer.lead.sources.price.observed_at if feed.has_entry else answer.prices.as_of
+    updated = f"{moment:%Y-%m-%dT%H:%M:%SZ}"
     root = Element("feed", xmlns=NAMESPACE)
     _add(root, title=f"{query.model} to {words.goal(query)}", id=feed.address, updated=updated)
     SubElement(root, "link", rel="self", href=feed.address)
     SubElement(SubElement(root, "author"), "name").text = "costcalc"
-    if has_entry:
-        each, (first, *further) = feed.answer.lead, feed.answer.verdict
+    if feed.has_entry:
+        each, (first, *further) = answer.lead, answer.verdict
         parts = repr((query, each.provider, each.region, each.instance_type, each.billed_cost, updated)).encode()
         entry = SubElement(root, "entry")
         identity = f"{feed.page}#{blake2b(parts, digest_size=8).hexdigest()}"
@@ -102,14 +100,14 @@ def feed() -> Response:
 
     def body() -> bytes:
         answer, root = report.answer, request.host_url.rstrip("/")
-        is_told = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
+        has_entry = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
         below_too = {} if below is None else {"below": f"{below:f}"}
         page, itself = (
             to_url(report.query, url_for("pages.page")),
             to_url(report.query, url_for("files.feed"), **below_too),
         )
         kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
-        return written(Feed(answer, root + page, root + kept, root + itself, is_told))
+        return written(Feed(answer, root + page, root + kept, root + itself, has_entry))
 
     return cached(parts, "atom", body)
 

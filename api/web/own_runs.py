@@ -124,7 +124,7 @@ def _is_form() -> bool:
 
 
 def _service() -> Service:
-    """That of the application, whoever asks."""
+    """The application's service, whoever asks."""
     return cast(Service, current_app.extensions["costcalc"])
 
 

@@ -246,7 +246,7 @@ def more_lines(width: int, title: str, subtitle: str) -> int:
 
 
 def _titles(width: int, title: str, subtitle: str) -> tuple[list[str], list[str]]:
-    """Both in lines; a wide picture has room for one of each."""
+    """The lines of the title and of the subtitle; a wide picture has room for one of each."""
     if width >= WIDTH:
         return [title], [subtitle]
     room = width - 28

@@ -103,8 +103,8 @@ class Frame:
 
     @classmethod
     def of(cls, points: Points, shown: Flags, chosen: Sequence[Point], waiting: Iterable[float] = ()) -> Frame:
-        """That of the points that are shown and of what is free and ends after so many hours; the providers of those that one may
-        choose have the colours."""
+        """The frame of the points that are shown, and of free tiers that take so many hours. The providers of what one may choose
+        have the colours."""
         costs = [cost for point in chosen for cost in (point.cost_low, point.cost_high)]
         hours = np.concatenate([points.figures.hours[shown], np.fromiter(waiting, float)])
         providers = Counter(point.provider for point in chosen)

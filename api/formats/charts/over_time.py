@@ -21,7 +21,7 @@ SIGNS = {
 }
 HOURS_HEIGHT = 70
 APART, TIGHT = (0.2, 0.09), (0.5, 0.09)
-"""Of the width and the height, between two names; in a narrow picture the further one is needed."""
+"""The least distances between two names, as shares of the width and the height: usually, and in a narrow picture."""
 
 
 class Drawable(Protocol):

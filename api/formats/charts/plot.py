@@ -22,7 +22,7 @@ from costcalc.units import Indices, in_words
 MOST_DRAWN = 4000  # an estimate takes some 60 bytes of the page and 15 microseconds
 MOST_NAMED = 6
 APART = 0.11
-"""Of the height of the chart, between two names."""
+"""The least distance between two names, as a share of the height of the chart."""
 BETWEEN_TICKS, LAST_TICK = 0.16, 0.96
 
 
@@ -241,7 +241,7 @@ def _shapes(points: Points) -> list[tuple[str, str]]:
 
 
 def _labels(frame: Frame, answer: Answer, chosen: list[Point]) -> list[Label]:
-    """Those of the picks, and of others as far as there is room between them, MOST_NAMED in all."""
+    """Labels of the picks, and of others as far as there is room between them, MOST_NAMED in all."""
     names: dict[int, list[str]] = {}
     for pick in answer.picks:
         names.setdefault(pick.estimate.rank, []).append(pick.name)

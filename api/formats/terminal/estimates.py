@@ -191,6 +191,6 @@ def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
 
 
 def missing_prices(prices: PriceBasis, view: View) -> Iterator[str]:
-    """The same in the lines of a terminal."""
+    """The gaps as lines of a terminal."""
     for line in gaps(prices, view.explain):
         yield from paragraph(line, view.width, 4)

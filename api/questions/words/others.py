@@ -36,7 +36,7 @@ def others(kind: str, wanted: Collection[str], excluded: Collection[str], names:
 
 
 def _accelerators(allowed: Collection[str], names: Known) -> list[str]:
-    """Those of a maker, and processors, are one word unless some of them are excluded."""
+    """These accelerators in few words: one for all of a maker's, and one for all processors, unless some are excluded."""
     left, whole = set(allowed), []
     for word in MAKERS:
         every = {*names.resolve("accelerator", word, Guesses())}

@@ -243,7 +243,7 @@ def _paid(reading: Reading, _: Vocabulary) -> None:
 
 
 def _one_version(reading: Reading, words: Vocabulary) -> None:
-    """Of an accelerator that comes in several versions, none of which has its bare name, the user's is taken for the largest."""
+    """A user's accelerator that comes in several versions, none of which has its bare name, is taken for the largest."""
     for name in ("own", SPEED):
         for at, text in enumerate(reading.values.get(name, ())):
             before, sign, chip = text.partition("x ") if name == "own" else text.partition("x")

@@ -191,7 +191,7 @@ def add_money(scan: Scan, name: str, money: Money) -> bool:
 
 LEAST_PRICE, MOST_OF_ELECTRICITY = 300, 2  # of a machine, and of a kWh
 LEAST_SHARE = Decimal("0.4")
-"""Of lower accuracies the percentage is kept, until it is clear whether the network has a metric in which it means something."""
+"""Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""
 _OF_MONEY = (
     rf"(?!\s*(?:[a-z]+\s*)?(?:/|\s(?:a|per)\s+{PERIOD}\b)|\s+(?:[a-z]+\s+)?(?:dai|week|month|quarter|year)ly|"
     r"\s+(?:[a-z]+\s+)?(?:runs?|trainings?|times|experiments?|jobs?|gpus?|epochs?|seeds?)\b)"

@@ -43,7 +43,7 @@ class Call:
 
     @property
     def parameters(self) -> list[Json]:
-        """Those that any form takes, each once, required ones first."""
+        """The parameters of any form, each once, required ones first."""
         every = {
             each["name"]: each for operation in self.operations.values() for each in operation.get("parameters", ())
         }
