@@ -1,11 +1,13 @@
 """The highest accuracy that fits, found in few questions."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.own_training_runs import own_run
 
-from api.reports.within_reach import STEPS, highest, last_that
+from api.reports.within_reach import STEPS, highest, last_that, most_allowed
 from api.web.app import create_app
 from own_runs.runs import CurvePoint
 
@@ -56,3 +58,12 @@ def test_the_best_value_of_ones_own_metric_within_a_budget(service, lower_is_bet
 def test_the_last_that_fits_is_found(fitting):
     targets = (9.0, 7.0, 5.0, 3.0, 1.0)
     assert last_that(lambda target: target in targets[:fitting], targets) == (targets[fitting - 1] if fitting else None)
+
+
+@pytest.mark.parametrize(("picked", "counted", "most"), [(0.2, 0.3, 0.2), (0.0, 0.3, 0.3), (0.0, 0.0, None)])
+def test_what_picks_reach_comes_before_what_any_estimate_reaches(picked, counted, most):
+    def ask(target):
+        picks = ("cheapest",) if target <= picked else ()
+        return SimpleNamespace(picks=picks, missed=(), count=int(target <= counted)) if target <= 0.3 else None
+
+    assert most_allowed(ask, (0.1, 0.2, 0.3, 0.4)) == most
