@@ -14,14 +14,22 @@ class Refused(Exception):
         self.detail = detail
         self.errors = errors or {}
 
+    @property
+    def by_field(self) -> Errors:
+        """The errors for a form, by its field; without a parameter at fault the whole message."""
+        return self.errors or {"": [self.detail]}
+
+    @property
+    def lines(self) -> list[str]:
+        """The errors as lines that begin with their parameter; without one at fault the whole message."""
+        return _lines(self.errors) or [self.detail]
+
 
 class BadParameters(Refused):
     """400: parameters that are missing, misspelt or out of range, each with what to type instead."""
 
     def __init__(self, errors: Errors) -> None:
-        super().__init__(
-            400, "; ".join([f"{name}: {message}" for name, messages in errors.items() for message in messages]), errors
-        )
+        super().__init__(400, "; ".join(_lines(errors)), errors)
 
 
 class NotFound(Refused):
@@ -36,3 +44,7 @@ class NotReady(Refused):
 
     def __init__(self, detail: str) -> None:
         super().__init__(503, detail)
+
+
+def _lines(errors: Errors) -> list[str]:
+    return [f"{name}: {message}" for name, messages in errors.items() for message in messages]

@@ -70,7 +70,7 @@ class Replier:
         except NotReady:
             return Replies(Message(BUSY))
         except Refused as refused:
-            return Replies(slack_lists.complaint(_told(refused)))
+            return Replies(slack_lists.complaint(refused.lines))
 
     def _keep(self, key: tuple[str, ...], replies: Replies) -> Replies:
         with self._lock:
@@ -97,10 +97,6 @@ class Replier:
         why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         return Links(base + page, base + csv, base + xlsx, why, picture)
-
-
-def _told(refused: Refused) -> list[str]:
-    return [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines] or [refused.detail]
 
 
 LISTS: dict[str, Callable[[Service, str, str], Message]] = {

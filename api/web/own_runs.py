@@ -78,7 +78,7 @@ def _tried_page(given: dict[str, list[str]]) -> Response:
     try:
         answer, _ = _added(given)
     except Refused as refused:
-        return _page(Sent(given, log, errors=refused.errors or {"": [refused.detail]}), refused.status)
+        return _page(Sent(given, log, errors=refused.by_field), refused.status)
     if isinstance(answer, TriedRun):
         return _page(Sent(given, log, answer))
     return Response(status=303, headers={**HEADERS, "Location": url_for("own_runs.own_recipes")})

@@ -25,7 +25,7 @@ def form_and_answer(question: Question) -> Response:
         shown |= question.writer("html")(question.answer(service, catalogue, values)).shown
         status = 200
     except Refused as refused:
-        shown["errors"], status = refused.errors or {"": [refused.detail]}, refused.status
+        shown["errors"], status = refused.by_field, refused.status
     return Response(render_template(f"{question.name}.html", **shown), status)
 
 

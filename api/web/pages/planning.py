@@ -46,5 +46,5 @@ def plan_page(sheet: bytes | None, shared: Given, planned: Planned) -> Response:
             marks = words.marks_explained(row.estimate for row in document.rows if row.estimate)
             shown |= {"document": document, "sums": sums_of(document), "marks": list(marks)}
         except Refused as refused:
-            shown["errors"], status = refused.errors or {"": [refused.detail]}, refused.status
+            shown["errors"], status = refused.by_field, refused.status
     return Response(render_template("plan.html", **shown), status, headers={"Cache-Control": "no-store"})

@@ -93,7 +93,7 @@ def page() -> Response:
         parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())
         return cached(parts, "html", lambda: _drawn(at, shown | _answered(catalogue, at)))
     except Refused as refused:
-        return Response(_drawn(at, shown | {"errors": refused.errors or {"": [refused.detail]}}), refused.status)
+        return Response(_drawn(at, shown | {"errors": refused.by_field}), refused.status)
 
 
 def _understood(service: Service, catalogue: Catalogue, sentence: str, currency: str) -> AskReport:
