@@ -45,7 +45,6 @@ NOT_CONFIGURED = "not configured"
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
-
 prices = click.Group("prices", help="Fetch live prices and check their sources.")
 
 

@@ -43,7 +43,6 @@ TABLE = Table(
     first=lambda row: (-len(row.recipes), -row.throughputs),
 )  # fmt: skip
 
-
 RECIPES = Table(
     "Recipes",
     "How this model was trained, and the accuracy that each recipe reached.",
@@ -64,7 +63,6 @@ RECIPES = Table(
     find=lambda row: f"{row.name} {row.organisation} {row.framework} {row.system.accelerator if row.system else ''}",
     example="mlperf",
 )  # fmt: skip
-
 
 MEASURED = Table(
     "Measured speeds",

@@ -18,7 +18,6 @@ from costcalc.money import money
 FIELDS = (("model", "Model", "resnet50"), ("target", "Target", "0.757"), ("provider", "Provider", "aws"),
           ("accelerator", "Accelerator", "H100"), ("currency", "Currency", "EUR"))  # fmt: skip
 
-
 TABLE = Table(
     "What it cost before",
     "The cheapest machine that one could rent for this training at each date.",

@@ -40,7 +40,6 @@ DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
 
-
 DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
 
 

@@ -53,7 +53,6 @@ NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, acc
 NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
 NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so there is no break-even."
 
-
 CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 
 

@@ -39,7 +39,6 @@ Launcher = Literal["skypilot", "dstack"]
 MOST_SEARCHED = 1000
 TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
 
-
 BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 

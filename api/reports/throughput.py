@@ -29,7 +29,6 @@ from costcalc.training import Recipe, Throughput
 
 DEFAULT_ROWS = 100
 
-
 BEST = "best"
 
 

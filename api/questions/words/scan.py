@@ -65,7 +65,6 @@ _NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
 _LIKE_A_NAME = re.compile(r"\w[_-]\w")
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
 
-
 Understand = Callable[["Scan", "re.Match[str]"], bool]
 Rules = Iterable[tuple[re.Pattern[str], Understand]]
 

@@ -28,7 +28,6 @@ from costcalc.units import Indices
 
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
-
 OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
 
 
