@@ -194,10 +194,6 @@ class Resource:
     text: Callable[[], str]
 
 
-def _method() -> str:
-    return (files("api.mcp") / "data" / "method.md").read_text("utf-8")
-
-
 def _parameters() -> str:
     """Every parameter once, with the tools that take it."""
     takers: dict[tuple[str, str], list[str]] = {}
@@ -208,6 +204,11 @@ def _parameters() -> str:
 
 
 RESOURCES = (
-    Resource("costcalc://method", "method", "How hours, dollars and ranges are estimated", _method),
+    Resource(
+        "costcalc://method",
+        "method",
+        "How hours, dollars and ranges are estimated",
+        lambda: (files("api.mcp") / "data" / "method.md").read_text("utf-8"),
+    ),
     Resource("costcalc://parameters", "parameters", "Every parameter of each tool", _parameters),
 )

@@ -131,6 +131,7 @@ class AccuracyReport(OfQuery):
         accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
         answer = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
         confirmed = () if accuracy is None else tuple(self._confirmed(accuracy))
+        lower = [] if accuracy is None else self._below(accuracy)
         return filled(
             AccuracyDocument,
             answer,
@@ -140,7 +141,7 @@ class AccuracyReport(OfQuery):
             max_hours=self.query.max_hours,
             query=AccuracyQuery.of(with_moment(answer.query, answer.prices.as_of), accuracy),
             estimates=answer.estimates if accuracy is not None else (),
-            less=tuple(self._less(accuracy)) if accuracy is not None else (),
+            less=tuple(each for target in lower for each in self._ask(target).estimates),
             confirmed=confirmed,
         )
 
@@ -166,10 +167,6 @@ class AccuracyReport(OfQuery):
 
     def _fits(self, target: float) -> bool:
         return self._ask(target).count > 0
-
-    def _less(self, accuracy: float) -> Iterator[Estimate]:
-        for target in self._below(accuracy):
-            yield from self._ask(target).estimates
 
     def _below(self, accuracy: float) -> list[float]:
         if not self.own:
@@ -228,9 +225,8 @@ class AccuracyReport(OfQuery):
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost
-        waiting = (
-            f" ({in_words(estimate.calendar_hours)} with waiting)" if estimate.calendar_hours > estimate.hours else ""
-        )
+        waits = estimate.calendar_hours > estimate.hours
+        waiting = f" ({in_words(estimate.calendar_hours)} with waiting)" if waits else ""
         return f"{money(cost, estimate.currency)} in {in_words(estimate.hours)}{waiting}"
 
 

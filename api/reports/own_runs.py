@@ -25,7 +25,7 @@ from costcalc.fields import filled
 from own_runs.adding import Facts, RunRefused, implausible, name_of, read_run
 from own_runs.logs.log import LogRefused
 from own_runs.runs import RUN, CurvePoint, Run, stored_run
-from own_runs.speeds import SPEED, MeasuredSpeed, measured_speed, visible
+from own_runs.speeds import SPEED, measured_speed, visible
 from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 
@@ -121,7 +121,7 @@ class OwnRecipesReport:
         newest = tuple(reversed(self.rows))
         return OwnRecipesDocument(
             recipes=tuple(own_recipe(row) for row in newest if row.kind == RUN),
-            speeds=tuple(_own_speed(row, measured_speed(row)) for row in newest if row.kind == SPEED),
+            speeds=tuple(_own_speed(row) for row in newest if row.kind == SPEED),
         )
 
 
@@ -166,8 +166,8 @@ def own_recipe(row: OwnRun) -> OwnRecipe:
     )
 
 
-def _own_speed(row: OwnRun, speed: MeasuredSpeed) -> OwnMeasuredSpeed:
-    return filled(OwnMeasuredSpeed, speed, row, visible_to=_visible_to(row))
+def _own_speed(row: OwnRun) -> OwnMeasuredSpeed:
+    return filled(OwnMeasuredSpeed, measured_speed(row), row, visible_to=_visible_to(row))
 
 
 def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:

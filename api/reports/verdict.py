@@ -173,7 +173,8 @@ def _cases(limit: float, middle: float, high: float) -> int:
 
 def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
     """Other choices, the most important first, each with the line that it stands in; with what an hour costs that they save."""
-    other, surer, basis = _other(answer), _surest(answer), answer.basis
+    other, lead, basis = _other(answer), answer.lead, answer.basis
+    surer = next((each.estimate for each in answer.picks if each.name == "surest" and each.estimate != lead), None)
     if other and other not in answer.rivals.values():
         less = other.cost(basis).cost < answer.lead.cost(basis).cost
         name = "Cheaper" if less else "Faster"
@@ -241,13 +242,6 @@ def _least(answer: Answer) -> Estimate | None:
 
 def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:
     return each.cost(basis).cost < lead.cost(basis).cost or each.calendar_hours < lead.calendar_hours
-
-
-def _surest(answer: Answer) -> Estimate | None:
-    """The surest pick, None where that is the lead."""
-    return next(
-        (each.estimate for each in answer.picks if each.name == "surest" and each.estimate != answer.lead), None
-    )
 
 
 def _seen_for_less(answer: Answer) -> str:

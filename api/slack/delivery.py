@@ -150,9 +150,8 @@ def judge(reply: Reply, message: Message, wait: float) -> tuple[Outcome, float]:
         return Outcome.WITHOUT_BLOCKS, 0
     if reply.status == 429 or reply.status >= 500:
         text = reply.retry_after.strip()
-        return Outcome.RETRIED, (
-            float(text) if text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS else wait
-        )
+        is_soon = text.isascii() and text.isdecimal() and int(text) < WINDOW_SECONDS
+        return Outcome.RETRIED, float(text) if is_soon else wait
     if 200 <= reply.status < 300 and not refused:
         return Outcome.DELIVERED, 0
     log.error("a message to Slack was dropped: %s %s", reply.status, body)

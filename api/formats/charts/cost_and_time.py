@@ -45,7 +45,7 @@ def area(plot: Plot, link: Link | None = None) -> Markup:
     dearer = f"+{plot.dearer:,} dearer than {plot.most}" if plot.dearer else ""
     return Markup(
         f"{grid((x for x, _ in plot.across), (y for y, _ in plot.up))}"
-        f'<g class="behind" aria-hidden="true">{"".join((_signs if link is None else _dots)(plot.behind))}</g>'
+        f'<g class="behind" aria-hidden="true">{"".join(map(_sign, plot.behind) if link is None else _dots(plot.behind))}</g>'
         f'{_lines("steps ink", pairwise(plot.steps))}{_lines("front-ranges ink thin", plot.ranges)}'
         f'<text class="end" x="100%" dx="-8" y="15">{escape(dearer)}</text>'
         f'{"".join(_front(each, link) for each in plot.chosen)}'
@@ -60,10 +60,6 @@ def free(plot: Plot) -> Markup:
     return Markup(
         "".join(f'<g class="p{m.colour}">{_sign(m._replace(shape="stroke"))}{_beside(m, 4)}</g>' for m in places)
     )
-
-
-def _signs(marks: Iterable[Mark]) -> Iterator[str]:
-    return map(_sign, marks)
 
 
 def _dots(marks: Iterable[Mark]) -> Iterator[str]:

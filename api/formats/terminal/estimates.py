@@ -133,10 +133,6 @@ def _waits(each: Estimate) -> bool:
     return each.calendar_hours > each.hours
 
 
-def _where(each: Estimate) -> str:
-    return f"{machine(each)}\n{in_region(counted(each.accelerators, each.accelerator), each.region)}"
-
-
 def _hours(each: Estimate) -> str:
     waiting = f"\n({in_words(each.calendar_hours)})" if _waits(each) else ""
     return f"{hours(each.hours)}\n{hours(each.hours_low)}-{hours(each.hours_high)}{waiting}"
@@ -165,7 +161,10 @@ def _cost_column(heading: str, kind: Basis, meaning: str, basis: Basis) -> Colum
 PAID = "To pay: the bill for this run alone, minimum terms included."
 SHARE = "Share: the part of the bill that the run's hours use."
 WHAT = (
-    Column("machine\nand region", _where),
+    Column(
+        "machine\nand region",
+        lambda each: f"{machine(each)}\n{in_region(counted(each.accelerators, each.accelerator), each.region)}",
+    ),
     Column("bought\nprice seen", lambda each: f"{bought(each)}\n{seen(each)}"),
     Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
 )

@@ -135,8 +135,5 @@ def _form(name: str, values: Sequence[Any]) -> str | None:
 
 def _short(value: Any, look: Column) -> Any:
     """Six significant digits of what was measured or estimated, as CSV has them."""
-    return (
-        float(f"{value:.6g}")
-        if type(value) is float and look.form not in AMOUNTS and abs(value) < csv_export.WHOLE
-        else value
-    )
+    is_rounded = type(value) is float and look.form not in AMOUNTS and abs(value) < csv_export.WHOLE
+    return float(f"{value:.6g}") if is_rounded else value

@@ -127,10 +127,6 @@ def _unnamed(form: re.Pattern[str]) -> str:
     return re.sub(r"\?P<\w+>", "?:", form.pattern)
 
 
-def _yesterday(scan: Scan, _: Match) -> bool:
-    return scan.add("as_of", f"{scan.today - timedelta(1)}")
-
-
 def _deadline(scan: Scan, match: Match) -> bool:
     """The days from today to a day to come, as a time limit; of a longer time that ends on no one day, what to write."""
     names = [name.casefold() for name in day_name]
@@ -194,7 +190,7 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
     (r"(?P<age>within|during|over|in(?=\s+the\s))?\s*(?:since|from|as\s+of|of|in)?\s*(?:the\s+)?(?:last|previous|past)\s+"
      r"(?P<unit>week|month|quarter|year)(?:'s)?", _last),
     (rf"(?:{WHEN}|since\s+)?{AGO}", _ago),
-    (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", _yesterday),
+    (rf"(?:{WHEN}|since\s+)?yesterday(?:'s)?", lambda scan, _: scan.add("as_of", f"{scan.today - timedelta(1)}")),
     (rf"(?!by\s+the\s+month{END})(?:by|before|until|till|due)\s+(?:{_CLOCK}\s+(?:on\s+)?)?(?:the\s+)?(?:next\s+|this\s+)?(?P<day>{WEEKDAYS}|{SHORT_DAYS}|tomorrow|"
      rf"tonight|weekend|(?:end\s+of\s+)?(?:the\s+)?(?:day|week|month|quarter|year)|noon|midnight|morning|evening|eod|{MONTHS}){_AT}",
      _deadline),

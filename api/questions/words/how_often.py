@@ -24,9 +24,8 @@ A_WEEK = "4.348"
 
 def _often(scan: Scan, match: Match) -> bool:
     parts = match.groupdict(default="")
-    times = (
-        counted(parts["n"]) if parts.get("n") else TIMES.get(" ".join(parts.get("times", "").casefold().split()), "1")
-    )
+    words = " ".join(parts.get("times", "").casefold().split())
+    times = counted(parts["n"]) if parts.get("n") else TIMES.get(words, "1")
     scan.add(RUNS_A_MONTH, plain(Decimal(times) * _a_month(match["every"])))
     return scan.ask(match[0], OFTEN)
 

@@ -61,7 +61,6 @@ _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselve
 _GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)\b|[/&])\s*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
 _WISHED = re.compile(r"\s+(?:only|instead|preferably|preferred|is\s+(?:fine|ok(?:ay)?))\b", re.IGNORECASE)
-_NEW_CLAUSE = re.compile(r"[,;]|\b(?:but|so|then)\b", re.IGNORECASE)
 _LIKE_A_NAME = re.compile(r"\w[_-]\w")
 _ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
 

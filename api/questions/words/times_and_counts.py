@@ -148,14 +148,6 @@ def _size(name: str) -> Understand:
     return understand
 
 
-def _memory(scan: Scan, match: Match) -> bool:
-    return scan.add("memory", match["gib"] or match["each"])
-
-
-def _no_unit(scan: Scan, match: Match) -> bool:
-    return scan.ask(match[0], f"dollars or hours? Write under ${match[1]} or within {match[1]}h")
-
-
 _SPAN = rf"(?P<span>{SPAN})"
 _HOURS = _limit(lambda match: amounts.hours(match["span"]))
 _I_HAVE = r"(?:i|we)(?:\s+only)?(?:\s+have|'ve|\s+got)(?:\s+got|\s+only|\s+just)*"
@@ -188,7 +180,8 @@ TIMES_AND_COUNTS = (
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number if a multiply-add counts as one operation, else half")),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
-     rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}", _memory),
+     rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}",
+     lambda scan, match: scan.add("memory", match["gib"] or match["each"])),
     (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
      asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
@@ -220,5 +213,6 @@ TIMES_AND_COUNTS = (
     (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
-    (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}", _no_unit),
+    (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}",
+     lambda scan, match: scan.ask(match[0], f"dollars or hours? Write under ${match[1]} or within {match[1]}h")),
 )  # fmt: skip

@@ -129,11 +129,8 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
 
 
 def _in_short(values: list[str]) -> str:
-    return (
-        ",".join(values)
-        if len(values) <= MOST_TOLD
-        else f"{','.join(values[:MOST_TOLD])} and {len(values) - MOST_TOLD} more"
-    )
+    more = len(values) - MOST_TOLD
+    return f"{','.join(values[:MOST_TOLD])} and {more} more" if more > 0 else ",".join(values)
 
 
 def side_in_words(side: Mapping[str, list[str]]) -> str:

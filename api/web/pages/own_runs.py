@@ -9,7 +9,6 @@ from flask import render_template
 
 from api.reports.own_runs import OwnRecipe, OwnRecipesReport, TriedRun, own_recipe
 from own_runs.runs import RUN, CurvePoint, stored_run
-from pricing.store.local_file import OwnRun
 
 FACTS = {"accelerator": "ran on, as 4xA100-80GB", "dataset": "data set", "metric": "metric", "batch_size": "batch, all together",
          "samples_per_epoch": "samples of the data set", "hours": "hours of the log", "steps_are": "steps are epochs or batches",
@@ -53,15 +52,15 @@ def own_runs_page(report: OwnRecipesReport, owner: str | None, may_remove: bool,
         "own_runs.html",
         sent=sent or Sent({}, EXAMPLE),
         facts=FACTS,
-        runs=[_shown(row, owner) for row in reversed(report.rows) if row.kind == RUN],
+        runs=[
+            Shown(own_recipe(row), _line(stored_run(row).curve), row.owner == owner)
+            for row in reversed(report.rows)
+            if row.kind == RUN
+        ],
         speeds=report.document().speeds,
         may_remove=may_remove,
         size=(WIDE, HIGH),
     )
-
-
-def _shown(row: OwnRun, owner: str | None) -> Shown:
-    return Shown(own_recipe(row), _line(stored_run(row).curve), row.owner == owner)
 
 
 def _line(curve: tuple[CurvePoint, ...]) -> str:
