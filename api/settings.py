@@ -199,10 +199,7 @@ class Settings:
         unset=(),
     )
     metrics_token: str | None = _setting(
-        None,
-        "Prometheus's token, plain or as `sha256:` and its digest; it opens `/metrics` only.",
-        _token,
-        secret=True,
+        None, "Prometheus's token, plain or as `sha256:` and its digest; it opens `/metrics` only.", _token, secret=True
     )
     slack_signing_secret: str | None = _setting(
         None, "The signing secret of the Slack app, which proves that a slash command comes from Slack.", secret=True
@@ -236,14 +233,10 @@ class Settings:
     )
     cache_answers: int = _setting("512", "Encoded answers that a worker keeps in memory.", _whole(0))
     wait_seconds: float = _setting(
-        "2",
-        "Seconds that a question may wait for its turn before it is refused with 503.",
-        _seconds,
+        "2", "Seconds that a question may wait for its turn before it is refused with 503.", _seconds
     )
     rate_limit: str | None = _setting(
-        None,
-        "The most requests per accepted token, or per address without one, such as 600/minute.",
-        _rate_limit,
+        None, "The most requests per accepted token, or per address without one, such as 600/minute.", _rate_limit
     )
     trusted_proxies: tuple[str, ...] = _setting(
         None,

@@ -24,6 +24,8 @@ from costcalc.offers import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 
 MOST_LINES = 24
+MACHINE = ("provider", "region", "instance_type", "nodes")
+"""The parameters that ask about one machine alone."""
 ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
 YELLOW = (
     "Yellow cells are yours to change: hours, and runs where you asked about them, on Machines, list rates on Rates, your "
@@ -107,15 +109,10 @@ def html(report: CommitmentsReport) -> Page:
         "document": document,
         "lines": list(islice(_lines(report, document.machines), MOST_LINES)),
         "machines": cheapest_first(document.machines, document.runs_per_month),
-        "only": _only,
+        "only": lambda machine: {name: text_of(getattr(machine, name)) for name in MACHINE},
         "headline": Headline.of(document.verdict),
     }
     return Page("commitments.html", shown)
-
-
-def _only(machine: Compared) -> dict[str, str]:
-    """The parameters that ask about this machine alone."""
-    return {name: text_of(getattr(machine, name)) for name in ("provider", "region", "instance_type", "nodes")}
 
 
 def figure(report: CommitmentsReport) -> Figure:

@@ -11,32 +11,10 @@ from api.formats import csv_export
 from api.formats.lists import MOST_WORKBOOK_ROWS, list_workbook
 from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
-from api.formats.tables import (
-    BOUGHT,
-    MACHINE,
-    PRICE_FILTERS,
-    RATE,
-    SEEN,
-    Column,
-    Link,
-    Table,
-    day,
-    gibibytes,
-    number,
-    rate,
-)
+from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, gibibytes, number, rate
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.fields import names_of
-
-
-def _per_accelerator(row: Any) -> str:
-    """What an hour of one accelerator costs; empty for machines without any."""
-    return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""
-
-
-def _history(row: Any) -> Link:
-    return "history", {"instance_type": row.instance_type, "provider": row.provider}
 
 
 def _free(row: Any) -> str:
@@ -52,9 +30,11 @@ TABLE = Table(
     "rate",
     OfferRow,
     (
-        Column("Machine", MACHINE.text, MACHINE.small, link=_history, sort="machine"),
+        Column("Machine", MACHINE.text, MACHINE.small, sort="machine",
+               link=lambda row: ("history", {"instance_type": row.instance_type, "provider": row.provider})),
         BOUGHT,
-        Column("Per accelerator", _per_accelerator, is_number=True, sort="accelerator", leave=6),
+        Column("Per accelerator", is_number=True, sort="accelerator", leave=6,
+               text=lambda row: f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""),
         Column(RATE.heading, RATE.text, RATE.small, is_number=True, sort="rate"),
         Column("vCPUs", lambda row: number(row.vcpus, ","), is_number=True, leave=4),
         Column("RAM", lambda row: gibibytes(row.memory_gib), is_number=True, leave=3),
@@ -65,15 +45,14 @@ TABLE = Table(
     ),
     (*PRICE_FILTERS, "rates", "as_of", "currency"),
     lambda document: f"at prices of {day(document.as_of)}",
-)
+)  # fmt: skip
 
 
 def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; in another currency also the quoted currency and the exchange rate."""
     if report.converter.currency is None:
-        pieces = PriceSheet(report.catalogue, report.confirmed, layout).chunks(
-            report.page, names_of(OfferRow), report.words
-        )
+        sheet = PriceSheet(report.catalogue, report.confirmed, layout)
+        pieces = sheet.chunks(report.page, names_of(OfferRow), report.words)
     else:
         pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)

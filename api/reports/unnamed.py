@@ -36,7 +36,7 @@ def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding)
     unnamed = _Unnamed(service, catalogue, of_own_machine(query))
     if "target" in given:
         return _reaching(unnamed, meant, query.target)
-    best = unnamed.affordable() if given.keys() & LIMITS else None
+    best = most_allowed(unnamed.answer, TARGETS) if given.keys() & LIMITS else None
     if best is None:
         usual = f"No network is named: this is {USUAL}, which most people compare machines with."
         return replace(meant, chosen={"model": [USUAL]}, choice=(usual,), is_question=True, asked=())
@@ -95,11 +95,7 @@ class _Unnamed:
         alike = {name: getattr(self.query, name) for name in names}
         return self._networks.by_computing(EstimateQuery(USUAL, target, **alike))
 
-    def affordable(self) -> float | None:
-        """The highest target within the query's limits; None where not even the lowest is."""
-        return most_allowed(self._answer, TARGETS)
-
-    def _answer(self, target: float) -> Answer | None:
+    def answer(self, target: float) -> Answer | None:
         """The answer for the network that reaches it with the least computing."""
         networks = self.reaching(target)
         return (

@@ -129,11 +129,7 @@ def _check_request() -> AnyResponse | None:
 def _everywhere() -> dict[str, object]:
     """What every page shows: the version of its style and scripts, and whether one may sign out."""
     version = code_version()[-12:]
-    return {
-        "version": version,
-        "signed_in": asker.COOKIE in request.cookies,
-        "known_names": known_names,
-    }
+    return {"version": version, "signed_in": asker.COOKIE in request.cookies, "known_names": known_names}
 
 
 def _finish(response: Response) -> Response:

@@ -16,16 +16,7 @@ from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, plan
 from api.web.asker import current_visitor
 from api.web.pages.address import Given
 from api.web.pages.planning import lines_of, plan_page
-from api.web.responses import (
-    JSON_TYPE,
-    TYPES,
-    arguments,
-    cached,
-    chosen_format,
-    current_service,
-    name_file,
-    wants_page,
-)
+from api.web.responses import JSON_TYPE, TYPES, arguments, cached, chosen_format, current_service, name_file, wants_page
 from api.web.turns import Turns
 
 blueprint = Blueprint("plan", __name__)

@@ -107,14 +107,7 @@ class TrainingSchema(OfferFilters):
     max_accelerators = Number(int, 1, 1_000_000, "maximum total number of accelerators", example=4)
     max_nodes = Number(int, 1, 100_000, "maximum number of machines", example=2)
     max_hours = Hours(float, 0, 10**9, "maximum calendar hours", open_low=True, example=12)
-    max_cost = Cost(
-        Decimal,
-        0,
-        10**12,
-        "maximum cost, in the currency of the answer",
-        open_low=True,
-        example=100,
-    )
+    max_cost = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
     confidence = Number(
         float,
         0,
@@ -220,8 +213,7 @@ class TrainingSchema(OfferFilters):
     rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
     max_price_age = Number(int, 0, 36_500, "age in days above which a price is left out; default 540", example=540)
     discount = Discounts(
-        "your discount on list prices: a fraction or a percentage, or provider:fraction",
-        example="0.12",
+        "your discount on list prices: a fraction or a percentage, or provider:fraction", example="0.12"
     )
     currency = Currency("currency of the answer, an ISO 4217 code; default USD", example="EUR")
     fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
@@ -254,12 +246,7 @@ class TrainingSchema(OfferFilters):
         example=0.25,
     )
     own_watts = Number(
-        Decimal,
-        0,
-        10**6,
-        "watts of each of your machines; default by the data sheets",
-        open_low=True,
-        example=650,
+        Decimal, 0, 10**6, "watts of each of your machines; default by the data sheets", open_low=True, example=650
     )
     electricity = NumberOrWord(
         get_args(Place),
@@ -276,9 +263,7 @@ class TrainingSchema(OfferFilters):
         example=1.2,
     )
     profile = Choice(
-        ("own", "focus"),
-        "CSV columns: own (default), or focus for the FinOps billing format",
-        example="focus",
+        ("own", "focus"), "CSV columns: own (default), or focus for the FinOps billing format", example="focus"
     )
     focus = Choice(("1.4", "1.2"), "version of the FOCUS columns; default 1.4", example="1.2")
 

@@ -105,12 +105,6 @@ def seen_between(catalogue: Catalogue, filters: HistoryValues, until: datetime) 
     return HeldRates(rates.first[late], rates.last[late])
 
 
-def history_row(catalogue: Catalogue, first: int, last: int) -> HistoryRow:
-    """The offer as last seen, with both moments."""
-    offer, began = catalogue.offer(last), catalogue.offer(first).observed_at
-    return filled(HistoryRow, offer.machine, offer, observed_at=began, last_seen_at=offer.observed_at)
-
-
 @dataclass(frozen=True, slots=True)
 class HistoryReport:
     """The rates seen between two moments; `page` has those to show."""
@@ -125,8 +119,10 @@ class HistoryReport:
     words: Mapping[str, str]
 
     def rows(self) -> Iterator[HistoryRow]:
-        pairs = zip(self.page.first.tolist(), self.page.last.tolist(), strict=True)
-        return (history_row(self.catalogue, first, last) for first, last in pairs)
+        for pair in zip(self.page.first.tolist(), self.page.last.tolist(), strict=True):
+            began, offer = map(self.catalogue.offer, pair)
+            seen = {"observed_at": began.observed_at, "last_seen_at": offer.observed_at}
+            yield filled(HistoryRow, offer.machine, offer, **seen)
 
     def document(self) -> HistoryDocument:
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))

@@ -71,12 +71,7 @@ class Operation:
 
 _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
-_BODIES: dict[str, Json] = {
-    PICTURES["png"]: _BYTES,
-    OTHERS["yaml"]: {},
-    OTHERS["atom"]: {},
-    OTHERS["edition"]: _BYTES,
-}
+_BODIES: dict[str, Json] = {PICTURES["png"]: _BYTES, OTHERS["yaml"]: {}, OTHERS["atom"]: {}, OTHERS["edition"]: _BYTES}
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number", "boolean"]}}
 _PLAN_ROW = {
