@@ -64,7 +64,7 @@ def run() -> bool:
 def _seen(app: Flask) -> bool:
     """Reports what Chromium sees of it, loaded again and again in turns with a line of text, which has no style."""
     with serving(app) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(with_windows=True), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         turns = [[page.goto(address + path) and page.evaluate(SEEN) for path in (PATH, BARE)] for _ in range(LOADS + 1)]
         browser.close()

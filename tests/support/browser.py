@@ -26,10 +26,9 @@ def serving(app) -> Iterator[str]:
         server.server_close()
 
 
-def chromium(with_windows: bool = False) -> str:
+def chromium() -> str:
     """Where Chromium is installed. The one without windows takes a quarter of the processor. Raises NotInstalled."""
-    shell = () if with_windows else ("chromium-headless-shell",)
-    found = filter(None, map(shutil.which, (*shell, "chromium-browser", "google-chrome")))
+    found = filter(None, map(shutil.which, ("chromium-headless-shell", "chromium-browser", "google-chrome")))
     return next(found, None) or installed("chromium", "chromium")
 
 
