@@ -50,7 +50,7 @@ def make(folder: Path, checkout: Path, questions: Path) -> None:
 @main.command()
 @click.argument("before", type=FOLDER)
 @click.argument("after", type=FOLDER)
-@click.option("--allow", type=FILE, help="Accepted sentences: old => new on each line, or a CSV file of two columns.")
+@click.option("--allow", type=FILE, help="Accepted sentences: old => new on each line.")
 def compare(before: Path, after: Path, allow: Path | None) -> None:
     """Say which answers of BEFORE are not the same in AFTER. Exit status 1 if some are not."""
     found = compared(before, after, allowed_in(allow) if allow else {})

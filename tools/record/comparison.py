@@ -113,9 +113,6 @@ def _cells(text: str) -> Iterator[str]:
 
 
 def allowed_in(path: Path) -> dict[str, str]:
-    """Accepted sentences: two columns of a CSV file, or `old => new` on each line."""
-    if path.suffix == ".csv":
-        with path.open(newline="") as sheet:
-            return {row[0]: row[1] for row in csv.reader(sheet) if row}
+    """Accepted sentences: `old => new` on each line."""
     parts = (line.partition(" => ") for line in path.read_text().splitlines() if line.strip())
     return {old.strip(): new.strip() for old, _, new in parts}
