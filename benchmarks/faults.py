@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -277,7 +276,6 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200)
     given = parser.parse_args(arguments)
-    logging.disable(logging.WARNING)  # what is judged here, beside all that runs, takes long
     print(f"     seed {given.seed}: {given.count} faults", flush=True)
     with running(Ports.free(2), **SETTINGS) as cluster:
         world = World(cluster)

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,7 +41,6 @@ def main(arguments: Sequence[str] = ()) -> bool:
     parser = argparse.ArgumentParser(prog="python -m benchmarks fresh", description=__doc__)
     parser.add_argument("--clone", action="store_true", help="begin with a clone and make serve")
     clone = parser.parse_args(arguments).clone
-    logging.getLogger("werkzeug").disabled = True
     with TemporaryDirectory() as folder, honest_sources() as good:
         here = _cloned(Path(folder) / "clone") if clone else None
         given = {name: text for source, each in good.items() if SOURCES[source].is_open for name, text in each.items()}
@@ -136,7 +133,3 @@ def _server(home: Path, clone: Path | None, sources: Mapping[str, str]) -> Itera
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
-
-
-if __name__ == "__main__":
-    sys.exit(not main(sys.argv[1:]))
