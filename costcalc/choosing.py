@@ -141,7 +141,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
-        on_frontier = np.flatnonzero(self.candidates.on_frontier)
+        on_frontier = self.candidates.on_frontier.nonzero()[0]
         positions: list[int] = first(self._order("cost"), on_frontier, MOST_OF_FRONTIER).tolist()
         return positions
 
@@ -151,7 +151,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
     def cheapest_unconfirmed(self) -> list[int]:
         """The position of the cheapest candidate without a confirmed rate; empty if there is none."""
-        return self._cheapest(np.flatnonzero(~self.candidates.confirmed))
+        return self._cheapest((~self.candidates.confirmed).nonzero()[0])
 
     def folded(self) -> Folded:
         """How many candidates cannot be picks, each counted once."""
@@ -170,7 +170,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _pickable(self) -> Indices:
         """The positions that picks may come from."""
-        return np.flatnonzero(self.candidates.pickable)
+        return self.candidates.pickable.nonzero()[0]
 
     def _least(self, positions: Indices, figures: Floats) -> int:
         """The position with the smallest figure."""

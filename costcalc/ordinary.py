@@ -67,7 +67,7 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     @property
     def missed(self) -> Missed | None:
         """The script that people begin with, if it reaches the target in fewer runs than the question wants."""
-        begins = np.flatnonzero(self.groups[0])
+        begins = self.groups[0].nonzero()[0]
         if not len(begins):
             return None
         best = int(begins[self.eligible.success_probability[begins].argmax()])

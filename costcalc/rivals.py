@@ -64,7 +64,7 @@ class Rivals(Struct, frozen=True):
 
     def _cheapest(self, flags: Flags, lead: int) -> int | None:
         for some in (flags & self.candidates.pickable, flags & (self._options == self._options[lead]), flags):
-            positions = np.flatnonzero(some)
+            positions = some.nonzero()[0]
             if len(positions):
                 return int(positions[self.candidates.cost[positions].argmin()])
         return None

@@ -75,8 +75,8 @@ class Candidates(NamedTuple):
 
     def take(self, which: Flags | Indices) -> Candidates:
         """Only these entries."""
-        positions = np.flatnonzero(which) if which.dtype == bool else which
-        return Candidates._make(column.take(positions) for column in self)
+        positions = which.nonzero()[0] if which.dtype == bool else which
+        return Candidates._make([column.take(positions) for column in self])
 
     def followed_by(self, others: Candidates) -> Candidates:
         """These and others behind them."""
@@ -131,8 +131,8 @@ def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
 def rank(order: Order, position: int) -> int:
     """Where a position stands among all, counted from 1."""
     before = int(np.count_nonzero(order.primary < order.primary[position]))
-    tied = np.flatnonzero(order.primary == order.primary[position])
-    return before + (int(np.flatnonzero(order.sorted(tied) == position)[0]) if len(tied) > 1 else 0) + 1
+    tied = (order.primary == order.primary[position]).nonzero()[0]
+    return before + (int((order.sorted(tied) == position).nonzero()[0][0]) if len(tied) > 1 else 0) + 1
 
 
 def first(order: Order, positions: Indices, count: int) -> Indices:
@@ -151,13 +151,13 @@ def frontier(cost: Floats, hours: Floats) -> Flags:
     if not len(cost):
         return flags
     one = np.argmin(cost * hours)  # what is worse on both is left out at once: few are left to sort
-    near = np.flatnonzero((cost <= cost[one]) | (hours <= hours[one]))
+    near = ((cost <= cost[one]) | (hours <= hours[one])).nonzero()[0]
     order = near[np.lexsort((cost[near], hours[near]))]
     sorted_cost, sorted_hours = cost[order], hours[order]
     cheapest_before = np.concatenate(([np.inf], np.minimum.accumulate(sorted_cost)[:-1]))
     unbeaten = sorted_cost < cheapest_before
     same = (sorted_hours[1:] == sorted_hours[:-1]) & (sorted_cost[1:] == sorted_cost[:-1])
-    for position in np.flatnonzero(same):
+    for position in same.nonzero()[0]:
         unbeaten[position + 1] = unbeaten[position]
     flags[order] = unbeaten
     return flags

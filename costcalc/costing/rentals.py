@@ -142,11 +142,11 @@ def rentals(
     if query.runs > 1:
         times = repeated(matrix, times, query)
     if query.overheads == "typical":
-        spot = np.flatnonzero(option == SPOT)
+        spot = (option == SPOT).nonzero()[0]
         times = _interrupted_on_spot(matrix, times, time, spot, risks[row[spot]])
     hours, free = times.hours.take(time), option == FREE
     beside = free if PurchaseOption.FREE not in query.purchase else np.zeros(len(row), bool)
-    calendar = _on_the_calendar(catalogue, row, hours, np.flatnonzero(free))
+    calendar = _on_the_calendar(catalogue, row, hours, free.nonzero()[0])
     return times, Rentals(row, entry, time, hours, calendar, beside, offers.tariffs.part(entry))
 
 
@@ -182,7 +182,7 @@ def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> t
         there[trained] = np.arange(len(trained))
         time = there.take(offered)
         trains = time != NOWHERE
-        return (EVERYTHING, time) if trains.all() else (np.flatnonzero(trains), time[trains])
+        return (EVERYTHING, time) if trains.all() else (trains.nonzero()[0], time[trains])
     counts, starts = counted.take(offered), np.cumsum(counted) - counted
     entry = np.repeat(np.arange(len(counts)), counts)
     nth = np.arange(len(entry)) + np.repeat(starts.take(offered) - (np.cumsum(counts) - counts), counts)
@@ -193,7 +193,7 @@ def _distinct(codes: Indices, most: int) -> tuple[Indices, Indices]:
     """`np.unique` with the inverse, of codes from 0 and below `most`, without sorting them."""
     number = np.zeros(most, np.int64)
     number[codes] = 1
-    known = np.flatnonzero(number)
+    known = number.nonzero()[0]
     number[known] = np.arange(len(known))
     return known, number.take(codes)
 
@@ -207,7 +207,7 @@ def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) 
         for (provider, name, place), one in newest(observed).items()
         if (provider, name) in catalogue.instance_code and place in region
     }
-    spot = np.flatnonzero(columns.option == SPOT)
+    spot = (columns.option == SPOT).nonzero()[0]
     machines = columns.instance[spot].astype(np.int64) * places + columns.region[spot]
     risks = np.zeros(len(columns.option), np.int8)
     risks[spot] = [known.get(machine, 0) for machine in machines.tolist()]
@@ -227,7 +227,7 @@ def without_training_time(
     if not (offers.clusters & ~trains).any():
         return {}
     trains_there = trains[offers.cluster]
-    nowhere = np.flatnonzero(~trains_there)
+    nowhere = (~trains_there).nonzero()[0]
     answered = np.zeros(int(offers.row.max()) + 1, bool)
     answered[offers.row[trains_there]] = True
     left_out = nowhere[~answered[offers.row[nowhere]]]
@@ -239,7 +239,7 @@ def _refusals(
     matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, clusters: Indices
 ) -> dict[str, int]:
     """Why none of the eligible recipes runs on these clusters, and on how many of them."""
-    anywhere = np.flatnonzero(eligible.eligible & ~matrix.own_system_only)
+    anywhere = (eligible.eligible & ~matrix.own_system_only).nonzero()[0]
     if query.evidence == "measured" or not len(anywhere):
         return {"not_measured" if query.evidence == "measured" else "own_system_only": len(clusters)}
     rows, _ = _distinct(matrix.speed_row[anywhere], len(matrix.speeds.refusal))
@@ -283,7 +283,7 @@ def cost_ranges(
 def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floats, Floats]:
     """How far below and above, in ln, the rate of each row may be paid so many days after it was seen; 0 unless it is spot."""
     widths = np.zeros((2, len(row)))
-    spot = np.flatnonzero(catalogue.columns.option[row] == SPOT)
+    spot = (catalogue.columns.option[row] == SPOT).nonzero()[0]
     if not len(spot):
         return widths[0], widths[1]
     codes, which = np.unique(catalogue.columns.instance[row[spot]], return_inverse=True)

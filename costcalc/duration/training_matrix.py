@@ -119,6 +119,12 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return np.bincount(row)[row] if len(row) else row
 
     @cached_property
+    def by_preference(self) -> Indices:
+        """The recipes [R] in the order that decides between equally good ones: what most people ran comes first, then the
+        newest."""
+        return np.lexsort((-self.recipes.years, -self.same_speed))
+
+    @cached_property
     def clock_factor(self) -> Floats:
         """Hours on each recipe's own clock [R] for one hour of training alone."""
         return np.array([recipe.clock_factor for recipe in self.recipes.recipes], float)
@@ -214,7 +220,7 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
         phases = np.fmax(np.minimum(epochs[:, None], ends) - starts, 0)
         factor, power = self.fitted.elapsed_time
         clock = np.where(self.recipes.is_mlperf, factor * epochs**power / SECONDS_PER_HOUR, 0.0)
-        return np.column_stack([phases, clock])
+        return np.concatenate((phases, clock[:, None]), axis=1)
 
     def training_hours(self, work: Floats, recipes: Indices, clusters: Indices) -> Floats:
         """Hours of training [r, c] of these recipes [r] on these clusters [c]; infinite where refused.
@@ -227,9 +233,9 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
         hours = self.seconds_per_epoch[0][row].take(clusters, axis=1)
         hours *= phases[0] / SECONDS_PER_HOUR
         for epochs, seconds in zip(phases[1:], self.seconds_per_epoch[1:], strict=True):
-            longer = np.flatnonzero(epochs)
+            longer = epochs[:, 0].nonzero()[0]
             hours[longer] += epochs[longer] / SECONDS_PER_HOUR * seconds[row[longer]].take(clusters, axis=1)
-        mlperf = np.flatnonzero(clock)
+        mlperf = clock[:, 0].nonzero()[0]
         hours[mlperf] += clock[mlperf] * self._seconds_to_power[row[mlperf]].take(clusters, axis=1)
         hours[self.own_system_only[recipes]] = np.inf
         return hours

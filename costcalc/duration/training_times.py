@@ -67,7 +67,7 @@ class TrainingTimes(NamedTuple):
 
     def take(self, positions: Indices) -> TrainingTimes:
         """The entries at these positions, as columns."""
-        return TrainingTimes._make(column.take(positions) for column in self)
+        return TrainingTimes._make([column.take(positions) for column in self])
 
     def followed_by(self, others: TrainingTimes) -> TrainingTimes:
         """These and others behind them."""
@@ -121,14 +121,15 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     that nobody ran count as INTERPOLATED_FACTOR times as long. Among ordinary scripts alone, those that most people run
     come first.
     """
-    matrix, clusters, recipes = course.matrix, np.flatnonzero(allowed), np.flatnonzero(eligible.eligible)
+    matrix, clusters, recipes = course.matrix, allowed.nonzero()[0], eligible.eligible.nonzero()[0]
     if query.recipes == "best":
-        recipes = _by_preference(matrix, recipes)
+        recipes = matrix.by_preference[eligible.eligible.take(matrix.by_preference)]
     is_ordinary = query.training == "ordinary" and not query.recipe
     if query.recipes == "best" and len(clusters) > FEW_CLUSTERS and not is_ordinary:
         recipes = _possibly_best(course, recipes)
     hours = matrix.training_hours(course.work, recipes, clusters)
-    hours *= matrix.clock_factor[recipes, None]
+    apart = (matrix.clock_factor[recipes] != 1).nonzero()[0]
+    hours[apart] *= matrix.clock_factor[recipes[apart], None]
     if query.evidence == "measured":
         hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
     logged = _put_logged_hours(course, query, (recipes, clusters), hours)
@@ -178,11 +179,6 @@ def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> Training
     return times._replace(overhead_hours=usual - times.train_hours, hours_high=worst, retry_hours=retry)
 
 
-def _by_preference(matrix: TrainingMatrix, recipes: Indices) -> Indices:
-    """These recipes in the order that decides between equally good ones: what most people ran comes first, then the newest."""
-    return recipes[np.lexsort((recipes, -matrix.recipes.years[recipes], -matrix.same_speed[recipes]))]
-
-
 def _possibly_best(course: Course, recipes: Indices) -> Indices:
     """Those of these recipes that can be the best on some cluster, in the same order.
 
@@ -193,11 +189,11 @@ def _possibly_best(course: Course, recipes: Indices) -> Indices:
     matrix = course.matrix
     free = recipes[~matrix.own_system_only[recipes]]
     weighted = course.work[free] * (matrix.clock_factor * course.weight)[free, None]
-    parts = np.column_stack([weighted, course.constant[free]])
+    parts = np.concatenate((weighted, course.constant[free, None]), axis=1)
     order = np.lexsort((parts.sum(axis=1), matrix.speed_row[free]))
     row = matrix.speed_row[free][order]
     is_first = np.append(True, row[1:] != row[:-1])[: len(row)]
-    least = order[np.flatnonzero(is_first)[np.cumsum(is_first) - 1]]
+    least = order[is_first.nonzero()[0][np.cumsum(is_first) - 1]]
     less = (parts[order] < parts[least]).any(axis=1)
     possible: Flags = (matrix.own_cluster != NOWHERE) | matrix.recipes.is_closed
     possible[free[order[is_first | less]]] = True
@@ -212,7 +208,7 @@ def _put_logged_hours(course: Course, query: EstimateQuery, pairs: tuple[Indices
     column = np.full(len(matrix.clusters) + 1, NOWHERE)  # the entry behind the last is that of NOWHERE
     column[clusters] = np.arange(len(clusters))
     known, columns = course.logged_hours[recipes], column[matrix.own_cluster[recipes]]
-    rows = np.flatnonzero((columns != NOWHERE) & ~np.isnan(known))
+    rows = ((columns != NOWHERE) & ~np.isnan(known)).nonzero()[0]
     hours[rows, columns[rows]], logged[rows, columns[rows]] = known[rows], True
     if query.recipe and matrix.recipes.is_closed.any():
         here = (
@@ -242,7 +238,7 @@ def _best(expected: Floats) -> tuple[Indices, Indices]:
     if not expected.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     row = expected.argmin(axis=0)
-    finite = np.flatnonzero(np.isfinite(expected[row, np.arange(expected.shape[1])]))
+    finite = np.isfinite(expected[row, np.arange(expected.shape[1])]).nonzero()[0]
     return row[finite], finite
 
 
