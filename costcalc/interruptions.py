@@ -52,14 +52,7 @@ MEASURED = HoursBetween(4.4, 1.4)
 
 p3.2xlarge in seven zones of us-east-1, us-east-2 and us-west-2 in April and August 2023: 802 taken back in 3,497 hours; in
 us-east-1c 41 in 56. github.com/skypilot-org/spot-traces@221da1a, preemption/ (Wu et al., NSDI 2024)."""
-RISKS = (
-    UNKNOWN,
-    _hours_between(0.025, 0.05),
-    _hours_between(0.075, 0.10),
-    _hours_between(0.125, 0.15),
-    _hours_between(0.175, 0.20),
-    MEASURED,
-)
+RISKS = (UNKNOWN, *map(_hours_between, (0.025, 0.075, 0.125, 0.175), (0.05, 0.10, 0.15, 0.20)), MEASURED)
 RISK_OF_SHARE: Mapping[Share, int] = {"<5%": 1, "5-10%": 2, "10-15%": 3, "15-20%": 4, ">20%": 5}
 """Which of RISKS belongs to a share: for each range of AWS's Spot Instance advisor its middle and its upper end.
 https://aws.amazon.com/ec2/spot/instance-advisor/"""

@@ -15,7 +15,6 @@ from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.memory import Few
 from costcalc.query import EstimateQuery
-from costcalc.training import Recipe
 from costcalc.units import Floats
 
 REFERENCE = Cluster("A100-80GB", 1)
@@ -35,14 +34,15 @@ class Networks(Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, evidence: Evidence) -> Networks:
         """The networks on ImageNet. Takes half a second."""
-        names = sorted({recipe.model for recipe in evidence.recipes})
-        ran: dict[str, tuple[Recipe, ...]] = {}
-        for name in names:
-            ran[name] = tuple(USUAL_WAY.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(name))
-        return cls(
-            {name: ModelRecipes(recipes, evidence.fitted.widths["length"].ln) for name, recipes in ran.items()},
-            {name: _seconds_per_epoch(evidence, name, recipes) for name, recipes in ran.items()},
-        )
+        recipes, seconds, length = dict[str, ModelRecipes](), dict[str, Floats](), evidence.fitted.widths["length"].ln
+        for name in sorted({recipe.model for recipe in evidence.recipes}):
+            ran = tuple(USUAL_WAY.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(name))
+            speeds = evidence.speed_model.speeds(ran, (REFERENCE,), evidence.recipes_of_larger(name))
+            phases = speeds.seconds_per_epoch[:, 0]
+            mean = np.nansum(phases, axis=1) / np.fmax(np.isfinite(phases).sum(axis=1), 1)
+            recipes[name] = ModelRecipes(ran, length)
+            seconds[name] = np.where(speeds.refusal[:, 0] != 0, np.inf, mean)
+        return cls(recipes, seconds)
 
     def by_computing(self, query: EstimateQuery) -> tuple[str, ...]:
         """The names of those that reach the query's target with its confidence, whatever its model: the one that takes the
@@ -56,10 +56,3 @@ class Networks(Struct, frozen=True, eq=False):
             each = eligible.to_target.epochs * self.seconds_per_epoch[name]
             hours[name] = float(np.nanmin(np.where(eligible.eligible, each, np.inf), initial=np.inf))
         return tuple(sorted((name for name, each in hours.items() if each < np.inf), key=hours.__getitem__))
-
-
-def _seconds_per_epoch(evidence: Evidence, name: str, recipes: tuple[Recipe, ...]) -> Floats:
-    speeds = evidence.speed_model.speeds(recipes, (REFERENCE,), evidence.recipes_of_larger(name))
-    phases = speeds.seconds_per_epoch[:, 0]
-    mean = np.nansum(phases, axis=1) / np.fmax(np.isfinite(phases).sum(axis=1), 1)
-    return np.where(speeds.refusal[:, 0] != 0, np.inf, mean)

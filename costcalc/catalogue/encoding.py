@@ -39,7 +39,7 @@ class _Builder:
 
     def record(self, offer: Offer) -> tuple[float, ...]:
         """The offer's entries from `instance` on, in the order of the columns."""
-        return (*self._coded(offer), *_rates(offer, tariff(offer)), *_moments(offer))
+        return (*self._coded(offer), *_figures(offer, tariff(offer)))
 
     def _coded(self, offer: Offer) -> tuple[int, ...]:
         words, name = self.words, (offer.provider, offer.instance_type)
@@ -71,7 +71,9 @@ def _positions(ordered: tuple[Any, ...], words: Iterable[Any]) -> Int64:
     return np.array([position[word] for word in words], np.int64)
 
 
-def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
+def _figures(offer: Offer, billed: Tariff) -> tuple[float, ...]:
+    """The rates, the tariff, the moments and the quotas of an offer."""
+    nan = float("nan")
     amounts = (offer.upfront, offer.recurring_hourly, offer.monthly)
     return (
         to_nanos(offer.hourly_rate),
@@ -84,12 +86,6 @@ def _rates(offer: Offer, billed: Tariff) -> tuple[int, ...]:
         to_nanos(billed.metered_hourly),
         billed.increment_seconds,
         billed.minimum_seconds,
-    )
-
-
-def _moments(offer: Offer) -> tuple[float, ...]:
-    nan = float("nan")
-    return (
         int(offer.observed_at.timestamp()),
         -1 if offer.effective_from is None else int(offer.effective_from.timestamp()),
         nan if offer.session_hours is None else offer.session_hours,
@@ -101,17 +97,9 @@ _DTYPE_OF: dict[str, Any] = {"Int64": np.int64, "Int32": np.int32, "Int16": np.i
 _DTYPES = {name: _DTYPE_OF.get(kind, np.float32) for name, kind in Columns.__annotations__.items()}
 
 
-KINDS = {
-    "instance": "instances",
-    "region": "regions",
-    "term": "terms",
-    "payment": "payments",
-    "offering": "classes",
-    "currency": "currencies",
-    "source": "sources",
-    "flags": "flags",
-    "parts": "parts",
-}
+KINDS = {"instance": "instances", "region": "regions", "term": "terms", "payment": "payments", "offering": "classes"}
+KINDS |= {"currency": "currencies", "source": "sources", "flags": "flags", "parts": "parts"}
+"""The kind of word that stands in each column."""
 
 
 def build(offers: Iterable[Offer]) -> tuple[Columns, Vocabulary]:

@@ -40,15 +40,14 @@ class Statements(Struct, frozen=True, eq=False):
         regions = len(catalogue.vocabulary.regions)
         places = columns.instance[newest_first].astype(np.int64) * regions + columns.region[newest_first]
         _, first = np.unique(places, return_index=True)
-        return [self._statement(catalogue, row) for row in newest_first[np.sort(first)][::-1].tolist()]
-
-    def _statement(self, catalogue: Catalogue, row: int) -> ObservedInterruptions:
-        words, columns = catalogue.vocabulary, catalogue.columns
-        provider, instance_type, _ = words.instances[columns.instance[row]]
-        share, day = self.shares[columns.flags[row]], datetime.fromtimestamp(int(columns.observed[row]), UTC).date()
-        assert share is not None
-        place, source = words.regions[columns.region[row]], words.sources[columns.source[row]]
-        return ObservedInterruptions(provider, instance_type, share, place, day, source)
+        words, statements = catalogue.vocabulary, []
+        for row in newest_first[np.sort(first)][::-1].tolist():
+            provider, instance_type, _ = words.instances[columns.instance[row]]
+            share, day = self.shares[columns.flags[row]], datetime.fromtimestamp(int(columns.observed[row]), UTC).date()
+            assert share is not None
+            place, source = words.regions[columns.region[row]], words.sources[columns.source[row]]
+            statements.append(ObservedInterruptions(provider, instance_type, share, place, day, source))
+        return statements
 
 
 def _share(flags: str) -> Share | None:

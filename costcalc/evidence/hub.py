@@ -6,6 +6,7 @@ import math
 
 from msgspec import Struct
 
+from costcalc.fields import filled
 from costcalc.throughput.workloads import REFERENCE_GMACS
 from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
 
@@ -51,17 +52,8 @@ class HubNetwork(Struct, frozen=True):
         return self.images_per_second is not None
 
     def as_model(self) -> Model:
-        return Model(
-            name=self.model,
-            aliases=self.aliases,
-            family=self.family,
-            parameters_millions=self.parameters_millions,
-            gmacs=self.gmacs,
-            image_size=self.image_size,
-            source=self.source,
-            activations_millions=self.activations_millions,
-            speed_width=0.0 if self.is_timed else INFERRED_WIDTH if self.inference_images_per_second else SIZE_WIDTH,
-        )
+        untimed = INFERRED_WIDTH if self.inference_images_per_second else SIZE_WIDTH
+        return filled(Model, self, name=self.model, speed_width=0.0 if self.is_timed else untimed)
 
     def as_throughput(self, otherwise: float = 0.0) -> Throughput:
         """Its speed on the card; images/s of the size of its inference `otherwise`, where its training was not timed."""

@@ -71,7 +71,7 @@ def task_evidence(
         widths["curve"] = HalfWidth(on_the_way[0].width, by_rule=False, cases=on_the_way[0].systems)
     return replace(
         beside,
-        models={task.name: _network(task)},
+        models={task.name: filled(Model, task, family=task.kind, gmacs=None, image_size=None)},
         recipes=tuple(_recipe(task, result, learned) for result in published.results),
         throughputs=tuple(published.rows.values()),
         schedules=(),
@@ -160,18 +160,6 @@ def expected_passes(
         middle = float(np.median([result.passes for result in to_it if result.passes] or [1.0]))
         expected[at] = np.where(np.isfinite(by_law), by_law, middle)
     return [float(each) for each in expected]
-
-
-def _network(task: Task) -> Model:
-    return Model(
-        name=task.name,
-        aliases=task.aliases,
-        family=task.kind,
-        parameters_millions=task.parameters_millions,
-        gmacs=None,
-        image_size=None,
-        source=task.source,
-    )
 
 
 def _recipe(task: Task, result: Result, learned: Fitted) -> ClosedRecipe:

@@ -75,7 +75,9 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         split = (memory * USABLE_SHARE - room) * many >= self.network_gib
         as_published = each & (memory * many >= together)
         refusal[~split & ~as_published] = REFUSALS.index("does_not_fit_memory")
-        least_here = self._least_in_a_machine
+        # the fewest that anybody had in each of several machines; none will do for a contest, whose rules name one machine
+        none = math.inf if any(row.code == "contest" for row in self.rows) else 0
+        least_here = min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=none)
         spread = np.array([cluster.nodes > 1 and cluster.accelerators < least_here for cluster in clusters], bool)
         refusal[spread] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")
@@ -146,13 +148,6 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
             for recipe in self.recipes
             if (system := recipe.system)
         }
-
-    @cached_property
-    def _least_in_a_machine(self) -> float:
-        """The fewest accelerators in each of several machines that the task was trained on; infinite for a contest, whose rules
-        name one machine."""
-        none = math.inf if any(row.code == "contest" for row in self.rows) else 0
-        return min((row.accelerators // row.nodes for row in self.rows if row.nodes > 1), default=none)
 
     @cached_property
     def _least_memory(self) -> tuple[float, float]:

@@ -124,15 +124,11 @@ def price_list_offers(listed: Product, payload: object, machine: Machine, listin
     with reading(f"AWS price list, {listed.instance_type} in {listed.region}"):
         terms = convert(payload, Terms)
         for term in (terms.on_demand or {}).values():
-            yield from _on_demand(listed, term, machine, listing)
+            if rate := _prices(listed, term)["Hrs"]:  # a rate of 0 means: not sold this way
+                started = term.effective_date
+                yield listing.offer(listed.region, listed.instance_type, machine, rate, effective_from=started)
         for term in (terms.reserved or {}).values():
             yield from _reserved(listed, term, machine, listing)
-
-
-def _on_demand(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:
-    rate = _prices(listed, term)["Hrs"]
-    if rate:  # a rate of 0 means: not sold this way
-        yield listing.offer(listed.region, listed.instance_type, machine, rate, effective_from=term.effective_date)
 
 
 def _reserved(listed: Product, term: Term, machine: Machine, listing: Listing) -> Iterator[Offer]:

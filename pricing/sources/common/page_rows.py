@@ -32,15 +32,12 @@ class PageRow:
     def text(self, cell: str) -> str:
         """Without doubled and non-breaking spaces."""
         if cell == TAB:
-            return self._tab()
+            above = self._node.parent
+            while above is not None and (above.attributes or {}).get("id") not in self._tabs:
+                above = above.parent
+            return self._tabs[str(above.attributes["id"])] if above else ""
         nodes = [self._node.css_first(each.strip()) for each in cell.split(",") if cell]
         return " ".join(" ".join(node.text(separator=" ").split()) for node in nodes if node)
-
-    def _tab(self) -> str:
-        node = self._node.parent
-        while node is not None and (node.attributes or {}).get("id") not in self._tabs:
-            node = node.parent
-        return self._tabs[str(node.attributes["id"])] if node else ""
 
 
 class DocumentRow:

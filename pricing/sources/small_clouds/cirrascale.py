@@ -22,7 +22,7 @@ from costcalc.offers import Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.packaged.providers import billing
-from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.endpoint import Site, address
 from pricing.sources.common.listing import Listing, amount, monthly
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Collected
@@ -46,11 +46,6 @@ class Option:
     price: str
     duration: str
     hourly: str
-
-
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every server's ladder of terms; one page shows everything. Raises SourceError."""
-    return offers(api.text(PATH), now)
 
 
 def offers(page: str, now: datetime) -> Collected:
@@ -120,7 +115,7 @@ def _month(option: Option, accelerator_hours: int) -> tuple[Decimal, bool]:
 
 
 SPEC = Site("cirrascale", address("COSTCALC_CIRRASCALE_URL", "https://cirrascale.com")).spec(
-    collect,
+    lambda api, now: offers(api.text(PATH), now),  # one page shows everything
     label="Cirrascale",
     rates="by the month, for 1, 3, 6 or 12 months",
     cannot_see='clusters of many nodes ("as low as" prices), storage, discounts by quote',

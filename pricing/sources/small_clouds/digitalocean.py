@@ -53,11 +53,6 @@ class Size(Struct):
     gpu_info: GpuInfo | None = None
 
 
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Every GPU Droplet in every region. Raises SourceError."""
-    return offers(list(_sizes(api)), now)
-
-
 def _sizes(api: Endpoint) -> Iterator[object]:
     for page in range(1, MOST_PAGES):
         document = api.get(PATH, per_page=PAGE_SIZE, page=str(page))
@@ -89,7 +84,7 @@ SPEC = Site(
     address("COSTCALC_DIGITALOCEAN_URL", "https://api.digitalocean.com"),
     SourceSetting("COSTCALC_DIGITALOCEAN_TOKEN", "a personal access token with the scope sizes:read", secret=True),
 ).spec(
-    collect,
+    lambda api, now: offers(list(_sizes(api)), now),
     label="DigitalOcean",
     rates="by the hour and by the month",
     needs="a personal access token with the scope sizes:read",

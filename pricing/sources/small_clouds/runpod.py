@@ -23,7 +23,7 @@ from costcalc.offers import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
-from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.common.endpoint import Site, address
 from pricing.sources.common.listing import Listing, maybe_amount, spot
 from pricing.sources.common.rows import listed, read_rows
 from pricing.sources.source import Collected, SchemaChanged, SourceSetting
@@ -87,11 +87,6 @@ class Cloud:
         """Whether a machine of so many accelerators can be rented now; None where the answer does not say it."""
         name = f"{self.name}{count}"
         return bool(convert(row[name] or {}, Stock).stock_status) if name in row else None
-
-
-def collect(api: Endpoint, now: datetime) -> Collected:
-    """Both clouds' prices; one query lists everything. Raises SourceError."""
-    return offers(api.post("/graphql", {"query": QUERY}), now)
 
 
 def offers(document: object, now: datetime) -> Collected:
@@ -160,7 +155,7 @@ SPEC = Site(
     SourceSetting("COSTCALC_RUNPOD_API_KEY", "an API key; optional, the listing answers anybody", secret=True),
     key_is_optional=True,
 ).spec(
-    collect,
+    lambda api, now: offers(api.post("/graphql", {"query": QUERY}), now),  # one query lists everything
     label="RunPod",
     rates="on demand, spot and by term, of the secure and the community cloud",
     needs="nothing; a key is optional",
