@@ -15,6 +15,7 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.query import EstimateQuery
+from costcalc.throughput.data_sheets import part
 from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
 
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
@@ -60,8 +61,9 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
         return (f"The data pipeline is unknown or not counted: {FED}",)
     if not machine.vcpus or tables.has_own_host(machine.accelerator):
         return (f"The number of vCPUs that feed these accelerators is unknown: {FED}",)
-    rate, vcpus = tables.rate(feed, machine.accelerator), machine.vcpus * nodes
-    factor = exp(tables.half_width(feed, machine.accelerator))
+    introduced = part(tables.accelerators, machine.accelerator).introduced
+    rate, vcpus = feed.rate(machine.accelerator, introduced), machine.vcpus * nodes
+    factor = exp(feed.half_width(introduced))
     prepared = (
         f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU (known to a factor of {factor:.1f}), so "
         f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."

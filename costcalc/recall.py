@@ -93,8 +93,9 @@ class Recall(Struct, frozen=True, dict=True):
 
     def one_offer(self, matrix: TrainingMatrix, row: int, cluster: int) -> AllowedOffers:
         """The offer in this row alone, for this cluster of the matrix."""
-        name, found = (ref(self.catalogue), ref(matrix), row, cluster), (np.array([row]), np.array([cluster]))
-        return self._shelf.recall(name, lambda: AllowedOffers.of(self.catalogue, matrix, (*found, found[0]), {}))
+        name, rows = (ref(self.catalogue), ref(matrix), row, cluster), np.array([row])
+        columns = rows, np.array([cluster]), rows
+        return self._shelf.recall(name, lambda: AllowedOffers.of(self.catalogue, matrix, columns, {}))
 
     def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
         """The ordinary recipes of a matrix in groups, the first of which most people run on this accelerator."""

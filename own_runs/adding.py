@@ -139,7 +139,7 @@ def as_read(path: Path) -> tuple[str, ...]:
 def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
     """The facts, completed by those that the file states."""
     stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
-    dataset = facts.dataset or log.stated.get("dataset")
+    dataset, better = facts.dataset or log.stated.get("dataset"), log.stated.get("better", "")
     if log.written_by == PER_PROCESS and facts.accelerators > 1:
         stated.pop("batch_size", None)
     batch, samples = stated.get("batch_size"), stated.get("samples_per_epoch")
@@ -147,9 +147,7 @@ def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
         facts,
         model=facts.model or log.stated.get("model"),
         dataset=dataset,
-        lower_is_better=facts.lower_is_better
-        if facts.lower_is_better is not None
-        else BETTER.get(log.stated.get("better", "")),
+        lower_is_better=BETTER.get(better) if facts.lower_is_better is None else facts.lower_is_better,
         batch_size=facts.batch_size or (int(batch) if batch else None),
         samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else KNOWN_SAMPLES.get(dataset or "")),
         hours=facts.hours or stated.get("hours"),

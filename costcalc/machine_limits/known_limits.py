@@ -30,14 +30,6 @@ class LimitTables(Struct, frozen=True, eq=False):
         """Whether data hosts come with the accelerator, as with Cloud TPU, so that the vCPUs rented beside it feed nothing."""
         return part(self.accelerators, accelerator).rented_in_slices
 
-    def rate(self, feed: Feed, accelerator: str) -> float:
-        """Images per second per vCPU that the pipeline prepares beside this accelerator."""
-        return feed.rate(accelerator, part(self.accelerators, accelerator).introduced)
-
-    def half_width(self, feed: Feed, accelerator: str) -> float:
-        """The half-width of the 80 % interval of this rate, in ln."""
-        return feed.half_width(part(self.accelerators, accelerator).introduced)
-
 
 NOTHING_AROUND = LimitTables()
 NO_WIDTH = np.zeros(())  # of what is known exactly

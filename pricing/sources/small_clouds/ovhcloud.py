@@ -19,7 +19,7 @@ from costcalc.offers import Offer
 from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing, amount, monthly
-from pricing.sources.common.rows import LeftOut, listed
+from pricing.sources.common.rows import LeftOut, flat, listed
 from pricing.sources.source import Bounds, Collected, SchemaChanged
 
 SOURCE = "OVHcloud order catalogue"
@@ -51,16 +51,12 @@ class Addon(Struct):
 
 def offers(document: Any, now: datetime) -> Collected:
     """The catalogue's GPU instances as offers."""
-    addons = filter(_has_gpu, listed("ovhcloud", document, "addons"))
+    rows = map(flat, listed("ovhcloud", document, "addons"))
+    addons = (row for row in rows if isinstance(row, dict) and row.get("blobs.commercial.brick") == GPU_BRICK)
     currency = (document.get("locale") or {}).get("currencyCode")
     if not currency:
         raise SchemaChanged("ovhcloud: the catalogue names no currency")
     return Listing("ovhcloud", SOURCE, now, currency).read(addons, Addon, _offers)
-
-
-def _has_gpu(row: object) -> bool:
-    blobs = row.get("blobs") if isinstance(row, dict) else None
-    return ((blobs or {}).get("commercial") or {}).get("brick") == GPU_BRICK
 
 
 def _offers(addon: Addon, listing: Listing) -> Iterator[Offer]:

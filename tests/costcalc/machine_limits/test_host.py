@@ -180,11 +180,11 @@ def test_packaged_rates_have_sources_and_every_pipeline_that_can_be_asked_for(pa
 
 
 def test_slow_pipelines_are_slow(packaged_evidence):
-    tables = packaged_evidence.limit_tables
-    feeds = known_feeds(tables.pipelines.rates)
-    assert 80 < tables.rate(feeds["pytorch"], "V100") < 130 < tables.rate(feeds["tfdata"], "V100") < 250
-    assert tables.rate(feeds["ffcv"], "V100") < 652
-    assert tables.rate(feeds["dali"], "H100") == 580
+    feeds, chips = known_feeds(packaged_evidence.limit_tables.pipelines.rates), packaged_evidence.accelerators
+    assert 80 < feeds["pytorch"].rate("V100", chips["V100"].introduced) < 130
+    assert 130 < feeds["tfdata"].rate("V100", chips["V100"].introduced) < 250
+    assert feeds["ffcv"].rate("V100", chips["V100"].introduced) < 652
+    assert feeds["dali"].rate("H100", chips["H100"].introduced) == 580
 
 
 def test_rates_are_predicted_from_other_peoples(packaged_evidence):
