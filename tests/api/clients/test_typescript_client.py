@@ -28,7 +28,9 @@ def folder(request, tmp_path):
     shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
     if not (kept / "node_modules").exists():
         run(tmp_path, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-        shutil.move(tmp_path / "node_modules", kept)
+        shutil.rmtree(kept / "moving", ignore_errors=True)
+        shutil.move(tmp_path / "node_modules", kept / "moving")  # which may be interrupted
+        (kept / "moving").rename(kept / "node_modules")
     (tmp_path / "node_modules").symlink_to(kept / "node_modules")
     return tmp_path
 

@@ -81,7 +81,8 @@ def test_a_notebook_asks_shows_and_draws(tmp_path):
     from nbclient import NotebookClient
 
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
-    NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute(
+    patience = {"timeout": 240, "startup_timeout": 240}
+    NotebookClient(notebook, **patience, resources={"metadata": {"path": str(tmp_path)}}).execute(
         env=clean_environment(tmp_path)
     )
     asked, framed, plotted = (cell.outputs[-1].data for cell in notebook.cells)
