@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 from benchmarks.serving import server
-from benchmarks.timing import report, slowness
+from benchmarks.timing import report
 
-CONNECTIONS, PROBES = 10_000, 20
+CONNECTIONS, PROBES, MOST_SECONDS = 10_000, 20, 1
 SENT = (
     b"",
     b"GET /cost?model=resnet50&target=0.757 HTTP/1.1\r\nHost: x\r\nX-A: ",
@@ -31,9 +31,9 @@ def run() -> bool:
         open_connections.enter_context(program.running())
         for number in range(CONNECTIONS):
             open_connections.enter_context(hostile(port, SENT[number % len(SENT)]))
-        slowest, most = max(probe(port) for _ in range(PROBES)), slowness(time.perf_counter)
+        slowest = max(probe(port) for _ in range(PROBES))
     what = "/healthz beside 10,000 hostile connections"
-    return report(what, f"{slowest:.2f} s", f"under {most:.1f} s", slowest < most)
+    return report(what, f"{slowest:.2f} s", f"under {MOST_SECONDS} s", slowest < MOST_SECONDS)
 
 
 def hostile(port: int, sent: bytes) -> socket.socket:
