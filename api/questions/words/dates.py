@@ -26,13 +26,13 @@ AGO = rf"(?P<n>\d{{1,3}}|an?|{COUNT_WORDS})\s+(?P<unit>day|week|month|year)s?\s+
 
 def _date(scan: Scan, match: Match) -> bool:
     """A year alone needs a word before it; days and months are written in ISO's order."""
-    parts = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
+    parts = {"name": "", "month": "", "day": "", "time": "", **match.groupdict(default="")}
     if parts["name"] and not _is_month(match):
         return False
     month = _number_of(parts["name"]) if parts["name"] else int(parts["month"] or 0)
     if int(parts["day"] or 0) > 31 or (not month and not match["when"]):
         return False
-    return _as_of(scan, match[0], int(parts["year"]), month, int(parts["day"] or 0))
+    return _as_of(scan, match[0], int(parts["year"]), month, int(parts["day"] or 0), parts["time"].upper())
 
 
 def _is_month(match: Match) -> bool:
@@ -48,7 +48,7 @@ def _number_of(name: str) -> int:
     )
 
 
-def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0) -> bool:
+def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0, time: str = "") -> bool:
     try:
         first = date(year, month or 1, day or 1)
     except ValueError:
@@ -56,7 +56,7 @@ def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0) -> bo
     if first > scan.today:
         return scan.ask(text, "future prices are not known; a time limit is a number of hours, as in within 8 hours")
     written = (f"{year}", f"{year}-{month:02}", f"{year}-{month:02}-{day:02}")
-    return scan.add("as_of", written[bool(month) + bool(day)])
+    return scan.add("as_of", written[bool(month) + bool(day)] + time)
 
 
 def _slashed(scan: Scan, match: Match) -> bool:
@@ -183,6 +183,8 @@ _TEXTS: tuple[tuple[str, Understand], ...] = (
      r"(?:now|today|this\s+year|nowadays)", _now),
     (r"(?:now|today|this\s+year)(?=\s+(?:vs\.?|versus|against|or|and|compared)(?:\s+\w+){0,2}\s+(?P<year>(?:19|20)\d\d))", _now),
     (rf"{WHEN}?(\d\d?)/(\d\d?)/((?:19|20)\d\d)", _slashed),
+    (rf"(?P<when>{WHEN})?(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)"
+     r"(?P<time>[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)", _date),
     *((rf"(?P<when>{WHEN})?(?:the\s+)?{form.pattern}", _date) for form in DATES),
     (rf"(?:(?:which|that)\s+)?(?:i|we)\s+(?:just\s+)?(?:bought|purchased)(?:\s+(?:it|them))?(?!\s+(?:it\s+|them\s+)?for\b)"
      rf"(?:\s+(?:in\s+)?(?:the\s+)?(?:(?:19|20)\d\d|{AGO}|last\s+\w+))?", _bought),
