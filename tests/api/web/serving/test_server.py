@@ -22,6 +22,7 @@ from api.web.serving.server import HEADER_SECONDS, _Server
 from tools.cluster.cluster import wait_for
 
 ROOT = Path(__file__).parents[4]
+STOP_SECONDS = PATIENCE - 60
 ASKED = "/cost?model=resnet50&target=0.757&limit=3"
 LARGE = "model=resnet50&target=0.5&regions=all&limit=1000"
 
@@ -230,7 +231,7 @@ def program_with(**limits):
 
 
 def test_a_client_that_reads_nothing_is_cut_off_and_one_that_left_holds_no_stop_up(tmp_path):
-    server = start_server(tmp_path, program_with(SEND_SECONDS=1, STOP_SECONDS=PATIENCE - 60), COSTCALC_WORKERS="1")
+    server = start_server(tmp_path, program_with(SEND_SECONDS=1, STOP_SECONDS=STOP_SECONDS), COSTCALC_WORKERS="1")
     server.wait_until_ready()
     with connected(server, f"GET /cost?{LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()) as connection:
         wait_for(lambda: not established(server, connection))
@@ -242,8 +243,7 @@ def test_a_client_that_reads_nothing_is_cut_off_and_one_that_left_holds_no_stop_
     with connected(server, f"GET /cost.xlsx?{LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()):
         wait_for(lambda: processor_seconds(worker) > idle + 0.1)  # a thread works on it, for a second or two
     server.process.send_signal(signal.SIGINT)  # as a person stops it; others send SIGTERM
-    assert server.process.wait(PATIENCE) == 0
-    assert "refused to gracefully stop" not in server.log.read_text()
+    assert ends_by_itself(server.process)
     assert "Traceback" not in server.log.read_text()
 
 
@@ -263,15 +263,20 @@ def established(server, connection):
 def test_it_stops_although_its_workers_do_not_serve_yet(tmp_path, hearing):
     log, environment = tmp_path / "log", clean_environment(tmp_path, COSTCALC_WORKERS="1", COSTCALC_REFRESH="off")
     with log.open("w") as output:
-        command = [*program_with(STOP_SECONDS=PATIENCE - 60), "serve", "--bind", "127.0.0.1:0"]
+        command = [*program_with(STOP_SECONDS=STOP_SECONDS), "serve", "--bind", "127.0.0.1:0"]
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
     try:
         for expected in hearing:
             wait_for(lambda now=expected: [hears(worker) for worker in children(process.pid)] == [now], PATIENCE)
     finally:
         process.terminate()
-        assert process.wait(PATIENCE) == 0
-    assert "refused to gracefully stop" not in log.read_text()
+        assert ends_by_itself(process)
+
+
+def ends_by_itself(process):
+    """Whether it ends well before it kills its workers. Granian's log is no witness: it calls one forced that is just ending."""
+    began = time.monotonic()
+    return process.wait(PATIENCE) == 0 and time.monotonic() - began < STOP_SECONDS
 
 
 def hears(worker):
