@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 from msgspec import Struct, convert
@@ -35,9 +35,17 @@ JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
 
 
-_Exactly = tuple[RankedCandidate, Rented, Grounds, spot_rates.Width | None, tuple[float, ...], Paid, Decimal | None]
-"""What the estimate of a candidate is made of: how far the rate of a spot machine moves until the end, the hours that other
-people's code takes in 8 of 10 cases, empty where nobody knows, what all of it costs, and from how many hours on a fee pays."""
+class _Exactly(NamedTuple):
+    """What the estimate of a candidate is made of. `moved` is how far the rate of a spot machine moves until the end, `usual`
+    the hours that other people's code takes in 8 of 10 cases, empty where nobody knows."""
+
+    candidate: RankedCandidate
+    rented: Rented
+    known: Grounds
+    moved: spot_rates.Width | None
+    usual: tuple[float, ...]
+    paid: Paid
+    break_even: Decimal | None
 
 
 class EstimateDetails(Struct, frozen=True, dict=True):
@@ -71,7 +79,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         as_written = zip(rented, convert(hours, AS_WRITTEN), convert(factors, AS_WRITTEN), strict=True)
         paid = [of.bill.paid(spent, by or STEADY, self.query.basis) for of, spent, by in as_written]
         break_even = list(map(self._break_even_hours, candidates, rented))
-        exactly = list(zip(candidates, rented, known, moved, usual, paid, break_even, strict=True))
+        exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
         estimates = map(self._estimate, exactly, self._assumptions(exactly))
         return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
 
@@ -172,9 +180,9 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             for at, (time, overhead) in runs.items()
         }
         others = {
-            of: (OTHERS_TAKE.format(*map(in_words, of)),) if of else () for of in {usual for *_, usual, _, _ in exactly}
+            of: (OTHERS_TAKE.format(*map(in_words, of)),) if of else () for of in {each.usual for each in exactly}
         }
-        moves = [(spot_rate_moves(rented, moved),) if moved else () for _, rented, _, moved, *_ in exactly]
+        moves = [(spot_rate_moves(each.rented, each.moved),) if each.moved else () for each in exactly]
         said = [
             (
                 *known.assumptions,
