@@ -1,7 +1,7 @@
-"""python -m benchmarks against COMMIT [NAME ...]: benchmarks of an earlier commit and of this code, in turns in one run.
+"""python -m benchmarks against [COMMIT]: an earlier commit and this code, measured in turns; by default the last release.
 
-Each runs its own benchmarks in processes of its own, so that a busy machine slows both alike. Without names both run
-`processor.py`, which counts the time of the processor. Prints the medians and their ratio.
+`processor.py` asks both the same, in processes of their own, so that a busy machine slows both alike. The unit of a figure (ms
+of the processor, calls, bytes, MiB) says how much worse it may be; calls, bytes and memory are the same on every machine.
 """
 
 from __future__ import annotations
@@ -12,50 +12,70 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.timing import median
+from benchmarks.timing import report
 
 ROOT = Path(__file__).parents[1]
-PROCESSOR = str(ROOT / "benchmarks/processor.py")
-FIGURE = re.compile(r"^(?:ok  |MISS) (.+?): ([\d,]+(?:\.\d+)?)", re.MULTILINE)
+LAST_RELEASE = "719229b4"
+FIGURE = re.compile(r"^(.+), (\w+): ([\d.]+)$", re.MULTILINE)
+MOST_TIMES = {"ms": 1.2, "times": 1.2, "calls": 1.05, "bytes": 1.1}
+MOST_MIB_MORE = 50
+
+Side = tuple[Sequence[str], Mapping[str, str]]
+"""A command that prints figures, and its environment."""
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
+    """Whether no figure is worse than it may be."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks against", description=__doc__)
-    parser.add_argument("commit")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a benchmark that both have")
+    parser.add_argument("commit", nargs="?", default=LAST_RELEASE)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args(arguments)
-    measured: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    with checked_out(given.commit) as earlier:
-        for _ in range(given.rounds):
-            for side, place in enumerate((earlier, ROOT)):
-                for what, figure in figures(place, given.names, earlier.parent):
-                    measured[what][side].append(figure)
-    for what, (before, now) in measured.items():
-        if before and now:
-            print(f"{what}: {median(before):,.4g}, now {median(now):,.4g}, {median(now) / median(before):.3f} times")
-    return True
+    with checked_out(given.commit) as earlier, TemporaryDirectory() as folder:
+        sides = [_side(place, Path(folder) / name) for place, name in ((earlier, "earlier"), (ROOT, "now"))]
+        return judged(sides[0], sides[1], given.rounds)
 
 
-def figures(place: Path, names: Sequence[str], compiled: Path) -> Iterator[tuple[str, float]]:
-    """What the benchmarks of a checkout print, and the first number of each line. Its modules are compiled into a folder, in
-    which no store is."""
-    command = [sys.executable, "-P", *(("-m", "benchmarks", *names) if names else (PROCESSOR,))]
-    environment = {
-        **os.environ,
+def judged(earlier: Side, now: Side, rounds: int) -> bool:
+    """Prints each figure that both sides measured, and whether none is worse than it may be. Each side runs once a round."""
+    measured: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for _ in range(rounds):
+        for number, side in enumerate((earlier, now)):
+            for what, unit, figure in _figures(side):
+                measured[what, unit][number].append(figure)
+    pairs = [(key, median(before), median(after)) for key, (before, after) in measured.items() if before and after]
+    return sum(not _is_kept(*key, before, after) for key, before, after in pairs) == 0
+
+
+def _is_kept(what: str, unit: str, before: float, after: float) -> bool:
+    if unit == "MiB":
+        wanted, is_kept = f"at most {MOST_MIB_MORE} MiB more", after <= before + MOST_MIB_MORE
+    else:
+        wanted, is_kept = f"at most {MOST_TIMES[unit]} times", after <= MOST_TIMES[unit] * before
+    return report(what, f"{before:,.6g} {unit}, now {after:,.6g}, {after / before:.3f} times", wanted, is_kept)
+
+
+def _figures(side: Side) -> Iterator[tuple[str, str, float]]:
+    command, environment = side
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    for what, unit, figure in FIGURE.findall(done.stdout):
+        yield what, unit, float(figure)
+
+
+def _side(place: Path, folder: Path) -> Side:
+    """What measures a checkout. Its modules are compiled into a folder, in which no store is."""
+    environment = os.environ | {
         "PYTHONPATH": str(place),
-        "PYTHONPYCACHEPREFIX": str(compiled),
-        "XDG_DATA_HOME": str(compiled),
+        "PYTHONPYCACHEPREFIX": str(folder),
+        "XDG_DATA_HOME": str(folder),
     }
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    done = subprocess.run(command, cwd=place, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    for what, figure in FIGURE.findall(done.stdout):
-        yield what, float(figure.replace(",", ""))
+    return (sys.executable, "-P", str(ROOT / "benchmarks/processor.py")), environment
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -55,7 +55,7 @@ class Dear:
         return min(MILLISECONDS * self.questions, MOST_SECONDS * 1000) + PER_ROW * self.rows + of_form
 
 
-def run() -> bool:
+def main(_: Sequence[str] = ()) -> bool:
     evidence = load_evidence()
     service = Service(evidence, FixedPrices(Catalogue.from_offers(read_packaged().offers, "packaged")), lambda: NOW)
     gc.freeze()  # as `costcalc serve` does

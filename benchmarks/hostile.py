@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import socket
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +24,7 @@ SENT = (
 )
 
 
-def run() -> bool:
+def main(_: Sequence[str] = ()) -> bool:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with TemporaryDirectory() as folder, ExitStack() as open_connections:

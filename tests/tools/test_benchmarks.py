@@ -1,28 +1,49 @@
-"""The benchmarks that nobody runs every day still start: what they import exists."""
+"""The benchmarks start, and the gate between a release and this code can fail."""
 
+import os
+import sys
 from importlib import import_module
 
 import pytest
 
-from benchmarks import against, load
-from benchmarks.__main__ import ALL, LONG
+from benchmarks import load, processor
+from benchmarks.__main__ import NAMES
+from benchmarks.against import judged
 from benchmarks.client import Answered
-from benchmarks.processor import line
 from benchmarks.refresh_memory import Refreshed, Refreshes
 
+WORK = """
+import time
+from benchmarks.processor import peak_mib
+started = time.process_time()
+sum(range({steps}))
+held = bytearray(b"x" * ({mib} << 20))
+print(f"work, ms: {{1000 * (time.process_time() - started) + {more}}}")
+print(f"work, calls: {calls}")
+print(f"the peak of memory, MiB: {{peak_mib()}}")
+"""
+USUAL = {"steps": 1_000_000, "mib": 1, "more": 1000, "calls": 1000}
 
-@pytest.mark.parametrize("name", [*ALL, *LONG])
+
+@pytest.mark.parametrize("name", NAMES)
 def test_each_has_what_it_imports(name):
-    benchmark = import_module(f"benchmarks.{name}")
-    assert callable(getattr(benchmark, "main" if name in LONG else "run"))
+    assert callable(import_module(f"benchmarks.{name}").main)
 
 
-def test_figures_of_the_processor_are_read_as_they_are_printed():
-    printed = "\n".join(line(what, 814.2) for what in ("warm question at 100,000 offers, ms", "cold command, ms"))
-    assert against.FIGURE.findall(printed) == [
-        ("warm question at 100,000 offers, ms", "814.2000"),
-        ("cold command, ms", "814.2000"),
-    ]
+@pytest.mark.parametrize(
+    ("fault", "is_kept"),
+    [({}, True), ({"more": 1300}, False), ({"mib": 101}, False), ({"calls": 1060}, False), ({"calls": 700}, True)],
+    ids=["alike", "30 % slower", "100 MiB more", "6 % more calls", "fewer calls"],
+)
+def test_a_slower_or_larger_release_is_refused(fault, is_kept, capsys):
+    sides = [((sys.executable, "-c", WORK.format(**USUAL | more)), dict(os.environ)) for more in ({}, fault)]
+    assert judged(*sides, rounds=1) is is_kept
+    assert ("MISS" in capsys.readouterr().out) is not is_kept
+
+
+def test_calls_of_python_are_counted():
+    few, many = (processor.calls(lambda n=n: sorted(range(n), key=lambda number: -number)) for n in (1, 10))
+    assert many - few == 9
 
 
 def test_capacity_is_measured_when_memories_are_full(monkeypatch):
