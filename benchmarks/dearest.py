@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from api.questions.schemas.training import TrainingSchema
+from api.questions.words.understanding import LONGEST, MOST_WORDS
 from api.reports.plan import MOST_SECONDS
 from api.service import Service
 from api.settings import Settings
@@ -36,6 +37,12 @@ MILLISECONDS, PER_ROW = 250, 2
 FORMS = {".xlsx": 700, ".png": 200}
 EVERYTHING = "model=resnet50&regions=all&recipes=all&max_price_age=36500&confidence=0.01"
 TARGET = "&target={target}"
+HOSTILE = {
+    "unknown words": "zqxwabcdefghijklmnopqrstuvw",
+    "words that begin networks": "vit",
+    "misspelt networks": "resnets",
+    "long numbers": "1" * 29,
+}
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,9 @@ def _mistakes(service: Service) -> Iterator[Dear]:
     yield Dear("/cost with 1,800 unknown parameters", f"/cost?{EVERYTHING}{TARGET}&{unknown}")
     yield Dear("/cost with a long value", f"/cost?{EVERYTHING}{TARGET}&provider={'a' * 30_000}")
     yield Dear("a long path", f"/{'models' * 5000}")
+    for what, word in HOSTILE.items():
+        sentence = " ".join(f"{word}{number}" for number in range(MOST_WORDS - 1))
+        yield Dear(f"/ask of {MOST_WORDS} {what}", f"/ask?q={quote(sentence[: LONGEST - 3])}+{{number}}")
 
 
 def _plans(service: Service) -> Iterator[Dear]:

@@ -32,7 +32,7 @@ _AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w
 
 def plain_text(text: str) -> str:
     """The text of a sentence. Slack escapes three signs and its clients curl quotes."""
-    plain = unescape(text).translate(_QUOTES)
+    plain = " ".join(unescape(text).translate(_QUOTES).split())
     for pattern, word in _spelt():
         plain = pattern.sub(word, plain)
     plain = _LETTER_O.sub(lambda match: "0" * len(match[0]), plain)

@@ -29,12 +29,13 @@ OTHER_NETWORKS = (
     "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and "
     "costcalc measure your speed"
 )
-LONGEST, SHORT = 2000, 60
+LONGEST, MOST_WORDS, LONGEST_WORD, SHORT = 2000, 60, 100, 60
 MOST_TOLD = 12  # values of one parameter
 COUNTS = ("nodes", "accelerators")
 SPOKEN = frozenset(
     [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
 )
+_PIECE = re.compile(r"\w+=\S*|[\u3040-\u30ff\u4e00-\u9fff]{1,6}|[^\s,;/\u3040-\u30ff\u4e00-\u9fff]+")
 LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
@@ -90,8 +91,9 @@ class Understanding(Struct, frozen=True):
 
 def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     """The question in a sentence, asked on a day. Raises BadParameters for one that is too long."""
-    if len(text) > LONGEST:
-        raise BadParameters({"q": [f"that is {len(text)} characters: write at most {LONGEST}"]})
+    if too_long := _too_long(text):
+        raise BadParameters({"q": [too_long]})
+    text = plain_text(text)
     whole, cut = _understood(text, words, today), WHAT_IF.search(text)
     first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
     if first is whole or not cut or "model" not in first.parameters or first.several:
@@ -107,8 +109,24 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     )
 
 
+def _too_long(text: str) -> str | None:
+    """What to do with a text that is no one question; None for one that may be."""
+    if len(text) > LONGEST:
+        return f"that is {len(text)} characters: write at most {LONGEST}"
+    pieces = _PIECE.findall(text)
+    if len(pieces) > MOST_WORDS:
+        return (
+            f"that is {len(pieces)} words: write one question in at most {MOST_WORDS}; costcalc plan asks many at once"
+        )
+    return (
+        "one of its words is too long to be one"
+        if any(len(piece) > LONGEST_WORD and "=" not in piece for piece in pieces)
+        else None
+    )
+
+
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
-    reading = Scan(plain_text(text), words, today, rules()).run()
+    reading = Scan(text, words, today, rules()).run()
     settle(reading, words)
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}

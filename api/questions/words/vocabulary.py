@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -107,15 +108,14 @@ class Vocabulary:
 
     def family(self, word: str) -> list[str]:
         """Networks whose names begin with this word, those first that most recipes are named after."""
-        start, recipes = normalised(word), [normalised(name) for name in self.names.recipe]
-        names = [model.name for model in self.models if len(start) > 2 and normalised(model.name).startswith(start)]
-        return sorted(names, key=lambda name: -sum(normalised(name) in recipe for recipe in recipes))
+        start = normalised(word)
+        names = [self._networks[form] for form in _starting(self._forms, start)] if len(start) > 2 else []
+        return sorted(names, key=lambda name: -self._all_recipes.count(normalised(name)))
 
     def recipes_of(self, word: str) -> str | None:
         """The pattern of the recipes whose names begin with this word."""
-        first = word.casefold().removesuffix("'s")
-        start = f"{first}-"
-        return f"{start}*" if any(name.startswith(start) for name in self.names.recipe) else None
+        start = word.casefold().removesuffix("'s") + "-"
+        return f"{start}*" if _starting(self._recipes, start) else None
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
         for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
@@ -176,9 +176,29 @@ class Vocabulary:
         start = re.sub(r"[\s-]+", "_", words.casefold())
         if "_" not in start:
             return None
-        names = [model.name for model in self.models if model.name.startswith(f"{start}_")]
+        names = _starting(self._names, f"{start}_")
         usual = names if len(names) == 1 else [name for name in names if name.endswith("_224")]
         return usual[0] if len(usual) == 1 else None
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted(model.name for model in self.models)
+
+    @cached_property
+    def _networks(self) -> dict[str, str]:
+        return {normalised(name): name for name in self._names}
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        return sorted(self._networks)
+
+    @cached_property
+    def _recipes(self) -> list[str]:
+        return sorted(self.names.recipe)
+
+    @cached_property
+    def _all_recipes(self) -> str:
+        return "\n".join(map(normalised, self._recipes))
 
     @cached_property
     def _models(self) -> dict[str, str]:
@@ -229,3 +249,8 @@ class Vocabulary:
             if len(letters) > 2 and OSA.distance(letters, name.casefold(), score_cutoff=most) <= most
         ]
         return either(near[:3]) if near else None
+
+
+def _starting(names: Sequence[str], start: str) -> Sequence[str]:
+    """Those of sorted names that start so."""
+    return names[bisect_left(names, start) : bisect_left(names, f"{start}\U0010ffff")]

@@ -1,6 +1,7 @@
 """What people type is read as the HTTP parameters it stands for, or asked about."""
 
 from datetime import date
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -188,9 +189,26 @@ def test_of_much_that_is_not_understood_the_first_is_told_and_the_rest_counted(w
     assert (len(told), told[-1]) == (11, "20 more words or numbers are not understood")
 
 
-def test_a_sentence_has_an_end(words):
-    with pytest.raises(BadParameters, match="that is 2001 characters"):
-        read("x" * 2001, words)
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x" * 2001, "2001 characters"),
+        ("ab " * 61, "61 words: write one question in at most 60"),
+        ("ab," * 61, "61 words"),
+        ("x" * 101, "too long"),
+    ],
+)
+def test_a_sentence_has_an_end(words, text, why):
+    with pytest.raises(BadParameters, match=why):
+        read(text, words)
+
+
+@pytest.mark.parametrize("word", ["zqxwabcdefghijklmnopqrstuvw{}", "vit{}", "resnets{}", "1111111111111111111111111{}"])
+def test_the_most_words_that_nobody_knows_are_read_in_no_time(words, word):
+    read("resnet50 zq", words)
+    begun = process_time()
+    read(" ".join(word.format(number) for number in range(60)), words)
+    assert process_time() - begun < 1  # a tenth of that on a quiet machine; it was eight seconds
 
 
 PIECES = st.sampled_from(
