@@ -9,6 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cache, lru_cache
 from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -64,7 +65,8 @@ OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
 TASKS_KEPT, TASKS_BYTES = 20, 2_000_000
 DESCRIBED_KEPT, DESCRIBED_BYTES = 8, 100_000
-PACKAGES = ("costcalc", "pricing", "own_runs", "api")
+PACKAGED = ("costcalc.evidence", "pricing.packaged", "own_runs.logs", "api.reports")
+"""A package of each of those that are digested as one code."""
 CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
 
@@ -306,10 +308,10 @@ def _with_offers(catalogue: Catalogue, offers: tuple[Offer, ...]) -> Catalogue:
 @cache
 def code_version() -> str:
     """The release and a digest of the packages' code and tables, read once: an answer's entity tag changes with either."""
-    root = Path(costcalc.__file__).parents[1]
-    files = (file for package in PACKAGES for file in (root / package).rglob("*") if file.suffix in CODE)
+    roots = [Path(str(files(package))).parent for package in PACKAGED]
+    code = {file for root in roots for file in root.rglob("*") if file.suffix in CODE}
     digest = blake2b(digest_size=6)
-    for file in sorted(files):
+    for file in sorted(code):
         digest.update(file.read_bytes())
     return f"{costcalc.__version__}+{digest.hexdigest()}"
 

@@ -29,6 +29,11 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    """What one may call, and nothing that this module needs itself."""
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     """A public name, imported from its module at its first use: `import costcalc` alone costs nothing."""
     if name in _HOMES:

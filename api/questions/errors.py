@@ -6,7 +6,13 @@ Errors = dict[str, list[str]]
 
 
 class Refused(Exception):
-    """A request that gets an error status; `errors` names the parameters at fault."""
+    """A request that gets an error status; `errors` names the parameters at fault. In a traceback every kind has the name that
+    people catch it by."""
+
+    __module__ = "costcalc"
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__, cls.__qualname__ = "costcalc", "Refused"
 
     def __init__(self, status: int, detail: str, errors: Errors | None = None) -> None:
         super().__init__(detail)

@@ -11,9 +11,10 @@ from api import service
 def copied(tmp_path, monkeypatch):
     """The packages' files in another folder, where the service looks for them."""
     root = Path(costcalc.__file__).parents[1]
-    for package in service.PACKAGES:
-        shutil.copytree(root / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(costcalc, "__file__", str(tmp_path / "costcalc" / "__init__.py"))
+    for package in service.PACKAGED:
+        folder = package.partition(".")[0]
+        shutil.copytree(root / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(service, "files", lambda package: tmp_path.joinpath(*package.split(".")))
     return service.code_version.__wrapped__
 
 

@@ -12,6 +12,10 @@ def test_every_name_is_there():
     assert {getattr(costcalc, name).__name__ for name in costcalc.__all__} == set(costcalc.__all__)
 
 
+def test_completion_shows_what_one_may_call_and_no_more():
+    assert set(dir(costcalc)) == {*costcalc.__all__, "__version__"}
+
+
 def test_other_names_are_not():
     with pytest.raises(AttributeError, match="no attribute 'estimates'"):
         _ = costcalc.estimates
