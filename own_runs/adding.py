@@ -19,11 +19,11 @@ from costcalc.fields import filled
 from costcalc.text import in_lines
 from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import Point, TrainingLog
+from own_runs.logs.log import LogRefused, Point, TrainingLog, only_refusals
 from own_runs.logs.reading import read_log
 from own_runs.runs import CurvePoint, Run, is_lower_better
 
-MOST_STORED, LARGEST_VALUE = 1000, 1e12
+MOST_STORED, LARGEST_VALUE, FASTEST = 1000, 1e12, 1e9
 MOST_NAMED = 8  # metrics
 VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|test)(?![a-z])", re.I)
 ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
@@ -42,7 +42,7 @@ BEYOND = 5.0
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
 
 
-class RunRefused(Exception):
+class RunRefused(LogRefused):
     """A log does not make a run; `errors` say what to give, by the name of the fact."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
@@ -74,6 +74,7 @@ class Facts(Struct, frozen=True):
     steps_are: StepsAre | None = None
 
 
+@only_refusals()
 def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     """The run whose log is in a file. Raises LogRefused for a file that cannot be read, RunRefused where a fact is missing."""
     log = read_log(path)
@@ -249,7 +250,12 @@ def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
     seconds = end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR
     if not seconds:
         raise RunRefused({"hours": NO_TIMES})
-    return end.epochs * samples / seconds
+    speed = end.epochs * samples / seconds
+    if speed > FASTEST:
+        raise RunRefused(
+            {"hours": f"{end.epochs:g} epochs in {seconds:g} s are {speed:g} samples/s: how long did it take?"}
+        )
+    return speed
 
 
 def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> bool:

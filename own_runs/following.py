@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from own_runs.logs.bounds import MOST_TEXT_BYTES
 from own_runs.logs.log import LogRefused, Point, TrainingLog
 from own_runs.logs.mlperf import MARK
-from own_runs.logs.reading import MOST_TEXT_BYTES, is_event_file, read_log, read_text
+from own_runs.logs.reading import is_event_file, read_log, read_text
 
 HEAD_BYTES = 4096
 LINE = b"\n"

@@ -14,16 +14,13 @@ from own_runs.logs.columns import Meaning, points_of
 from own_runs.logs.log import TrainingLog
 from own_runs.logs.printed import NUMBER, plain_lines
 
-LONGEST_LINE = 4000
-LONG_GAP, GAP = re.compile(r"\s{9,}"), " " * 8
-"""Wider gaps say nothing more, and make patterns that allow for gaps slow."""
-DECIMAL_COMMA = re.compile(r"[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
+DECIMAL_COMMA = re.compile(r"(?<!\d)[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
 """0,71 and 71,5, but not 1,234."""
-AFTER_NAME = r"['\"]?\s*[:=#]?\s*[\[(]?\s*"
-EPOCH = re.compile(rf"\bepoch(?:\((?:val|test)\))?{AFTER_NAME}(\d+(?:\.\d+)?)(?!\w)", re.I)
-STEP = re.compile(rf"\b(?:global[_ ]?step|step|iteration|iter){AFTER_NAME}(\d+)(?!\w)", re.I)
+AFTER_NAME = r"['\"]?\s*+[:=#]?\s*+[\[(]?\s*+"
+EPOCH = re.compile(rf"\bepoch(?:\((?:val|test)\))?{AFTER_NAME}(\d++(?:\.\d++)?+)(?!\w)", re.I)
+STEP = re.compile(rf"\b(?:global[_ ]?step|step|iteration|iter){AFTER_NAME}(\d++)(?!\w)", re.I)
 OF_CLU = re.compile(r"logging_writer\.py:\d+\] \[(\d+)\]")
-WITHIN = re.compile(r"\bepoch\s*(?:\(train\))?[:\s\[]*\d+(?:/\d+)?[\]\s,]*\[\s*\d+/\d+|\b\d{1,2}%\|", re.I)
+WITHIN = re.compile(r"\bepoch\s*+(?:\(train\))?[:\s\[]*+\d++(?:/\d++)?[\]\s,]*+\[\s*+\d++/\d|\b\d{1,2}%\|", re.I)
 """Lines during an epoch: a step stands beside it, or a bar that is not full."""
 WORD = r"[A-Za-z][\w@/.-]{0,40}"
 VALUE = rf"{NUMBER}(%?)(?![\w:/]|\.\d)"
@@ -71,10 +68,7 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
     """The lines that name an epoch or a step, after the first with a time; a line takes what it lacks from those before."""
     epoch: float | None = None
     moment: Row = {}
-    for number, written in enumerate(text.splitlines(), 1):
-        if len(written) > LONGEST_LINE:
-            continue
-        line = LONG_GAP.sub(GAP, written)
+    for number, line in enumerate(text.splitlines(), 1):
         during = WITHIN.search(line) is not None
         begun, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
         epoch = float(begun[1]) if begun else epoch
@@ -96,7 +90,6 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
         before = match.end()
         if not BESIDE.search(name):
             of = "" if OF_NAME.search(name) else kind
-            number = number.rstrip(",")
             point = "." if DECIMAL_COMMA.fullmatch(number) else ""
             yield of + name, float(number.replace(",", point)) / (100 if percent else 1)
     for match in SHARE.finditer(line):

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.bounds import MOST_SECONDS
 from own_runs.logs.columns import Meaning, points_of
-from own_runs.logs.log import MOST_SECONDS, LogRefused, Point, TrainingLog, checked
+from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
 
 MOST = 1e300
 BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # which transformers logs beside metrics

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from costcalc.text import line
+from own_runs.logs.bounds import LONGEST_NAME, MOST_EPOCHS, MOST_METRICS, MOST_POINTS, MOST_SECONDS, MOST_STEPS
 
-MOST_POINTS = 200_000
-LONGEST_NAME = 100  # of a metric
-MOST_EPOCHS = 1e6
-MOST_SECONDS = 3600.0 * 24 * 366
 FROM_0 = "{} counts epochs from 0: the row of epoch 0 is read as one epoch completed."
 FACTS = (
     "model",
@@ -38,6 +36,17 @@ class LogRefused(Exception):
 
 class NothingYet(LogRefused):
     """A log has no value so far; that of a training that runs may have one later."""
+
+
+@contextmanager
+def only_refusals() -> Iterator[None]:
+    """Whatever a reader makes of a file that is none of its kind becomes LogRefused: cut dates, odd shapes."""
+    try:
+        yield
+    except (LogRefused, OSError):
+        raise
+    except Exception as error:
+        raise LogRefused(f"something in it is no training log's: {str(error)[:200] or type(error).__name__}") from error
 
 
 class Point(NamedTuple):
@@ -70,15 +79,18 @@ def checked(points: Iterable[Point]) -> tuple[Point, ...]:
 
     Raises NothingYet if there is none, and LogRefused for too many points and for figures that no training has.
     """
-    kept = []
+    kept, names = [], set[str]()
     for point in points:
         _check(point)
         values = {metric_name(name): value for name, value in point.values.items() if not math.isnan(value)}
         values.pop("", None)
         if values:
             kept.append(point._replace(values=values))
+            names.update(values)
         if len(kept) > MOST_POINTS:
             raise LogRefused(f"{point.where}: more than {MOST_POINTS:,} points; keep one for each evaluation")
+        if len(names) > MOST_METRICS:
+            raise LogRefused(f"{point.where}: more than {MOST_METRICS:,} metrics are no training's")
     if not kept:
         raise NothingYet("the file has no value of any metric: it needs a column such as accuracy or val_loss")
     return tuple(kept)
@@ -99,7 +111,7 @@ def _check(point: Point) -> None:
     limits = (
         ("epochs", point.epochs, MOST_EPOCHS),
         ("seconds", point.seconds, MOST_SECONDS),
-        ("steps", point.steps, 1e12),
+        ("steps", point.steps, MOST_STEPS),
     )
     for name, value, most in limits:
         if value is not None and not 0 <= value <= most:

@@ -21,19 +21,32 @@ from statistics import median
 from msgspec import Struct
 
 from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.bounds import LONGEST_LINE
 from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
 
-NUMBER = r"([-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?)"
+NUMBER = r"([-+]?\d++(?:,\d++)*+(?:\.\d*+)?+(?:e[-+]?\d++)?+)"
+"""Its digits are never given back: a pattern with several numbers takes one look at each."""
+
+
+def then(part: str) -> str:
+    """A part of a pattern that stands somewhere behind what is before it: it is taken where it first stands, and only there, so
+    that a line is read once however many parts there are."""
+    return f"(?>.*?{part})"
+
+
 OF_WHOM = re.compile(
     r"(?:\([\w.-]+,? (?:rank=\d+, )?pid=\d+(?:, ip=\S+)?\)|\[(?:default|rank)\d+\]:|\[[\d,]+\]<std\w+>:) ?"
 )
 """Who printed a line, as SkyPilot, Ray, torchrun, mpirun and horovodrun write before it."""
-LABEL = re.compile(r"\d+: ?")
+LABEL = re.compile(r"(?<!\d)\d++: ?")
 """The same as srun writes it."""
-MOMENT = r"\[?(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{2}[ ]+\d+[ ]\d\d:\d\d:\d\d)\]?[ ]?"
+CLOCK = r"\d\d:\d\d:\d\d"
+MOMENT = (
+    rf"\[?(?:\d{{4}}-\d\d-\d\d[T ]{CLOCK}(?:[.,]\d++)?(?:Z|[+-]\d\d:?\d\d)?|[A-Z][a-z]{{2}}[ ]+\d+[ ]{CLOCK})\]?[ ]?"
+)
 LOGGED = re.compile(
-    rf"""^(?:[\w.-]+[ ]+\|[ ])?                                              # docker compose
-    (?:{MOMENT})?(?:std\w+[ ]F[ ]|\S+[ ]\S+\[\d+\]:[ ])?                     # kubectl, containerd, journald
+    rf"""^(?:[\w.-]++[ ]++\|[ ])?                                            # docker compose
+    (?:{MOMENT})?+(?:std\w+[ ]F[ ]|\S++[ ]\S+\[\d++\]:[ ])?                    # kubectl, containerd, journald
     (?:(?:\[?[\w.]+\]?[ ]?[:-]?[ ]?)?\[?\b(?:DEBUG|INFO|WARNING)\b[]:]?(?:[ ]?[\w.]+:)?[ ]?-?[ ]?)?   # Python's logging
     """,
     re.M | re.X,
@@ -73,8 +86,9 @@ def _bare(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """The lines of one process. What a progress bar wrote over another counts as a line too."""
-    return _of_one_process(text.replace("\r", "\n"), OF_WHOM)
+    """The lines of one process, of bounded length. What a progress bar wrote over another counts as a line too."""
+    lines = text.replace("\r", "\n").split("\n")
+    return _of_one_process("\n".join(line[:LONGEST_LINE] for line in lines), OF_WHOM)
 
 
 def _of_one_process(text: str, whom: re.Pattern[str]) -> str:
@@ -132,10 +146,15 @@ def _vision(text: str) -> TrainingLog:
     return TrainingLog("torchvision", checked(points), {"dataset": "imagenet"})
 
 
-TIMM_STEP = re.compile(rf"Train: (\d+) \[ *\d+/(\d+) .*?\( *{NUMBER}s, +{NUMBER}/s\)")
+MEAN = rf"{NUMBER} +\( *{NUMBER}\)"
+TIMM_TRAIN = then(r"Train: (\d+) \[ *\d+/(\d+) ")
+TIMM_STEP = re.compile("^" + TIMM_TRAIN + then(rf"\( *{NUMBER}s, +{NUMBER}/s\)"))
 TIMM_TEST = re.compile(
-    rf"Test( \(EMA\))?: \[ *(\d+)/(\d+)\].*?Time: +{NUMBER} +\( *{NUMBER}\).*Acc@1: +{NUMBER} +\( *{NUMBER}\)"
-    rf".*Acc@5: +{NUMBER} +\( *{NUMBER}\)"
+    "^"
+    + then(r"Test( \(EMA\))?: \[ *(\d+)/(\d+)\]")
+    + then(f"Time: +{MEAN}")
+    + then(f"Acc@1: +{MEAN}")
+    + then(f"Acc@5: +{MEAN}")
 )
 
 
@@ -203,7 +222,10 @@ def _modded(text: str) -> TrainingLog:
     return TrainingLog("modded-nanogpt", checked(points))
 
 
-LLMC_STEP = re.compile(rf"^step +(\d+)/(\d+) \|.*?loss {NUMBER}.*?{NUMBER} ms.*?{NUMBER} tok/s")
+WHOLE_NUMBER = rf"(?<![\d.,]){NUMBER}"
+LLMC_STEP = re.compile(
+    r"^step +(\d+)/(\d+) \|" + then(f"loss {NUMBER}") + then(f"{WHOLE_NUMBER} ms") + then(f"{WHOLE_NUMBER} tok/s")
+)
 LLMC_VALUE = re.compile(rf"^val loss:? {NUMBER}")
 LLMC_BATCH = re.compile(r"^\| total batch size +\| (\d+)", re.M)
 LLMC_FILE = re.compile(rf"^s:(\d+) (tel|trl):{NUMBER}", re.M)
@@ -236,7 +258,7 @@ def _llmc_file(text: str) -> TrainingLog:
     return TrainingLog("llm.c", checked(points))
 
 
-PYCLS = re.compile(r'json_stats: (\{.*"_type": "(train|test)_epoch".*\})')
+PYCLS = re.compile("^" + then(r"json_stats: (?=(\{.*))") + then('"_type": "(train|test)_epoch"'), re.M)
 
 
 def _pycls(text: str) -> TrainingLog:
@@ -253,8 +275,13 @@ def _pycls(text: str) -> TrainingLog:
     return TrainingLog("pycls", checked(points))
 
 
-MM_END = re.compile(rf"Epoch\(val\) +\[(\d+)\].*accuracy/top1: +{NUMBER} +accuracy/top5: +{NUMBER}")
-NVIDIA_END = re.compile(rf"DLL .*- Epoch: (\d+) (?!Iteration).*\bval\.top1 : {NUMBER} %.*\bval\.top5 : {NUMBER} %")
+MM_END = re.compile(
+    "^" + then(r"Epoch\(val\) +\[(\d+)\]") + then(f"accuracy/top1: +{NUMBER} +accuracy/top5: +{NUMBER}"), re.M
+)
+NVIDIA_EPOCH = then("DLL ") + then(r"- Epoch: (\d+) (?!Iteration)")
+NVIDIA_END = re.compile(
+    "^" + NVIDIA_EPOCH + then(rf"\bval\.top1 : {NUMBER} %") + then(rf"\bval\.top5 : {NUMBER} %"), re.M
+)
 OF_LINE = re.compile(r"\b(?:(\d\d)/(\d\d)|DLL \d{4}-(\d\d)-(\d\d)) (\d\d:\d\d:\d\d)[.\d]* - ")
 
 
@@ -273,8 +300,8 @@ def _dated(text: str, end: re.Pattern[str], name: str, counted_from: int) -> Tra
     return TrainingLog(name, checked(points), {"dataset": "imagenet"})
 
 
-TUNE = re.compile(r"^Step (\d+) \| ((?:\w+:\S+ ?)+)", re.M)
-PAIR = re.compile(rf"(\w+):{NUMBER}(?= |$)")
+TUNE = re.compile(r"^Step (\d+) \| (?=\w+:)(.*)", re.M)
+PAIR = re.compile(rf"\b(\w++):{NUMBER}(?= |$)")
 
 
 def _torchtune(text: str) -> TrainingLog:
@@ -286,7 +313,7 @@ def _torchtune(text: str) -> TrainingLog:
     return TrainingLog("torchtune", checked(points))
 
 
-TITAN = re.compile(rf"(validate )?step: +(\d+) +loss: +{NUMBER}.*?(?:tps|wps): +{NUMBER}")
+TITAN = re.compile("^" + then(rf"(validate )?step: +(\d+) +loss: +{NUMBER}") + then(f"(?:tps|wps): +{NUMBER}"), re.M)
 DATED = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?)")
 
 
@@ -304,7 +331,7 @@ def _torchtitan(text: str) -> TrainingLog:
     return TrainingLog("torchtitan", checked(points))
 
 
-TRAINER = re.compile(r"\{'[^{}]*'epoch': [^{}]*\}")
+TRAINER = re.compile(r"\{'(?=[^{}]*?'epoch': )[^{}]*+\}")
 BESIDE_TRAINER = re.compile(r"(_runtime|_per_second|_flos)$|^(learning_rate|grad_norm|epoch|train_loss|memory/.*)$")
 
 
@@ -338,7 +365,7 @@ def _dicts(line: str) -> Iterator[dict[str, float]]:
 SCRIPTS = (
     Script("pytorch/examples", re.compile(r"^Epoch: ?\[\d+\]\[ *\d+/\d+\].*Acc@1", re.M), _imagenet),
     Script("torchvision", re.compile(r"^Epoch: \[\d+\].* Total time: \d", re.M), _vision),
-    Script("timm", re.compile(r"Train: \d+ \[ *\d+/\d+ .*LR:"), _timm),
+    Script("timm", re.compile(f"^{TIMM_TRAIN}.*LR:", re.M), _timm),
     Script("FFCV", FFCV, _ffcv),
     Script("pycls", PYCLS, _pycls),
     Script("MMPretrain", MM_END, partial(_dated, end=MM_END, name="MMPretrain", counted_from=0)),
@@ -348,6 +375,6 @@ SCRIPTS = (
     Script("llm.c", re.compile(r"^step +\d+/\d+ \|.*tok/s", re.M), _llmc),
     Script("llm.c", LLMC_FILE, _llmc_file),
     Script("torchtune", TUNE, _torchtune),
-    Script("torchtitan", re.compile(r"step: +\d+ +loss: +[\d.]+.*?(?:tps|wps): "), _torchtitan),
+    Script("torchtitan", TITAN, _torchtitan),
     Script("transformers", TRAINER, _trainer),
 )

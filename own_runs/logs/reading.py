@@ -9,17 +9,16 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
+from own_runs.logs.bounds import MOST_EVENT_BYTES, MOST_LINES, MOST_TEXT_BYTES, MOST_UNPACKED_BYTES
 from own_runs.logs.free_text import read_free_text
 from own_runs.logs.json_logs import read_json_lines, read_trainer_state
-from own_runs.logs.log import LogRefused, NothingYet, TrainingLog
+from own_runs.logs.log import LogRefused, NothingYet, TrainingLog, only_refusals
 from own_runs.logs.mlflow import LINE, read_mlflow
 from own_runs.logs.mlperf import MARK, read_mlperf
 from own_runs.logs.printed import read_printed
 from own_runs.logs.tables import read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
 
-MOST_TEXT_BYTES = 64 * 2**20
-MOST_EVENT_BYTES = 2**30
 HEAD_BYTES = 4096
 MOST_CUT = 4
 PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
@@ -38,6 +37,7 @@ KNOWN = (
 )
 
 
+@only_refusals()
 def read_log(path: Path) -> TrainingLog:
     """The log in a file. Raises LogRefused saying what is wrong and where."""
     with path.open("rb") as file:
@@ -56,11 +56,13 @@ def _unpacked(path: Path) -> bytes:
     """The text in a gzip file. Raises LogRefused if it is too long, not text or not whole."""
     try:
         with gzip.open(path) as file:
-            content = file.read(MOST_TEXT_BYTES + 1)
+            content = file.read(MOST_UNPACKED_BYTES + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise LogRefused(f"this gzip file cannot be unpacked ({error})") from None
-    if len(content) > MOST_TEXT_BYTES:
-        raise LogRefused(f"more than {MOST_TEXT_BYTES / 2**20:,.0f} MiB are packed in it: keep the evaluations")
+    if len(content) > MOST_UNPACKED_BYTES:
+        raise LogRefused(
+            f"more than {MOST_UNPACKED_BYTES / 2**20:,.0f} MiB are packed in it: unpack it, or keep the evaluations"
+        )
     _refuse_packed(content)
     if is_event_file(content) or content.startswith(GZIP):
         raise LogRefused("this is gzip: unpack it and give the log inside")
@@ -98,6 +100,9 @@ def _check_size(path: Path, most: int) -> None:
 
 def _decoded(content: bytes) -> str:
     """The text without the codes of a terminal. Bytes that were cut do not spoil a long text. Raises LogRefused."""
+    lines = content.count(b"\n") + content.count(b"\r")
+    if lines > MOST_LINES:
+        raise LogRefused(f"it has {lines:,} lines: at most {MOST_LINES:,} are read; keep the evaluations")
     encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
     text = content.decode(encoding, "replace").lstrip("\0")
     if text.count("\ufffd") > MOST_CUT + len(text) / 1000 and MARK not in text:
@@ -110,6 +115,7 @@ def _decoded(content: bytes) -> str:
     return text
 
 
+@only_refusals()
 def read_text(content: bytes, name: str) -> TrainingLog:
     """The log in the content of a file of this name that is not an event file. Raises LogRefused."""
     text = _decoded(content)

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from own_runs.logs.bounds import LARGEST_SCALARS_BYTES, MOST_METRICS, MOST_RECORD_BYTES, MOST_VALUES
 from own_runs.logs.log import FROM_0, LogRefused, Point, TrainingLog, checked, counted_from_1
 
 HEADER = struct.Struct("<QI")  # length of a record, and a checksum of that
 FOOTER_BYTES = 4
-MOST_RECORD_BYTES = 64 * 2**20
-LARGEST_SCALARS_BYTES = 2**16  # records beyond have pictures, histograms or graphs
-MOST_VALUES, MOST_TAGS = 50_000, 2_000
 EPOCH_TAGS = ("epoch", "train/epoch")  # of Lightning, and of transformers
 CLOCK = "TensorBoard logs the time of each value, not of the start: time counts from its first event."
 THINNED = "Of {} one in {} values is kept."
@@ -45,8 +43,8 @@ class Scalars:
     def add(self, tag: str, scalar: Scalar) -> None:
         """The next value of a tag. Raises LogRefused for more tags than any training has."""
         self.last[tag] = scalar
-        if len(self.last) > MOST_TAGS:
-            raise LogRefused(f"more than {MOST_TAGS:,} metrics are no training's")
+        if len(self.last) > MOST_METRICS:
+            raise LogRefused(f"more than {MOST_METRICS:,} metrics are no training's")
         self._seen[tag] += 1
         if self._seen[tag] % self.one_in[tag]:
             return
@@ -120,6 +118,8 @@ def _values(event: Any) -> Iterator[tuple[str, float]]:
         elif value.HasField("tensor") and value.metadata.plugin_data.plugin_name in ("scalars", ""):
             from tensorboard.util import tensor_util
 
+            if any(size.size != 1 for size in value.tensor.tensor_shape.dim):  # it may claim more than memory holds
+                continue
             array = tensor_util.make_ndarray(value.tensor)
             if array.size == 1 and array.dtype.kind in "fiu":
                 yield value.tag, float(array.item())

@@ -57,6 +57,26 @@ def test_a_body_is_the_log_whatever_curl_calls_it(client):
     assert client.post(RUN, data=LOG, content_type="application/x-www-form-urlencoded").status_code == 201
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        "epoch,seconds,bleu\n1,1e999,5\n",
+        "epoch,seconds,bleu\n1,1e-320,5\n",
+        f"epoch,seconds,bleu\n{'9' * 5000},1,5\n",
+        "epoch,timestamp,bleu\n1,2026-02-31T00:00:00,5\n2,2026-02-,6\n",
+        "step 1/2 | loss 1.0 1.0 ms 1 tok/s\nstep 1/2 | loss " + "1" * 230,
+        'json_stats: {"_type": "test_epoch", "epoch": [], "bleu": 1}\n',
+        ':::MLLOG {"time_ms": 1, "key": "run_start"}\n:::MLLOG {"time_ms": 9, "key": "global_batch_size", "value": 1e999}\n',
+        "2026-02-31 00:00:00 step:  1  loss:  5.0  tps: 10\n",
+        '{"log_history": [{"epoch": {}, "bleu": 1e999}, {"epoch": 1e400, "bleu": 3}]}',
+    ],
+)
+def test_a_log_with_figures_that_no_training_has_is_refused_in_words(client, log):
+    refused = client.post(RUN, data=log)
+    assert (refused.status_code, refused.json["title"]) == (400, "Bad Request"), refused.json
+    assert client.get("/recipes").json["recipes"] == []
+
+
 def test_what_is_missing_is_named_and_nothing_is_kept(client):
     refused = client.post("/recipes?name=my-run", data=LOG)
     assert refused.status_code == 400

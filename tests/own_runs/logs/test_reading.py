@@ -16,9 +16,10 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
+from own_runs.logs.bounds import MOST_METRICS, MOST_VALUES
 from own_runs.logs.log import LogRefused
 from own_runs.logs.reading import read_log
-from own_runs.logs.tensorboard import FOOTER_BYTES, HEADER, MOST_TAGS, MOST_VALUES
+from own_runs.logs.tensorboard import FOOTER_BYTES, HEADER
 
 ROOT = Path(__file__).parents[3]
 
@@ -380,7 +381,7 @@ def test_a_record_that_is_no_event_is_refused(tmp_path):
 
 
 def test_more_metrics_than_any_training_has_are_refused(tmp_path):
-    events = [(1.0, 1, {f"m{n}": 0.5}) for n in range(MOST_TAGS + 1)]
+    events = [(1.0, 1, {f"m{n}": 0.5}) for n in range(MOST_METRICS + 1)]
     with pytest.raises(LogRefused, match="more than 2,000 metrics"):
         read_log(write_events(tmp_path / "events.out.tfevents.1", events))
 
@@ -407,7 +408,7 @@ def test_a_packed_log_is_unpacked_as_far_as_a_log_is_long(tmp_path):
     assert curve(log, "acc") == [(1, None, None, 0.5), (2, None, None, 0.6)]
     for content, told in (
         (packed[:-9], "cannot be unpacked"),
-        (gzip.compress(bytes(2**26 + 1)), "more than 64 MiB are packed"),
+        (gzip.compress(bytes(2**26 + 1)), "more than 4 MiB are packed"),
         (gzip.compress(packed), "unpack it and give the log inside"),
     ):
         with pytest.raises(LogRefused, match=told):
