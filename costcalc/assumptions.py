@@ -151,7 +151,7 @@ def _task(recipe: ClosedRecipe, time: TrainingTime) -> Iterator[str]:
     if recipe.run_spread:
         yield (
             f"Published minutes average several runs; single runs differ from them by {recipe.run_spread:.1%}, which the range "
-            "does not include."
+            "includes, as it does what software changes from one round to the next."
         )
 
 

@@ -232,6 +232,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     samples_per_epoch: ClassVar[float] = IMAGES_PER_EPOCH
     data_set_gb: ClassVar[float] = DATA_SET_GB
+    run_spread: ClassVar[float] = 0.0
     untimed_hours: ClassVar[float] = 0.0
     lower_is_better: ClassVar[bool] = False
     is_closed: ClassVar[bool] = False
@@ -330,7 +331,7 @@ class ClosedRecipe(MetricRecipe, frozen=True):
     title: str = ""  # type: ignore[misc]  # others have theirs in common
     unit: str = "samples"
     pass_name: str = "epochs"  # type: ignore[misc]
-    run_spread: float = 0.0
+    run_spread: float = 0.0  # type: ignore[misc]
     untimed_hours: float = 0.0  # type: ignore[misc]
     rules: tuple[str, ...] = ()
 

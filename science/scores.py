@@ -31,10 +31,12 @@ def scores_of_tasks() -> str:
     from costcalc.evidence import load_evidence
     from costcalc.tasks.evidence import fitted
     from science.validation.replay import replayed
-    from science.validation.tasks import left_out, table
+    from science.validation.single_runs import lines
+    from science.validation.tasks import judged, left_out, table
 
-    beside = load_evidence()
-    return f"{table(left_out(beside, fitted()), replayed(beside))}\n"
+    beside, learned = load_evidence(), fitted()
+    cases = list(left_out(beside, learned))
+    return "\n".join((table(cases, replayed(beside)), *lines(judged(cases), learned.spreads), ""))
 
 
 def _page(path: str) -> str:

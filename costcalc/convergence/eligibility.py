@@ -173,6 +173,12 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
         widths = np.array([recipe.epochs_width for recipe in self.recipes], float)
         return np.where(self.is_interpolated, self.interpolated_length_width, widths)
 
+    @cached_property
+    def run_width(self) -> Floats:
+        """Half-width in ln(minutes), at INTERVAL, of single runs about the published mean of several [R]."""
+        spreads = np.array([recipe.run_spread for recipe in self.recipes], float)
+        return NormalDist().inv_cdf((1 + INTERVAL) / 2) * spreads
+
 
 class EligibleRecipes(NamedTuple):
     """Which of R recipes may answer, and why the others may not; all arrays are [R].
@@ -308,9 +314,9 @@ def _within_care(recipes: ModelRecipes, query: EstimateQuery, usable: Flags) -> 
 def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: EpochsToTarget) -> tuple[Floats, Floats]:
     """How far below and above its epochs, in ln, another run of each recipe crosses the target; 80 % of them lie within.
 
-    Nothing for MLPerf, whose published time is a mean of runs and whose errors the widths of its speeds hold already. The
-    error of an interpolated schedule's length was measured on single runs, so it holds their noise already. A borrowed curve is
-    the less sure the further from its end it crosses the target; none takes longer than to its end.
+    Of MLPerf's, whose published time is a mean of runs, how single runs scatter about it, if that is known; the widths of its
+    speeds hold the rest. The error of an interpolated schedule's length was measured on single runs, so it holds their noise
+    already. A borrowed curve is the less sure the further from its end it crosses the target; none takes longer than to its end.
     """
     curves, target = recipes.curves(query.metric), recipes.oriented(query.target)
     shift = recipes.target_shift(query.metric)
@@ -323,5 +329,6 @@ def _epoch_widths(recipes: ModelRecipes, query: EstimateQuery, to_target: Epochs
     borrowed = recipes.borrowed_curve_width * remaining
     below = np.hypot(below, borrowed)
     above = np.where(remaining > 0, np.minimum(np.hypot(above, borrowed), remaining), above)
-    length = recipes.length_width
-    return np.where(length, length, below), np.where(length, length, above)
+    length, of_runs = recipes.length_width, recipes.run_width
+    below, above = np.where(length, length, below), np.where(length, length, above)
+    return np.hypot(below, of_runs), np.hypot(above, of_runs)

@@ -76,7 +76,6 @@ class TrainingTimes(NamedTuple):
 
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
 HOURS_BETWEEN = np.array(RISKS)
-HOURS = ("train_hours", "overhead_hours", "hours_low", "hours_high", "retry_hours")
 
 
 class Course(Struct, frozen=True):
@@ -156,13 +155,40 @@ def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery)
     """
     again = (query.runs - 1) * (query.overheads == "typical")
     staged = matrix.staging_hours[times.recipe] + matrix.rewriting_hours[times.recipe]
-    kept = staged - overheads.INITIALISING_HOURS
-    saved = {
-        "overhead_hours": again * (kept + overheads.STARTUP_HOURS),
-        "hours_low": again * (kept + overheads.STARTUP_LOW_HOURS),
-        "hours_high": again * (kept + overheads.STARTUP_HIGH_HOURS),
-    }
-    return times._replace(**{name: getattr(times, name) * query.runs - saved.get(name, 0.0) for name in HOURS})
+    kept = staged + overheads.STARTUP_HOURS - overheads.INITIALISING_HOURS
+    of_startup = _of_startup(query)
+    below, above = times.hours - times.hours_low, times.hours_high - times.hours
+    all_runs = times._replace(
+        train_hours=query.runs * times.train_hours,
+        overhead_hours=query.runs * times.overhead_hours - again * kept,
+        retry_hours=query.runs * times.retry_hours,
+    )
+    return all_runs._replace(
+        hours_low=all_runs.hours - _repeated_doubt(below, of_startup.low, query.runs),
+        hours_high=all_runs.hours + _repeated_doubt(above, of_startup.high, query.runs),
+    )
+
+
+class Startup(NamedTuple):
+    """How many hours a start-up takes less or more than expected, at the ends of its 80 % range."""
+
+    low: float
+    high: float
+
+
+def _of_startup(query: EstimateQuery) -> Startup:
+    """Nothing where hours are those of the source's own clock."""
+    if query.overheads == "none":
+        return Startup(0.0, 0.0)
+    return Startup(
+        overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS, overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS
+    )
+
+
+def _repeated_doubt(doubt: Floats, of_startup: float, runs: int) -> Floats:
+    """The doubt of the hours of so many runs, from that of one: its training's is every run's, the start-up is once."""
+    of_training = np.maximum(doubt**2 - of_startup**2, 0.0)
+    return np.sqrt(runs**2 * of_training + of_startup**2)
 
 
 def interrupted(times: TrainingTimes, nodes: Indices, risk: Indices) -> TrainingTimes:
@@ -254,7 +280,9 @@ def _times(
     width_below = np.where(logged, own, matrix.limited.width_below[row, c])
     width_above = np.where(logged, own, matrix.limited.width_above[row, c])
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train
-    typical = query.overheads == "typical"
+    below = train * -np.expm1(-np.hypot(width_below, eligible.log_width_below[r]))
+    above = train * np.expm1(np.hypot(width_above, eligible.log_width_above[r]))
+    of_startup = _of_startup(query)
     to_the_end = eligible.to_target.end_epochs[r] / epochs * train + overhead
     return TrainingTimes(
         recipe=r,
@@ -264,12 +292,8 @@ def _times(
         success_probability=probability,
         train_hours=train,
         overhead_hours=overhead,
-        hours_low=train * np.exp(-np.hypot(width_below, eligible.log_width_below[r]))
-        + overhead
-        - typical * (overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS),
-        hours_high=train * np.exp(np.hypot(width_above, eligible.log_width_above[r]))
-        + overhead
-        + typical * (overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS),
+        hours_low=total - np.hypot(below, of_startup.low),
+        hours_high=total + np.hypot(above, of_startup.high),
         retry_hours=_further_runs(probability) * to_the_end,
     )
 

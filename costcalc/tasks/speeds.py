@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
-from costcalc.tasks.kernel import CHIP, SCATTER, OfTask, Systems, covariance, variance
+from costcalc.tasks.kernel import CHIP, HALF_OF_80, NEWER, OLDER, SCATTER, OfTask, Systems, covariance, variance
 from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
@@ -37,7 +37,6 @@ machine, before any rate."""
 MOST_OF_PEAK = 0.6
 """The largest share of its 16-bit peak that a published training of a language model kept an accelerator busy with: 0.57 of an
 A100 (Korthikanti et al. 2022, arXiv 2205.05198), 0.58 of a TPU v4 (Chowdhery et al. 2022, arXiv 2204.02311)."""
-HALF_OF_80 = 1.2816  # standard deviations on either side that hold 80 %
 
 
 class Answer(NamedTuple):
@@ -77,7 +76,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         for r, recipe in enumerate(recipes):
             log_rate, width, refusal = (column[at] for column in answers[_work(recipe)])
             table.seconds_per_epoch[r, :, 0] = recipe.samples_per_epoch / np.exp(log_rate)
-            table.width_80[r], table.refusal[r] = width, refusal
+            table.width_80[r], table.width_faster[r] = np.hypot(width, OLDER), np.hypot(width, NEWER)
+            table.refusal[r] = refusal
             table.tier[r] = np.where(refusal == 0, TIER_CODES[table.kind[r]], -1)
         return table
 

@@ -88,6 +88,15 @@ def never_measured(accelerator: str, priors: Mapping[str, ChipPrior]) -> Iterato
         yield f"{unknown}; it is estimated from the data sheet{measured}."
 
 
+def fewer_than_anybody(recipe: Recipe, cluster: Cluster, published: Sequence[Throughput]) -> Iterator[str]:
+    """That nobody published a result of a task on so few of an accelerator, or of any where it has none."""
+    used = [row for row in published if row.accelerator == cluster.accelerator] or published
+    fewest = min((row.accelerators for row in used if row.accelerators), default=0)
+    if recipe.is_closed and cluster.total_accelerators < fewest:
+        what = cluster.accelerator if used is not published else "accelerators of any kind"
+        yield f"Nobody published a result on fewer than {fewest} {what}; the speed of so few is carried over from more."
+
+
 def _how_wide(width: HalfWidth) -> str:
     if width.by_rule:
         return WIDE_BY_RULE

@@ -31,7 +31,7 @@ from costcalc.throughput.prediction import (
     predict,
     same_work,
 )
-from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, never_measured, notes
+from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, fewer_than_anybody, never_measured, notes
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import FORWARD, bits, own_rates, precision_class, workload
 from costcalc.training import OwnRecipe, Recipe, Throughput, Tier
@@ -111,7 +111,8 @@ class SpeedTable(Struct, frozen=True):
         width = self.widths["own"] if is_measured else sort.half_width(self.widths, KINDS[kind])
         larger = BESIDE_LARGER[int(self.beside_larger[recipe, cluster])]
         chip = never_measured(self.clusters[cluster].accelerator, self.priors)
-        return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *chip, *larger)
+        fewer = fewer_than_anybody(one, self.clusters[cluster], self.throughputs)
+        return (*notes(one, self.clusters[cluster], kind, base, self.anchored[recipe], width), *chip, *larger, *fewer)
 
     def of(self, clusters: Indices) -> SpeedTable:
         """The values for only these clusters, in this order."""

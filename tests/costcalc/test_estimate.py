@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from math import exp, sqrt
+from math import exp, hypot, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -116,9 +116,9 @@ def test_a_replay_is_surer_of_its_time_than_a_transfer(ask_of, packaged_evidence
 def test_start_up_takes_two_to_ten_minutes(ask_of):
     (bare,) = ask_of(offer(**P3), target=0.93, overheads="none", **FASTAI).estimates
     (typical,) = ask_of(offer(**P3), target=0.93, **FASTAI).estimates
-    low, high = typical.hours_low - bare.hours_low, typical.hours_high - bare.hours_high
-    assert (typical.overhead_hours - low) * 60 == pytest.approx(5 - 2.8)
-    assert (high - typical.overhead_hours) * 60 == pytest.approx(9.2 - 5)
+    below, above = typical.hours - typical.hours_low, typical.hours_high - typical.hours
+    assert below * 60 == pytest.approx(hypot((bare.hours - bare.hours_low) * 60, 5 - 2.8))
+    assert above * 60 == pytest.approx(hypot((bare.hours_high - bare.hours) * 60, 9.2 - 5))
 
 
 @pytest.mark.parametrize(

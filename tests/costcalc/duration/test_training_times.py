@@ -126,10 +126,10 @@ class TestHours:
         assert plain.hours_low[0] == pytest.approx(10 * exp(-hypot(width, 0.2)))
         assert plain.hours_high[0] == pytest.approx(10 * exp(hypot(width, 0.3)))
         typical = times(made_up, reaching, overheads="typical")
-        start_up = overheads.STARTUP_LOW_HOURS - overheads.STARTUP_HOURS
-        assert typical.hours_low[0] == pytest.approx(plain.hours_low[0] + typical.overhead_hours[0] + start_up)
-        start_up = overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS
-        assert typical.hours_high[0] == pytest.approx(plain.hours_high[0] + typical.overhead_hours[0] + start_up)
+        below = hypot(10 - plain.hours_low[0], overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS)
+        above = hypot(plain.hours_high[0] - 10, overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS)
+        assert typical.hours_low[0] == pytest.approx(typical.hours[0] - below)
+        assert typical.hours_high[0] == pytest.approx(typical.hours[0] + above)
 
     def test_a_set_in_another_format_is_written_once(self):
         ffcv = Feed("ffcv", 500, (), 202, 0.5)
@@ -162,11 +162,12 @@ class TestHours:
         each = 10 * EVALUATION_SHARE + 20 / HOUR
         assert three.train_hours[0] == 30
         assert three.overhead_hours[0] == pytest.approx((300 + 298 + 2 * 49) / HOUR + 3 * each)
-        for bound, start_up in (
-            (three.hours_low[0] - 3 * one.hours_low[0], 168),
-            (three.hours_high[0] - 3 * one.hours_high[0], 552),
-        ):
-            assert bound == pytest.approx(-2 * (start_up - 49 + 298) / HOUR)
+        bare = times(
+            made_up, eligible([10], below=0.1)
+        )  # what is doubted of each run's training, and once of the start-up
+        below, above = 3 * (10 - bare.hours_low[0]), 3 * (bare.hours_high[0] - 10)
+        assert three.hours_low[0] == pytest.approx(three.hours[0] - hypot(below, 132 / HOUR))
+        assert three.hours_high[0] == pytest.approx(three.hours[0] + hypot(above, 252 / HOUR))
 
 
 class TestInterrupted:

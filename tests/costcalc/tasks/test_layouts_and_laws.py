@@ -172,11 +172,34 @@ def test_an_easier_target_takes_less_and_no_less_than_one_that_is_easier_still(n
     medians = [np.median(shares(target)[0]) for target in targets]
     assert medians == pytest.approx([*(one.share for one in points), 1.0], abs=0.02)
     half, own = (shares(target)[1] for target in (points[len(points) // 2].value, task.quality))
-    assert half.log_width_above[half.usable].min() > own.log_width_above[own.usable].max() == 0
+    of_runs = recipes.run_width.max()
+    assert half.log_width_above[half.usable].min() > own.log_width_above[own.usable].max() == of_runs
     worse = 1.02 if task.better == "higher" else 0.98
     beyond, before = task.quality * worse, points[0].value / worse**2
     assert not shares(beyond)[1].usable.any()
     assert not shares(before)[1].usable.any()
+
+
+def test_a_range_holds_how_single_runs_scatter_about_the_published_mean():
+    evidence, task = evidence_of("unet3d"), tasks()["unet3d"]
+    recipes = ModelRecipes(tuple(map(evidence.with_curve, evidence.recipes)), 0.0)
+    found = eligible_recipes(
+        recipes, EstimateQuery("unet3d", task.quality, task.metric, task.dataset, training="record")
+    )
+    spread = evidence.recipes[0].run_spread
+    assert spread > 0.25
+    assert found.log_width_above[found.usable] == pytest.approx(1.2816 * spread, abs=1e-4)
+    assert found.log_width_below[found.usable] == pytest.approx(1.2816 * spread, abs=1e-4)
+
+
+def test_fewer_accelerators_than_anybody_used_are_said_to_be_so():
+    evidence = evidence_of("bert-large")
+    fewest = min(row.accelerators for row in evidence.throughputs if row.accelerator == "H100")
+    table = evidence.speed_model.speeds(evidence.recipes[:1], [Cluster("H100", 1), Cluster("H100", fewest)])
+    few, enough = (" ".join(table.notes(0, cluster)) for cluster in (0, 1))
+    assert fewest > 1
+    assert f"fewer than {fewest} H100" in few
+    assert "fewer than" not in enough
 
 
 def test_a_chip_without_memory_beside_it_trains_what_somebody_trained_on_it():

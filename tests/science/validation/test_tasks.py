@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from costcalc.tasks.tables import results
+from costcalc.tasks.tables import results, tasks
+from science.validation import single_runs
 from science.validation.tasks import CHIP, COUNT, SAME, Predicted, judged, without_model
 
 ONE = replace(results()["rnnt"][0], accelerators=8, minutes=100.0, repeats=False, outlier=False)
@@ -42,3 +43,19 @@ def test_ranges_are_as_wide_as_the_results_of_all_others_needed_them():
     assert len(found) == len(near) + len(far)
     assert all(case.half_width == pytest.approx(0.1) for case in found if case.result.organisation == "far")
     assert all(case.half_width > 0.1 for case in found if case.result.organisation == "a")
+
+
+def test_single_runs_are_counted_by_their_length_and_by_what_is_bought(monkeypatch):
+    monkeypatch.setattr(single_runs, "logged", lambda: {(ONE.task, ONE.name): (14.0, 100.0, 130.0, 300.0)})
+    shown = [line.split() for line in single_runs.lines([predicted("a", 0.0)], {ONE.task: 0.2})]
+    found = {" ".join(words[:-2]): words[-2:] for words in shown[1:]}
+    assert found["1 to 3 h"] == ["2", "100%"]
+    assert found["below 15 min"] == found["above 3 h"] == ["1", "0%"]
+    assert found["all"] == found[SAME] == ["4", "50%"]
+
+
+def test_logged_minutes_are_those_of_published_results():
+    published = {(name, result.name): result for name in tasks() for result in results()[name]}
+    for name, minutes in single_runs.logged().items():
+        assert len(minutes) > 1
+        assert min(minutes) * 0.5 < published[name].minutes < max(minutes) * 3
