@@ -1,42 +1,52 @@
 # make serve | cluster | test | quick | check | bench : each sets up what it needs on a machine with Python 3.11 and make.
-PYTHON ?= python3
+comma := ,
+# the first that is new enough; PYTHON= names another
+NEW_ENOUGH := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	$$name -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$name && break; done)
+ifneq ($(shell $(or $(PYTHON),false) -c '$(NEW_ENOUGH)' 2>/dev/null && echo yes),yes)
+$(error costcalc needs Python 3.11 to 3.14$(if $(PYTHON),$(comma) which $(PYTHON) is not); install one, or name yours: \
+make serve PYTHON=/usr/local/bin/python3.12)
+endif
+export PYTHON
 PORT ?= 8000
 BIN := .venv/bin
 # what one process has compiled, the hundreds that tests start don't compile again
 unexport PYTHONDONTWRITEBYTECODE
-# an environment in this folder, and what it gets; UV may name a uv, which installs in a third of the time
-venv = $(PYTHON) -m venv $(if $(UV),--without-pip) $(1)
-install = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip install --quiet --no-compile)
+# an environment whose Python is gone, or another one, is made anew
+ifneq ($(wildcard .venv),)
+ifneq ($(shell $(BIN)/python -c 'import sys; print(sys.version)' 2>/dev/null),$(shell $(PYTHON) -c 'import sys; print(sys.version)'))
+$(shell rm -rf .venv)
+endif
+endif
 # one process more than there are cores, since tests wait for the servers that they start; at the lowest priority, which is that of
 # the processes that refresh prices: otherwise these wait for the tests that wait for them
 CORES := $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count(), 8))')
 PYTEST := nice -n 19 $(BIN)/python -m pytest --forks
 
 .PHONY: setup serve cluster test quick check bench fit compact lock audit sbom
-.venv/installed: pyproject.toml
-	$(call venv,.venv)
-	$(call install,.venv) --upgrade pip
-	$(call install,.venv) --editable '.[all]'
+build/uv/bin/uv:
+	-$(PYTHON) -m venv build/uv && build/uv/bin/python -m pip install --quiet uv
+
+.venv/installed: pyproject.toml | build/uv/bin/uv
+	tools/install .venv --editable '.[all]'
 	touch $@
 
 # in one installation, as those of `.[all]` are among them
-.venv/dev-installed: pyproject.toml
-	$(call venv,.venv)
-	$(call install,.venv) --upgrade pip
-	$(call install,.venv) --editable '.[dev]'
+.venv/dev-installed: pyproject.toml | build/uv/bin/uv
+	tools/install .venv --editable '.[dev]'
 	touch .venv/installed $@
 
 # the launchers' own parsers, apart because they pin what they need
-build/launchers/installed: tests/support/launchers.txt
-	$(call venv,build/launchers)
-	$(call install,build/launchers) --requirement $<
+build/launchers/installed: tests/support/launchers.txt | build/uv/bin/uv
+	tools/install build/launchers --requirement $<
 	touch $@
 
 # libraries that write training logs, apart because MLflow needs an older cachetools; PyTorch is that of the tests
 build/training_libraries/installed: tests/support/training_libraries.txt .venv/dev-installed
-	$(call venv,build/training_libraries)
+	$(PYTHON) -m venv --without-pip build/training_libraries
 	echo $(CURDIR)/.venv/lib/python*/site-packages > "$$(echo build/training_libraries/lib/python*/site-packages)/tests.pth"
-	$(call install,build/training_libraries) --requirement $<
+	tools/install build/training_libraries --requirement $<
 	touch $@
 
 setup: .venv/dev-installed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,31 @@ def store_told() -> Iterator[None]:
         yield
     except (StoreError, PackagedTableError) as error:
         stop(error, FAILED)
+
+
+@contextmanager
+def extras_told() -> Iterator[None]:
+    """Ends the command with what to install where it needs a package of an extra that is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        extra = _extra_that_brings(error.name or "")
+        if not extra:
+            raise
+        stop(f"this needs the package {error.name}, run: pip install 'costcalc[{extra}]'", FAILED)
+
+
+def _extra_that_brings(module: str) -> str:
+    """The extra of this package; empty where none brings it."""
+    from importlib.metadata import requires  # 10 ms that no other command waits for
+
+    top = module.partition(".")[0].casefold()
+    for requirement in requires("costcalc") or ():
+        package, _, condition = requirement.partition(";")
+        extra = re.search(r"extra == .([a-z]+)", condition)
+        if extra and package.casefold().replace("-", "_").startswith(top):
+            return extra[1]
+    return ""
 
 
 def stop(message: object, status: int = WRONG_USE) -> NoReturn:

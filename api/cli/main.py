@@ -15,7 +15,7 @@ from typing import cast
 import click
 
 from api.cli import questions
-from api.cli.failing import FAILED, settings_of_environment, stop
+from api.cli.failing import FAILED, extras_told, settings_of_environment, stop
 from api.questions.themes import dashed
 from api.settings import SETTINGS, shown
 
@@ -28,6 +28,10 @@ OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "watch")
 
 class Commands(click.Group):
     """The commands. What begins with none of them, and has a number, asks for a cost: in words, or with options."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        with extras_told():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted((*self.commands, *OF_FILES))

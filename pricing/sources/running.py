@@ -217,6 +217,8 @@ def _too_much_memory(spec: SourceSpec) -> str:
 
 def _defect(failure: Exception) -> str:
     """The type and place of an exception only: its text may quote a request, and with it a key."""
+    if isinstance(failure, ModuleNotFoundError):
+        return f"it needs the package {failure.name}, run: pip install 'costcalc[prices]'"
     here = Path(__file__).parent
     frames = [each for each in extract_tb(failure.__traceback__) if Path(each.filename).is_relative_to(here)]
     place = f" at {Path(frames[-1].filename).relative_to(here)}:{frames[-1].lineno}" if frames else ""

@@ -96,3 +96,14 @@ except costcalc.Refused as error:
 
 def test_what_is_refused_is_named_by_the_package(run):
     assert run("-c", REFUSED).strip() == "<class 'costcalc.Refused'>"
+
+
+SERVED = """
+import subprocess, sys
+print(subprocess.run([sys.executable, "-m", "costcalc", "serve"], capture_output=True, text=True).stderr)
+"""
+
+
+def test_without_its_extra_a_command_says_what_to_install(run, tmp_path):
+    (tmp_path / "granian.py").write_text("raise ModuleNotFoundError(name='granian')\n", "utf-8")
+    assert run("-c", SERVED).strip() == "costcalc: this needs the package granian, run: pip install 'costcalc[server]'"

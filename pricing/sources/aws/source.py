@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from importlib.util import find_spec
 from time import sleep
 
 from costcalc.offers import PurchaseOption
@@ -65,6 +66,8 @@ class Aws:
 
 
 def _missing(environment: Environment) -> str | None:
+    if find_spec("boto3") is None:
+        return "it needs the package boto3, run: pip install 'costcalc[prices]'"
     try:
         return None if open_calls(environment) else NO_CREDENTIALS
     except CredentialsMissing:
