@@ -109,14 +109,8 @@ class AskReport:
                 meant, (report, layout) = aimed, self._report(aimed)
             meant = with_its_month(with_its_energy(meant, report), report)
         except (BadParameters, NotFound) as refused:
-            lines = [f"{name}: {line}" for name, lines in refused.errors.items() for line in lines]
-            meant = replace(meant, asked=(*lines, *meant.asked))
-            left = {name: values for name, values in meant.parameters.items() if name not in refused.errors}
-            if {"model", "target"} & {*refused.errors} or len(left) == len(meant.parameters):
-                return replace(meant, is_question=False), None, Layout()
-            return self._answered(
-                replace(meant, parameters=left, shared=False)
-            )  # what is refused leaves the rest to answer
+            lines = tuple(f"{name}: {line}" for name, lines in refused.errors.items() for line in lines)
+            return replace(meant, asked=lines, is_question=False), None, Layout()
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:

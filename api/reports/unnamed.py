@@ -1,5 +1,5 @@
-"""The network that is answered where a sentence names none: the one that takes the least computing to its accuracy, or to the
-highest accuracy that its limits allow."""
+"""The network that is answered where a sentence names ImageNet, but none: the one that takes the least computing to its accuracy,
+or to the highest accuracy that its limits allow."""
 
 from __future__ import annotations
 
@@ -20,26 +20,24 @@ from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import metric_name
 
-USUAL = "resnet50"
-"""What most people train who compare machines."""
+ANY = "resnet50"
 LIMITS = {"max_cost", "max_hours"}
 TARGETS = tuple(thousandths / 1000 for thousandths in range(500, 1000, 5))
 
 
 def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
-    """A sentence that lacks only its network with one; as it is where nothing else is said that could choose it. Raises
+    """A sentence about ImageNet that lacks only its network with one; as it is where nothing is said that could choose it. Raises
     BadParameters for a value that no question takes."""
     given = meant.parameters
-    if not given.keys() & {"target", "dataset", *LIMITS} or (len(given) == 1 and not meant.ignored):
-        return meant  # nothing to choose by; a number alone lacks its network by mistake
-    query, _ = service.question({"target": ["0.5"], **given, "model": [USUAL]}, catalogue)
+    if "dataset" not in given or not given.keys() & {"target", *LIMITS}:
+        return meant
+    query, _ = service.question({"target": ["0.5"], **given, "model": [ANY]}, catalogue)
     unnamed = _Unnamed(service, catalogue, of_own_machine(query))
     if "target" in given:
         return _reaching(unnamed, meant, query.target)
-    best = most_allowed(unnamed.answer, TARGETS) if given.keys() & LIMITS else None
+    best = most_allowed(unnamed.answer, TARGETS)
     if best is None:
-        usual = f"No network is named: this is {USUAL}, which most people compare machines with."
-        return replace(meant, chosen={"model": [USUAL]}, choice=(usual,), is_question=True, asked=())
+        return meant
     return _answered(unnamed, meant, best, f"{_in_words(query, best)} is the most within these limits, and ")
 
 
@@ -93,7 +91,7 @@ class _Unnamed:
         """The networks that reach it, the least computing first."""
         names = ("metric", "confidence", "training", "crossing", "recipe")
         alike = {name: getattr(self.query, name) for name in names}
-        return self._networks.by_computing(EstimateQuery(USUAL, target, **alike))
+        return self._networks.by_computing(EstimateQuery(ANY, target, **alike))
 
     def answer(self, target: float) -> Answer | None:
         """The answer for the network that reaches it with the least computing."""

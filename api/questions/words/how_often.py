@@ -27,13 +27,13 @@ def _often(scan: Scan, match: Match) -> bool:
     words = " ".join(parts.get("times", "").casefold().split())
     times = counted(parts["n"]) if parts.get("n") else TIMES.get(words, "1")
     scan.add(RUNS_A_MONTH, plain(Decimal(times) * _a_month(match["every"])))
-    return scan.ask(match[0], OFTEN)
+    return scan.ask(match[0], OFTEN, stops=False)
 
 
 def _seldom(scan: Scan, match: Match) -> bool:
     """`every three months`."""
     scan.add(RUNS_A_MONTH, plain(_a_month(match["every"]) / max(1, counted(match["n"]))))
-    return scan.ask(match[0], OFTEN)
+    return scan.ask(match[0], OFTEN, stops=False)
 
 
 def _budget(scan: Scan, match: Match) -> bool:
@@ -41,7 +41,7 @@ def _budget(scan: Scan, match: Match) -> bool:
     if money is None or not (money.code or money.amount >= LEAST_PRICE):
         return False
     add_money(scan, MONEY_A_MONTH, money._replace(amount=money.amount * _a_month(match["every"])))
-    return scan.ask(match[0], BUDGET)
+    return scan.ask(match[0], BUDGET, stops=False)
 
 
 def _a_month(period: str) -> Decimal:

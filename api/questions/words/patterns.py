@@ -35,9 +35,9 @@ SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|minutes?)"
 
 
-def asks(message: str) -> Understand:
+def asks(message: str, stops: bool | None = None) -> Understand:
     """A rule for words that cannot be asked about; it says what to type."""
-    return lambda scan, match: scan.ask(match[0], message)
+    return lambda scan, match: scan.ask(match[0], message, stops)
 
 
 def counted(text: str) -> int:

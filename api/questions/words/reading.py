@@ -6,14 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from api.questions.amounts import COUNTS
 from api.questions.words.tables import Value
+
+MANY = frozenset(word for word, count in COUNTS.items() if count > 1)
 
 
 class Asked(NamedTuple):
-    """A question back: the words it is about (none if the sentence on what to type has them), and what to type."""
+    """A question back: the words it is about (none if the sentence on what to type has them), and what to type. One that `stops`
+    the answer is about a condition or a quantity: without it, the answer would be to another question."""
 
     about: str
     message: str
+    stops: bool = False
 
     def __str__(self) -> str:
         return f'"{self.about}": {self.message}' if self.about else self.message
@@ -57,9 +62,10 @@ class Reading:
         if text not in values:
             values.append(text)
 
-    def ask(self, text: str, message: str) -> None:
-        """The text means something that cannot be part of the question; `message` says what to type."""
-        question = Asked(text.strip(), message)
+    def ask(self, text: str, message: str, stops: bool | None = None) -> None:
+        """The text means something that cannot be part of the question; `message` says what to type. A number stops the answer
+        unless it is said that it does not."""
+        question = Asked(text.strip(), message, has_number(text) if stops is None else stops)
         if question not in self.asked:
             self.asked.append(question)
 
@@ -67,3 +73,8 @@ class Reading:
         """Drops questions back about words that other words make redundant."""
         self.ignored += [each.about for each in self.asked if needless(each)]
         self.asked = [each for each in self.asked if not needless(each)]
+
+
+def has_number(text: str) -> bool:
+    """Whether a text states a number, in digits or in words."""
+    return any(sign.isdigit() for sign in text) or not MANY.isdisjoint(text.casefold().split())

@@ -22,6 +22,8 @@ _KEEPS_MINE = (
 )
 KEEPS_MINE = frozenset([*_KEEPS_MINE.split(), "owns"])
 MOST_ASKED = 10
+LEAVES_OUT = "what it leaves out is not understood; write for example not aws, or no spot"
+NOT_LEFT_OUT = "this cannot be left out; say what is wanted instead"
 USUAL_IN_ONE = 8
 """Accelerators of a server, where a number of servers is said and not what is in one."""
 LEAST_SECOND = 50
@@ -105,9 +107,9 @@ class Scan:
         self.reading.put(name, text)
         return True
 
-    def ask(self, text: str, message: str) -> bool:
+    def ask(self, text: str, message: str, stops: bool | None = None) -> bool:
         """Asks back about words that a rule read but cannot answer."""
-        self.reading.ask(text, message)
+        self.reading.ask(text, message, stops)
         return True
 
     def exclude_clause(self) -> bool:
@@ -127,9 +129,7 @@ class Scan:
         if self.negated.casefold() == "no" and self.place < len(self.text):
             self.reading.ignored.append(self.negated)  # `no, I mean 8`
         elif self.negated:
-            self.reading.ask(
-                self.negated, "what it leaves out is not understood; write for example not aws, or no spot"
-            )
+            self.reading.ask(self.negated, LEAVES_OUT, stops=True)
         self.negated = ""
 
     def _network_ends(self) -> int:
@@ -144,7 +144,7 @@ class Scan:
             if match and match.end() > max(self.place, network_ends):
                 negated, self.negated = self.negated, ""
                 if negated and "=" not in match[0]:
-                    self.reading.ask(f"{negated} {match[0]}", "this cannot be left out; say what is wanted instead")
+                    self.reading.ask(f"{negated} {match[0]}", NOT_LEFT_OUT, stops=True)
                 elif not understand(self, match):
                     self.negated = negated
                     continue
@@ -285,7 +285,7 @@ class Scan:
             self.negated = ""
             self.reading.add(named.values[0])
         elif many or kind not in EXCLUDABLE:
-            self.reading.ask(f"{self.negated} {named.text}", "this cannot be left out; say what is wanted instead")
+            self.reading.ask(f"{self.negated} {named.text}", NOT_LEFT_OUT, stops=True)
             self.negated = ""
         else:
             self.reading.add(named.values[0]._replace(excluded=True))
@@ -316,7 +316,8 @@ class Scan:
         negated, self.negated = self.negated, ""
         word = named.values[0].text
         if kind == "unasked":
-            self.reading.ask(f"{negated} {named.text}", not_asked()[word])
+            answer = not_asked()[word]
+            self.reading.ask(f"{negated} {named.text}", answer.message, bool(negated) or answer.stops)
             return
         network = other_networks()[word]
         self.reading.other_task = True
@@ -382,7 +383,8 @@ class Scan:
             self.reading.corrected.append((word, correction))
         else:
             self.mine, self.place = False, match.end()
-            self.reading.ask(f"{self.negated} {word}", self._hint(word))
+            stops = bool(self.negated or known_provider(word) or self.words.family(word)) or None
+            self.reading.ask(f"{self.negated} {word}", self._hint(word), stops)
             self._go_on("") if self.negated else None
 
     def _corrected(self, word: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
-from math import prod
+from math import isclose, prod
 
 from api.questions.amounts import number, plain, share
 from api.questions.fields import Parameter
@@ -36,7 +36,13 @@ TOLD_OF_OWN = ("own_price", "electricity")
 DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are estimated, whatever their network
 LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
+PRETRAIN, FINE_TUNED = "pretrain", "fine-tuning"
+NO_METHOD = (
+    f"only training from scratch is estimated, and of fine-tuning {LORA}; on images of your own, say how many and how many "
+    "epochs; costcalc recipes add reads the log of a run"
+)
 RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
+SIZE_TOLERANCE = 0.2
 MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
 STEPS = "steps need a batch size, as in 450k steps of batch 256; or write 90 epochs"
@@ -52,7 +58,7 @@ FAMILIES = (*MAKERS, "CPU")
 
 def _network(reading: Reading, words: Vocabulary) -> None:
     """The kind of a task's network says nothing more: `graph neural network rgat`. Of some data sets a contest's entries are
-    estimated, whatever the network; beside a network, `lora` is a way to train it that nobody published."""
+    estimated, whatever the network."""
     models = reading.values.get("model", [])
     of_tasks = [name for name in models if name in words.tasks]
     others = {name: other_network(name) for name in models if name not in words.tasks}
@@ -62,16 +68,28 @@ def _network(reading: Reading, words: Vocabulary) -> None:
         if kinds == [name for name, other in others.items() if other]:
             reading.need_not_ask(lambda each: COVERED in each.message)
             reading.other_task = False
-    beside = [name for name in models if name not in (*DATA_SETS, LORA)]
+    beside = [name for name in models if name not in DATA_SETS]
     contests = [name for name in models if name in DATA_SETS]
     if beside and contests:
         models[:] = contests
         contest = " and ".join(DATA_SETS[name] for name in contests)
-        reading.ask(" ".join(beside), f"for {contest}, only DAWNBench entries are estimated, whatever their network")
-    elif beside and LORA in models:
-        models[:] = beside
-        reading.other_task = True
-        reading.ask("lora", f"the only fine-tuning estimated is {LORA}: ask for it by that name")
+        message = f"for {contest}, only DAWNBench entries are estimated, whatever their network"
+        reading.ask(" ".join(beside), message, stops=False)
+
+
+def _method(reading: Reading, _: Vocabulary) -> None:
+    """How a network is trained, where that is estimated: from scratch, or as its task has it; on images of one's own for as many
+    epochs as are said, from whatever weights."""
+    values, models = reading.values, reading.values.get("model", [])
+    titles = {normalised(tasks()[model].title) for model in models if model in tasks()}
+    tuned = any(FINE_TUNING in title for title in titles)
+    own_images = models and not titles and f"{ABOUT}{SAMPLES}" in values and "epochs" in values
+    known = {PRETRAIN} if not tuned else {FINE_TUNED, "lora"} if LORA in models else {FINE_TUNED}
+    known |= {FINE_TUNED, "full"} if own_images else set()
+    for method in [each for each in values.get("method", ()) if each not in known]:
+        reading.ask(method, NO_METHOD, stops=True)
+    if {*values.get("method", ())} <= known:
+        reading.ignored += values.pop("method", ())
 
 
 def _targets(reading: Reading, words: Vocabulary) -> None:
@@ -94,15 +112,13 @@ def _targets(reading: Reading, words: Vocabulary) -> None:
 
 
 def _data_sets(reading: Reading, _: Vocabulary) -> None:
-    """A task's own data set, and that it is fine-tuning, need not be asked for: `mask rcnn on coco`."""
+    """A task's own data set need not be asked for: `mask rcnn on coco`."""
     named = [tasks()[model] for model in reading.values.get("model", ()) if model in tasks()]
     meanings = [normalised(task.dataset) for task in named]
-    meanings += [FINE_TUNING for task in named if FINE_TUNING in normalised(task.title)]
 
     def is_its_own(each: Asked) -> bool:
         word = normalised(each.about)
-        meant = FINE_TUNING if FINE_TUNING in word else word
-        return len(word) >= FEWEST_LETTERS and any(meaning.startswith(meant) for meaning in meanings)
+        return len(word) >= FEWEST_LETTERS and any(meaning.startswith(word) for meaning in meanings)
 
     reading.need_not_ask(is_its_own)
 
@@ -151,7 +167,7 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
         kinds[:] = [*kinds, on_demand] if kinds == [PurchaseOption.SPOT.value] else [on_demand]
     if weighed and len(kinds) == MOST_TERMS and not reading.sides:
         reading.sides = tuple({"purchase": [kind]} for kind in kinds)
-    if any(OFTEN in each.message or STORED in each.message for each in reading.asked):
+    if "storage_gb" in values or any(OFTEN in each.message or STORED in each.message for each in reading.asked):
         terms = values.pop("term", [])
         kept = [each for each in terms if {*kinds} - UNBOUND and each != "1mo"]
         reading.ignored += [each for each in terms if each not in kept]
@@ -254,8 +270,8 @@ def _one_version(reading: Reading, words: Vocabulary) -> None:
                 reading.corrected.append((chip, largest))
 
 
-def _own_network(reading: Reading, _: Vocabulary) -> None:
-    """A network that is told by its size or its speed alone is `any`; the size of a named one says nothing more."""
+def _own_network(reading: Reading, words: Vocabulary) -> None:
+    """A network that is told by its size or its speed alone is `any`; the own size of a named one says nothing more."""
     values = reading.values
     size = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED, SAMPLES) if f"{ABOUT}{name}" in values}
     samples = size.pop(SAMPLES, [])
@@ -278,13 +294,26 @@ def _own_network(reading: Reading, _: Vocabulary) -> None:
         size[SPEED] = [f"{each}@{machines[0].replace('x ', 'x', 1)}" for each in size[SPEED]]
         values.pop("evidence", None)  # what was measured is this speed
     if "model" in values:
-        reading.ignored += [f"{size.pop(name)[0]} {name}" for name in SIZES if name in size]
+        size = {
+            name: texts for name, texts in size.items() if not _is_its_own(name, texts[0], values["model"][0], words)
+        }
     elif SPEED in size or all(name in size for name in SIZES):
         values["model"] = ["any"]
     elif size:
         reading.ask(" ".join(f"{each[0]} {name}" for name, each in size.items()), SIZE_ALONE)
         return
     values.update(size)
+
+
+def _is_its_own(name: str, text: str, model: str, words: Vocabulary) -> bool:
+    """Whether a network, or that of a task, has about this size."""
+    network = next((each for each in words.models if each.name == model), None)
+    task = tasks().get(model)
+    sizes = {"parameters": task.parameters_millions if task else None}
+    if network:
+        sizes = {"parameters": network.parameters_millions, "gmacs": network.gmacs}
+    size = sizes.get(name)
+    return size is not None and isclose(float(text), size, rel_tol=SIZE_TOLERANCE)
 
 
 def _steps(reading: Reading, _: Vocabulary) -> None:
@@ -351,7 +380,7 @@ def _each(reading: Reading, _: Vocabulary) -> None:
 
 
 STAGES = (
-    _network, _targets, _data_sets,  # what is trained, and how well
+    _network, _method, _targets, _data_sets,  # what is trained, and how well
     _bought, _families, _sides, _regions, _memory, _steps, _own_network, _each, _owned, _paid, _one_version,  # on what, and where
     _one_each, _answered_by,
 )  # fmt: skip

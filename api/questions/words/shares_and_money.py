@@ -95,7 +95,7 @@ def _batch(scan: Scan, match: Match) -> bool:
     size = amounts.number(match["n"]) if not match["other"] and not match["each"] else None
     if size is not None:
         scan.add(f"{ABOUT}batch", plain(size * (1000 if match["k"] else 1)))
-    return scan.ask(match[0], BATCH)
+    return scan.ask(match[0], BATCH, stops=False)
 
 
 def _round(scan: Scan, match: Match) -> bool:
@@ -163,7 +163,7 @@ def _asks_of_money(message: str) -> Understand:
 def _up_to(scan: Scan, match: Match) -> bool:
     """The upper end of a range of money."""
     money = amounts.money(match["money"])
-    is_asked = bool(money and money.code) and scan.ask(match[0], "only the upper limit counts")
+    is_asked = bool(money and money.code) and scan.ask(match[0], "only the upper limit counts", stops=False)
     return is_asked and money is not None and add_money(scan, "max_cost", money)
 
 
@@ -172,7 +172,7 @@ def _where_data_lies(scan: Scan, match: Match) -> bool:
     message = (
         "where data is stored is no condition; provider= says where to train, egress_gb= adds the transfer from there"
     )
-    return scan.words.is_provider(match["provider"]) and scan.ask(match[0], message)
+    return scan.words.is_provider(match["provider"]) and scan.ask(match[0], message, stops=False)
 
 
 def _electricity(scan: Scan, match: Match) -> bool:
@@ -214,8 +214,9 @@ SHARES_AND_MONEY = (
      rf"(?P<n>\d(?:[\d.e^-]|,(?=\d))*)(?P<k>k)?(?P<each>\s*(?:/|per|on\s+each)\s*{OF_GPUS})?{END}", _batch),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
-    (r"(?:data|data\s?sets?|imagenet|images|files|buckets?)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored)\s+)*(?:in|on|at|with)"
-     rf"\s+(?P<provider>[\w.-]+){END}", _where_data_lies),
+    (r"(?:(?:data|data\s?sets?|imagenet|images|files)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored|kept|here)\s+)+|"
+     r"data\s+(?!on\b)|(?:(?:is|are|lies?|stored)\s+)?(?:in\s+)?(?:a\s+|an\s+|my\s+|our\s+)?buckets?\s+)(?:in|on|at|with)\s+"
+     rf"(?P<provider>[\w.-]+){END}", _where_data_lies),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, match: True),
     (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
     (rf"(?:mlperf\s+)?(?:(?:training|round)\s+)*v?(?P<round>\d\.\d)(?!\s*{PERIOD}\b){END}", _round),

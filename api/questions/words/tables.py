@@ -39,10 +39,17 @@ def phrases() -> dict[str, tuple[Value, ...]]:
     }
 
 
+class NotAsked(NamedTuple):
+    """What to type instead of a phrase, and whether an answer without it would be to another question."""
+
+    message: str
+    stops: bool
+
+
 @cache
-def not_asked() -> dict[str, str]:
+def not_asked() -> dict[str, NotAsked]:
     """What to type instead of each phrase."""
-    return {word: row["answer"] for row in rows_of("not_asked") for word in words_of(row)}
+    return {word: NotAsked(row["answer"], bool(row["stops"])) for row in rows_of("not_asked") for word in words_of(row)}
 
 
 @cache

@@ -85,7 +85,7 @@ def _limited(scan: Scan, match: Match) -> bool:
     if not (match["any"] or _of_a_name(scan, match.end())):
         return False
     if match["least"]:
-        scan.ask(match["least"], "of a range, only the upper limit counts")
+        scan.ask(match["least"], "of a range, only the upper limit counts", stops=False)
     scan.at_most = True
     return True
 
@@ -168,8 +168,6 @@ TIMES_AND_COUNTS = (
     (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
     (rf"(?P<amount>{NUMBER})\s*(?P<unit>k)?\s*(?:im|ims|images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
      rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|m|million|thousand)?\s+(?:(?:training|labell?ed|own|train|jpeg|medical|x-ray)\s+)*"
-     rf"(?:images|imgs|samples|pictures|photos|examples|pics)(?!\s*(?:/|per|a|an|each)\b){END}", _size("samples_per_epoch")),
     (rf"per\s+{PIECE}{END}|(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
      rf"requests?|quer(?:y|ies)|inferences?|predictions?|tokens?){END}", asks(PIECES)),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
@@ -182,8 +180,6 @@ TIMES_AND_COUNTS = (
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
      rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}",
      lambda scan, match: scan.add("memory", match["gib"] or match["each"])),
-    (rf"{NUMBER}\s*[kmb]?[\s-]*(?:param(?:eter)?s?|tokens?){END}",
-     asks(SIZE_ALONE)),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
     (rf"{N}\s*(?=(?:gpu|tpu|chip|card|[a-z]{{1,5}}\d+[a-z]*)s?[\s-]*hours?{END})", asks(CHIP_HOURS)),
     (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),

@@ -17,6 +17,7 @@ from api.questions.words.elsewhere import elsewhere
 from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.others import others
 from api.questions.words.plain import plain_text
+from api.questions.words.quantities import QUANTITIES
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
 from api.questions.words.settling import settle
@@ -136,11 +137,13 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
         summary.append(f"{name} not {either(values)}")
+    stops = [each for each in reading.asked if each.stops]
+    reading.asked = stops or reading.asked
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
         (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
-        is_question=_is_question(parameters, words) and not reading.other_task, shared=reading.shared,
+        is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly,
     )  # fmt: skip
@@ -200,5 +203,5 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
 def rules() -> Rules:
     """Every rule in the order in which they are tried, compiled when the first sentence comes: the commands that read none do not
     wait a tenth of a second for it."""
-    texts = (*HOW_OFTEN, *SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
+    texts = (*HOW_OFTEN, *QUANTITIES, *SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
     return tuple((re.compile(text, re.IGNORECASE), understand) for text, understand in texts)
