@@ -48,6 +48,7 @@ STANDS_ALONE = "stands_alone"  # flag of a machine without a network for several
 COPIED = "copied"  # flag beside `second_hand`: whoever states the rate has it from a third party, or names nobody
 OFF_MARKET = "off_market"  # flag: far off what others ask for the same accelerator
 OWN = "own"  # flag of a machine of the user's: no filter of offers leaves it out, and its price never gets stale
+YOURS = "your_sheet"  # flag of a rate that the user typed in a price sheet
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 WATTS = "watts="  # flag of a machine of the user's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
@@ -133,6 +134,12 @@ class Offer(Struct, frozen=True):
     def available_at(self) -> datetime | None:
         """Since when it was free: the first day of a capacity block, else the moment of the observation; None unless it was."""
         return available_at(self.flags, self.observed_at)
+
+    @property
+    def announced_for(self) -> datetime | None:
+        """The moment from which it holds, where it was stated before; None where it held when it was stated."""
+        ahead = self.effective_from is not None and self.effective_from > self.observed_at
+        return self.effective_from if ahead else None
 
     @property
     def key(self) -> tuple[str, ...]:

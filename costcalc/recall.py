@@ -168,7 +168,11 @@ class Recall(Struct, frozen=True, dict=True):
         shared: Few[tuple[int, int, int], Rented] = Few(RENTED_KEPT, RENTED_BYTES)
         if not any(requested(query)):
             shared = self._shelf.recall(name, lambda: shared)
-        return Renting(query, market, self.as_of, self._interruptions(), self.evidence.energy, shared)
+        return Renting(
+            *(query, market, self.as_of, self._interruptions(), self.evidence.energy),
+            announced=self.catalogue.announced,
+            shared=shared,
+        )
 
     @property
     def sayings(self) -> Few[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from math import exp
@@ -19,13 +19,14 @@ from costcalc.duration import overheads
 from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, EnergyTables, GridCarbon
 from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions, Place
 from costcalc.memory import Few
-from costcalc.money import ExchangeRate
+from costcalc.money import ExchangeRate, money
 from costcalc.offers import (
     AVAILABLE,
     COMMITMENTS,
     OLD_DAYS,
     OWN,
     WATTS,
+    YOURS,
     Offer,
     PriceSource,
     PurchaseOption,
@@ -36,6 +37,9 @@ from costcalc.units import in_words
 
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 FREE_TIER = "Free tier: "
+FROM_YOUR_SHEET = "The rate is what your own price sheet says."
+AS_ANNOUNCED = "as was said on"
+CENTS = Decimal("0.01")
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
 OWN_ENERGY = "Energy: as in your machine's electricity bill. Carbon: your local grid is not known."
 
@@ -73,26 +77,30 @@ class Rented(NamedTuple):
 
 
 class Renting(Struct, frozen=True):
-    """How machines are rented for a question. `shared` has what questions of equal terms have in common, by row
-    of the catalogue, number of machines and age of the rate in days."""
+    """How machines are rented for a question. `announced` says what the offer in a row of the catalogue will soon cost, if that
+    was stated by a moment. `shared` has what questions of equal terms have in common, by row of the catalogue, number of machines
+    and age of the rate in days."""
 
     query: EstimateQuery
     market: Market
     as_of: datetime
     interruptions: Mapping[Place, ObservedInterruptions]
     energy: EnergyTables
+    announced: Callable[[int, datetime], Offer | None]
     shared: Few[tuple[int, int, int], Rented]
 
     def rented(self, rows: Iterable[int], offers: Sequence[Offer], nodes: Iterable[int]) -> list[Rented]:
         """This many machines of the offers in these rows."""
         ages = [(self.as_of - offer.observed_at).days for offer in offers]
         wanted = zip(rows, nodes, ages, offers, strict=True)
-        arguments = [((row, many, age), (offer, many, age)) for row, many, age, offer in wanted]
+        arguments = [((row, many, age), (row, offer, many, age)) for row, many, age, offer in wanted]
         return self.shared.each(self._rented, arguments)
 
-    def _rented(self, offer: Offer, nodes: int, age_days: int) -> Rented:
+    def _rented(self, row: int, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query
         is_spot, price = offer.purchase_option is PurchaseOption.SPOT, [*of_price(query, offer, age_days)]
+        if soon := self.announced(row, self.as_of):
+            price.append(in_future(soon))
         if is_spot:
             observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
@@ -135,8 +143,17 @@ def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
     return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
 
 
+def in_future(soon: Offer) -> str:
+    """What the machine will cost, and who knew when."""
+    rate = f"{money(soon.hourly_rate.quantize(CENTS), soon.currency)} an hour"
+    day = soon.announced_for or soon.observed_at
+    return f"From {day.date()} one machine costs {rate}, {AS_ANNOUNCED} {soon.observed_at.date()}."
+
+
 def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]:
     """The assumptions behind the price."""
+    if YOURS in offer.flags:
+        yield FROM_YOUR_SHEET
     if age_days > OLD_DAYS:
         yield f"The price was last seen on {offer.observed_at.date()}, {age_days} days before the requested date."
     if offer.purchase_option in COMMITMENTS:
@@ -152,7 +169,7 @@ def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]
         yield "No other work uses the rest of a commitment, rental or owned machine, so this run bears the whole cost."
     elif query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of the rest of a commitment or rental."
-    flags = [flag for flag in offer.flags if flag not in (AVAILABLE, OWN) and not flag.startswith(WATTS)]
+    flags = [flag for flag in offer.flags if flag not in (AVAILABLE, OWN, YOURS) and not flag.startswith(WATTS)]
     if flags:
         yield f"Price flags: {', '.join(flags).replace('_', ' ')}."
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offers import ENDED, Offer, Payment, PurchaseOption
 from costcalc.text import is_line
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.scope import Key
@@ -32,9 +32,9 @@ UPFRONT_FIRST = (Payment.ALL_UPFRONT, Payment.PARTIAL_UPFRONT, Payment.NO_UPFRON
 
 
 class SourceListing(Struct, frozen=True):
-    """A source's offers, and what they are compared to: known accelerators, its own last rates, the current moment.
+    """A source's offers, and what they are compared to: known accelerators, the last rates that anybody stated, the moment.
 
-    `accepts` says which offers may look odd.
+    `accepts` says which offers may look odd. `standing` are the offers that have not ended.
     """
 
     offers: Sequence[Offer]
@@ -42,6 +42,10 @@ class SourceListing(Struct, frozen=True):
     last_rates: Mapping[Key, Decimal]
     now: datetime
     accepts: Callable[[Offer], bool] = lambda _: False
+
+    @property
+    def standing(self) -> list[Offer]:
+        return [offer for offer in self.offers if ENDED not in offer.flags]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +124,8 @@ def _plausible(listing: SourceListing) -> Iterator[Violation]:
 
 
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
-    on_demand = _on_demand(listing.offers)
-    for offer in listing.offers:
+    on_demand = _on_demand(listing.standing)
+    for offer in listing.standing:
         limit = on_demand.get(_rented(offer))
         if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
             continue
@@ -132,9 +136,9 @@ def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
 
 def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
     """Of offers that differ only in payment, more upfront costs no more than less, and none more than on demand."""
-    on_demand = _on_demand(listing.offers)
+    on_demand = _on_demand(listing.standing)
     ladders: dict[tuple[Key, Key], dict[Payment, Offer]] = defaultdict(dict)
-    for offer in listing.offers:
+    for offer in listing.standing:
         if offer.payment is not None:
             rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
             ladders[_rented(offer), rest][offer.payment] = offer
@@ -149,7 +153,7 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
 
 def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
     cheapest: dict[tuple[str, ...], dict[int, Offer]] = defaultdict(dict)
-    for offer in _on_demand(offer for offer in listing.offers if MARKETPLACE not in offer.flags).values():
+    for offer in _on_demand(offer for offer in listing.standing if MARKETPLACE not in offer.flags).values():
         machine = offer.machine
         by_count = cheapest[offer.provider, offer.region, machine.accelerator, offer.currency]
         best = by_count.setdefault(machine.accelerators, offer)
@@ -164,8 +168,8 @@ def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
 def _no_jump(listing: SourceListing) -> Iterator[Violation]:
     """No rate jumps. Spot may move freely below on demand, and on a marketplace the cheapest host comes and goes: neither is
     checked."""
-    on_demand = _on_demand(listing.offers)
-    for offer in listing.offers:
+    on_demand = _on_demand(listing.standing)
+    for offer in listing.standing:
         before = listing.last_rates.get((*offer.key, offer.currency))
         bounded = offer.purchase_option is PurchaseOption.SPOT and _rented(offer) in on_demand
         if not before or bounded or {PRICE_JUMP, MARKETPLACE} & set(offer.flags):

@@ -1,6 +1,7 @@
 """Editions: the current rates of a store that may be passed on, as one document that can be signed.
 
-The signature is Ed25519 (RFC 8032) over the moment and the rates; keys are written as 64 hexadecimal digits.
+The signature is Ed25519 (RFC 8032) over a name of the format, the length of the head, the head and the rates; keys are written as
+64 hexadecimal digits. The head names the key, so that a signature holds for one key, one moment and one place in the row.
 """
 
 from __future__ import annotations
@@ -8,60 +9,124 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, timedelta
+from hashlib import blake2b
 
+import numpy as np
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from msgspec import DecodeError, Struct, msgpack
+from msgspec import DecodeError, Struct, ValidationError, json, msgpack
+from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.units import SECONDS_PER_DAY, Indices
+from pricing.edition_head import EditionHead
 
 KEY = re.compile(r"[0-9a-fA-F]{64}")
+DOMAIN = b"costcalc edition 2"
+LONGEST_LIFE = timedelta(days=7)
+CLOCK_TOLERANCE = timedelta(minutes=5)
+MOST_DAYS = 540  # beyond which no answer uses a rate unless it is asked to
 MOST_BYTES = 64 * 2**20  # of the rates, unpacked; ten thousand take 2 MiB
 
 
 class NoEdition(ValueError):
-    """The document is not an edition, or not signed by a trusted key; the message says which."""
+    """The document is no edition that can be taken; the message says why."""
+
+
+class Edition(Struct, frozen=True):
+    """An edition as it was read."""
+
+    head: EditionHead
+    rates: Catalogue
 
 
 class _Document(Struct, array_like=True):
-    made_at: str
+    format: str
+    head: bytes
     rates: bytes
     signature: bytes = b""
 
     @property
     def signed(self) -> bytes:
-        return self.made_at.encode() + self.rates
+        return DOMAIN + len(self.head).to_bytes(8, "big") + self.head + self.rates
 
 
-def make(catalogue: Catalogue, now: datetime, key: str | None = None) -> bytes:
-    """The current rates of a catalogue, signed if there is a key. Raises ValueError for an invalid key."""
-    rows = catalogue.current_offers(now).listed
-    offers = map(catalogue.offer, rows[~catalogue.own[rows]].tolist())
+def make(catalogue: Catalogue, now: datetime, key: str | None = None, before: EditionHead | None = None) -> bytes:
+    """What a catalogue knows of each offer by now, ends too, signed if there is a key; the next after the edition `before`, or
+    one without a number. Raises ValueError for an invalid key."""
+    offers = map(catalogue.offer, passed_on(catalogue, now).tolist())
     rates = zlib.compress(Catalogue.from_offers(offers, "").to_bytes(), 9)
-    document = _Document(now.isoformat(), rates)
+    number, previous = (before.number + 1, before.digest) if before else (0, "")
+    head = EditionHead(public_key(key) if key else "", number, now, previous)
+    document = _Document(DOMAIN.decode(), json.encode(head), rates)
     if key:
         document.signature = Ed25519PrivateKey.from_private_bytes(_bytes(key)).sign(document.signed)
     return msgpack.encode(document)
 
 
-def read(content: bytes, trusted: Collection[str]) -> Catalogue:
-    """The rates of an edition that one of these public keys has signed. Raises NoEdition."""
+def passed_on(catalogue: Catalogue, now: datetime) -> Indices:
+    """The rows of an edition: the newest by now of each offer, ends too, and what was announced by now for a later day."""
+    columns, moment = catalogue.columns, int(now.timestamp())
+    rows = np.flatnonzero((columns.observed <= moment) & (columns.observed > moment - MOST_DAYS * SECONDS_PER_DAY))
+    rows = rows[~catalogue.own[rows]]
+    ahead = columns.effective_from[rows] > moment
+    counting, keys = rows[~ahead], columns.key[rows[~ahead]]
+    newest = np.ones(len(counting), bool)
+    newest[:-1] = keys[1:] != keys[:-1]
+    return np.sort(np.concatenate([counting[newest], rows[ahead]]))
+
+
+def read(content: bytes, trusted: Collection[str], now: datetime) -> Edition:
+    """An edition that one of these public keys has signed within the last seven days. Raises NoEdition."""
+    document = _decoded(content)
+    head = _head(document, trusted)
+    if head.made_at > now + CLOCK_TOLERANCE:
+        raise NoEdition(f"the edition says that it was made at {head.made_at:%Y-%m-%d %H:%M} UTC, which lies ahead")
+    if (age := now - head.made_at) > LONGEST_LIFE:
+        limit = f"one is taken for {LONGEST_LIFE.days} days"
+        raise NoEdition(f"the edition is {age.days} days old, made on {head.made_at:%Y-%m-%d}; {limit}")
     try:
-        document = msgpack.decode(content, type=_Document)
-    except DecodeError as error:
-        raise NoEdition(f"what was read is no edition: {error}") from None
-    if not any(_has_signed(key, document) for key in trusted):
-        raise NoEdition("the edition is not signed by a key of COSTCALC_EDITION_TRUSTED")
-    try:
-        return Catalogue.from_bytes(zlib.decompressobj().decompress(document.rates, MOST_BYTES), "")
+        rates = Catalogue.from_bytes(zlib.decompressobj().decompress(document.rates, MOST_BYTES), "")
     except (zlib.error, ValueError, KeyError):
         raise NoEdition("the edition was made by another version of costcalc") from None
+    return Edition(replace(head, digest=digest_of(content)), rates)
+
+
+def head_of(content: bytes, trusted: Collection[str]) -> EditionHead:
+    """Which edition this is, whatever its age. Raises NoEdition unless one of these public keys has signed it."""
+    return replace(_head(_decoded(content), trusted), digest=digest_of(content))
+
+
+def digest_of(content: bytes) -> str:
+    """What the next edition calls this one."""
+    return blake2b(content, digest_size=32).hexdigest()
 
 
 def public_key(key: str) -> str:
     """The public half of a key, as others trust it. Raises ValueError."""
     return Ed25519PrivateKey.from_private_bytes(_bytes(key)).public_key().public_bytes_raw().hex()
+
+
+def _decoded(content: bytes) -> _Document:
+    try:
+        document = msgpack.decode(content, type=_Document)
+    except DecodeError as error:
+        raise NoEdition(f"what was read is no edition of this format: {error}") from None
+    if document.format != DOMAIN.decode():
+        raise NoEdition("the edition is of another format than this version of costcalc reads")
+    return document
+
+
+def _head(document: _Document, trusted: Collection[str]) -> EditionHead:
+    """The head of a document that the key it names has signed, if that key is trusted."""
+    try:
+        head = json.decode(document.head, type=EditionHead)
+    except (DecodeError, ValidationError) as error:
+        raise NoEdition(f"the head of the edition cannot be read: {error}") from None
+    if head.key not in {key.casefold() for key in trusted} or not _has_signed(head.key, document):
+        raise NoEdition("the edition is not signed by a key of COSTCALC_EDITION_TRUSTED")
+    return head
 
 
 def _has_signed(key: str, document: _Document) -> bool:

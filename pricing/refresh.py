@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import cached_property
 
@@ -12,11 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
-from costcalc.offers import ANY_SOURCE, OFF_MARKET, Gap, Offer
+from costcalc.offers import ANY_SOURCE, OFF_MARKET, YOURS, Gap, Offer
 from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, in_words, shortened, sound, violations
+from pricing.edition_head import EditionHead
 from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
+from pricing.scope import Key
 from pricing.sources import SOURCES
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
@@ -179,7 +182,7 @@ def _configured(specs: list[SourceSpec], environment: Environment) -> tuple[list
 
 
 class _Checker:
-    """Checks listings by the rules and by what the store knows of each source's past."""
+    """Checks listings by the rules and by what the store knows of the past, whoever stated it."""
 
     def __init__(self, store: Store | None, now: datetime) -> None:
         self._store, self._now = store, now
@@ -192,10 +195,16 @@ class _Checker:
         catalogue = self._store.load_current() if self._store and stored else packaged_catalogue()
         return market(catalogue, self._now)
 
+    @cached_property
+    def _last_rates(self) -> Mapping[Key, Decimal]:
+        return self._store.last_rates() if self._store else {}
+
     def result(self, outcome: Outcome) -> SourceResult:
         """The listing with its gaps, or its failure."""
         if outcome.collected is None:
             return self._failed(outcome, outcome.error or "no answer")
+        if went_back := self._went_back(outcome.collected.edition):
+            return self._failed(outcome, went_back)
         offers, conflicts = _unambiguous(outcome.collected.offers, outcome.name)
         if not offers:
             reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
@@ -220,7 +229,15 @@ class _Checker:
             whole=outcome.collected.whole,
             left_out=frozenset(offer.key for offer in outcome.collected.offers) - {offer.key for offer in kept},
             inspection=inspection,
+            is_own=SOURCES[outcome.name].is_own,
+            edition=outcome.collected.edition,
         )
+
+    def _went_back(self, edition: EditionHead | None) -> str | None:
+        """Why an edition is not taken after the last one of its signer."""
+        taken = self._store.taken_edition(edition.key) if self._store and edition else None
+        fault = edition.fault_after(taken) if edition and taken else None
+        return fault and f"the edition of {edition.made_at:%Y-%m-%d %H:%M} UTC {fault}" if edition else None
 
     def _inspected(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...], Inspection]:
         """The offers without odd ones, and a gap that names those; the user's own rates are kept, and the gap is a warning.
@@ -229,12 +246,12 @@ class _Checker:
         """
         store = self._store
         left_out, released = store.quarantine_of(name) if store else ([], frozenset[Rate]())
-        last_rates = store.last_rates(name) if store else {}
-        facts = offers, self._accelerators, last_rates, self._now
+        facts = offers, self._accelerators, self._last_rates, self._now
         listing = SourceListing(*facts, lambda offer: rate_of(offer) in released)
         if SOURCES[name].is_own:
             broken: Sequence[Violation] = violations(listing)
             warning = (Gap(name, f"looks odd, kept as typed: {in_words(broken)}"),) if broken else ()
+            offers = tuple(replace(offer, flags=(*offer.flags, YOURS)) for offer in offers)
             return offers, warning, Inspection(name, {})
         sound(listing)
         repeated = frozenset(each.rate for each in left_out if each.since <= self._now - REPEATED_AFTER)
@@ -263,16 +280,17 @@ def _reasons(broken: Iterable[Violation]) -> dict[Rate, str]:
 
 def _unambiguous(offers: Iterable[Offer], name: str) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
     """The offers without those listed twice at different rates, since nobody can tell which rate holds."""
-    by_key: dict[tuple[str, ...], Offer] = {}
-    conflicts: dict[tuple[str, ...], Offer] = {}
+    by_key: dict[tuple[Key, datetime | None], Offer] = {}
+    conflicts: dict[tuple[Key, datetime | None], Offer] = {}
     for offer in offers:
-        first = by_key.setdefault(offer.key, offer)
+        key = offer.key, offer.announced_for
+        first = by_key.setdefault(key, offer)
         if (first.hourly_rate, first.upfront, first.currency) != (offer.hourly_rate, offer.upfront, offer.currency):
-            conflicts[offer.key] = offer
+            conflicts[key] = offer
     kept = tuple(offer for key, offer in by_key.items() if key not in conflicts)
     if not conflicts:
         return kept, ()
-    names = shortened([" ".join(filter(None, key[1:])) for key in conflicts])
+    names = shortened([" ".join(filter(None, key[1:])) for key, _ in conflicts])
     return kept, (Gap(name, f"listed twice at different rates, left out: {names}"),)
 
 

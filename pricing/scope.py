@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -11,7 +13,8 @@ Key = tuple[str, ...]  # as `Offer.key` gives it
 class Scope(Struct, frozen=True):
     """The part of a source's offers that it read to the end. None stands for all there are.
 
-    `apart_from` are instance types that it listed but could not read; nothing follows from their absence.
+    `apart_from` are instance types that it listed but could not read; nothing follows from their absence. `read_at` is when the
+    part was as it was read, where that is not now: what it lacks had ended by then, and nothing is known since.
     """
 
     provider: str | None = None
@@ -19,6 +22,7 @@ class Scope(Struct, frozen=True):
     purchase_options: frozenset[str] | None = None
     terms: frozenset[str] | None = None
     apart_from: frozenset[str] = frozenset()
+    read_at: datetime | None = None
 
     def holds(self, key: Key) -> bool:
         """Whether an offer with this key belongs to the part."""

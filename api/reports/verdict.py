@@ -15,6 +15,7 @@ from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE, SELDOM
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
+from costcalc.rented import AS_ANNOUNCED, FROM_YOUR_SHEET
 from costcalc.tasks.goals import task_of
 from costcalc.tasks.plain_loops import times_as_long
 from costcalc.units import chance_above, in_words
@@ -319,11 +320,14 @@ def _bought(each: Estimate) -> str:
 def _rate(each: Estimate) -> str:
     """The rate, its age and its hand."""
     hourly, when = money(each.hourly_rate.quantize(Decimal("0.01")), each.currency), _days(each)
+    soon = "".join(f" {sentence}" for sentence in each.assumptions if AS_ANNOUNCED in sentence)
+    if FROM_YOUR_SHEET in each.assumptions:
+        return f"Your price sheet says {hourly} an hour, {when}.{soon}"
     if each.price_first_hand:
-        return f"The provider stated {hourly} an hour {when}."
+        return f"The provider stated {hourly} an hour {when}.{soon}"
     if each.confirmed:
-        return f"Two sources agree on {hourly} an hour, seen {when}."
-    return f"A third party saw {hourly} an hour {when}."
+        return f"Two sources agree on {hourly} an hour, seen {when}.{soon}"
+    return f"A third party saw {hourly} an hour {when}.{soon}"
 
 
 def _days(each: Estimate) -> str:

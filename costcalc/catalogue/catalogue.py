@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from costcalc.catalogue.columns import Columns, Vocabulary, from_bytes, to_bytes
+from costcalc.catalogue.columns import Columns, Int32, Int64, Vocabulary, counts_from, from_bytes, to_bytes
 from costcalc.catalogue.confirmation import Confirmation, Rates, confirmation, enough_since
 from costcalc.catalogue.encoding import build, extended
 from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
@@ -41,6 +41,7 @@ from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 MOMENTS_KEPT = 8
 EVER = 36_500  # days
+ANNOUNCED_DAYS = 30  # ahead of which an answer tells of a change
 OPTIONS = tuple(PurchaseOption)
 _TERMLESS: Flags = np.array([option in WITHOUT_TERM for option in OPTIONS], bool)
 SCARCITY = {True: 0, None: 1, False: 2}
@@ -92,6 +93,7 @@ class Catalogue:
     alike (`hands.vouched_for`), `stands_alone` those of machines that no network joins to others, `ended` those that say that an
     offer is gone, `own` the user's own machines, which pass every filter and never get stale. `scarcity` is 0 for machines of
     which the provider said that one was free to rent, 2 where it said that none was, 1 where it does not say.
+    `counts_from` is when each row begins to count, later than its observation where it was announced.
     `known_since` is the moment, in seconds since 1970, before which some observations are missing; `refreshed_at` is when any
     price source last answered, None where none did.
     """
@@ -108,7 +110,9 @@ class Catalogue:
         self.snapshot, self.gaps = snapshot, gaps
         self.known_since, self.refreshed_at = known_since, refreshed_at
         self.columns, self.vocabulary = columns, vocabulary = with_hands_kept(columns, vocabulary)
-        self._moments, _ = np.unique(columns.observed, return_index=True)  # without index numpy 2.4 imports numpy.ma
+        self.counts_from = counts_from(columns.observed, columns.effective_from)
+        moments = np.concatenate([columns.observed, self.counts_from[self.counts_from > columns.observed]])
+        self._moments, _ = np.unique(moments, return_index=True)  # without index numpy 2.4 imports numpy.ma
         words = [words.split(";") for words in vocabulary.flags]
         self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
@@ -116,7 +120,7 @@ class Catalogue:
         self.own: Flags = np.array([OWN in each for each in words], bool)[columns.flags]
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
-        marks = _Marks(self.first_hand, self.ended, self.own)
+        marks = _Marks(self.first_hand, self.ended, self.own, self.counts_from)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._unchanged_until = unchanged_until(columns, self.ended)
         self._by_year: dict[int, tuple[int, ...] | None] = {}
@@ -189,6 +193,17 @@ class Catalogue:
         """When an offer that passes the filter was last observed by `as_of`, at any age; None if never."""
         rows = self.passing_rows(self.current_offers(as_of, EVER).rows, wanted)
         return _moment(int(self.columns.observed[rows].max())) if len(rows) else None
+
+    def announced(self, row: int, as_of: datetime) -> Offer | None:
+        """What the offer in this row will cost within a month of `as_of`, as was stated by then; None where nobody said."""
+        columns, now = self.columns, int(as_of.timestamp())
+        for later in range(row + 1, len(self)):
+            ahead = int(self.counts_from[later]) - now
+            if columns.key[later] != columns.key[row] or ahead > ANNOUNCED_DAYS * SECONDS_PER_DAY:
+                return None
+            if columns.observed[later] <= now and ahead > 0 and columns.hourly[later] != columns.hourly[row]:
+                return self.offer(later)
+        return None
 
     def allowed_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
         """The current offers that pass the filter; only the cheapest region of each unless all are asked for.
@@ -347,17 +362,18 @@ class Catalogue:
 
 
 class _Marks(NamedTuple):
-    """What the flags of all rows say, as in `Catalogue`."""
+    """What the flags of all rows say, and when they begin to count, as in `Catalogue`."""
 
     first_hand: Flags
     ended: Flags
     own: Flags
+    counts_from: Int64
 
 
 def _current(columns: Columns, marks: _Marks, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
-    """The offers observed before the moment numbered `newest`. Those seen from the one numbered `oldest` on are fresh, as are the
-    user's own machines at any age."""
-    rows = _newest_of_each(columns, moments, newest)
+    """The offers that count before the moment numbered `newest`. Those seen from the one numbered `oldest` on are fresh, as are
+    the user's own machines at any age."""
+    rows = _newest_of_each(columns.key, marks.counts_from, moments, newest)
     rows = rows[~marks.ended[rows]]
     fresh = np.full(len(rows), oldest < len(moments))
     if 0 < oldest < len(moments):
@@ -395,12 +411,12 @@ def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
     return has_first[group] & ~first
 
 
-def _newest_of_each(columns: Columns, moments: Indices, newest: int) -> Indices:
-    """The newest row of each key before a moment. Rows are ordered by key and moment: it is the last of its run."""
-    rows = np.arange(len(columns.observed))
+def _newest_of_each(keys: Int32, counting: Int64, moments: Indices, newest: int) -> Indices:
+    """The newest row of each key before a moment. Rows are ordered by key and by when they count: it is the last of its run."""
+    rows = np.arange(len(keys))
     if newest < len(moments):
-        rows = np.flatnonzero(columns.observed < moments[newest])
-    keys = columns.key[rows]
+        rows = np.flatnonzero(counting < moments[newest])
+    keys = keys[rows]
     last = np.ones(len(rows), bool)
     last[:-1] = keys[1:] != keys[:-1]
     return rows[last]

@@ -21,7 +21,8 @@ Float32 = NDArray[np.float32]
 
 
 class Columns(Struct, frozen=True):
-    """One entry per observation, ordered by key and moment. Money in nano-units of its currency, -1 for unknown.
+    """One entry per observation, ordered by key and by when it counts (`counts_from`). Money in nano-units of its
+    currency, -1 for unknown.
 
     `instance`, `region`, ... are codes into the vocabulary. `key` numbers an offer, `group` its key without the region. `fee`,
     `period_hours`, `minimum_periods`, `sold_singly`, `metered` are its tariff. Moments are seconds since 1970, -1 for unknown.
@@ -72,6 +73,11 @@ class Vocabulary(Struct, frozen=True):
 
 
 NAMES = Columns.__struct_fields__
+
+
+def counts_from(observed: Int64, effective_from: Int64) -> Int64:
+    """When rates begin to count, in seconds since 1970: when observed, or on the later day for which they were stated."""
+    return np.maximum(observed, effective_from) if (effective_from > observed).any() else observed
 
 
 def to_bytes(columns: Columns, vocabulary: Vocabulary) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from costcalc.catalogue.columns import NAMES, Columns, Int32, Int64, Vocabulary
+from costcalc.catalogue.columns import NAMES, Columns, Int32, Int64, Vocabulary, counts_from
 from costcalc.hardware import Machine
 from costcalc.money import to_nanos
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
@@ -162,7 +162,8 @@ def ordered(named: dict[str, NDArray[Any]]) -> Columns:
     parts = ("instance", "option", "term", "payment", "offering")
     group = _dense([named[name] for name in parts])
     key = _dense([group, named["region"]])
-    order = np.lexsort((named["observed"], key))
+    counting = counts_from(named["observed"], named["effective_from"])
+    order = np.lexsort((named["observed"], counting, key))
     return Columns(key=key[order], group=group[order], **{name: values[order] for name, values in named.items()})
 
 

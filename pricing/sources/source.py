@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from costcalc.offers import Gap, Offer
+from pricing.edition_head import EditionHead
 from pricing.scope import Scope
 
 if TYPE_CHECKING:  # sources/common stands over this module
@@ -39,19 +40,23 @@ class Collected(Struct, frozen=True):
 
     `gaps` are parts that it may not call or leaves out, which is how things are; `faults` are parts that broke, which makes
     a refresh end with 1. Both are named in answers, and the last good rates of such a part go on standing. An offer of a part
-    that was read whole ends where it is no longer listed.
+    that was read whole ends where it is no longer listed. `edition` is set where all comes from a published edition.
     """
 
     offers: tuple[Offer, ...]
     gaps: tuple[Gap, ...] = ()
     faults: tuple[Gap, ...] = ()
     whole: tuple[Scope, ...] = ()
+    edition: EditionHead | None = None
 
     @classmethod
     def together(cls, parts: Sequence[Collected]) -> Collected:
         """What all parts of a source saw, and what they did not."""
-        names = ("offers", "gaps", "faults", "whole")
-        return cls(*(tuple(each for part in parts for each in getattr(part, name)) for name in names))
+        offers, gaps, faults, whole = (
+            tuple(each for part in parts for each in getattr(part, name))
+            for name in ("offers", "gaps", "faults", "whole")
+        )
+        return cls(offers, gaps, faults, whole)
 
 
 class Source(Protocol):

@@ -93,6 +93,21 @@ class Book(Struct, frozen=True, eq=False):
         columns = (rows.tolist(), digests_in(self.named["rate"][rows]), self.named["seen"][rows].tolist(), flags)
         return dict(zip(newest, map(Last, *columns), strict=True))
 
+    def without_known(self, origin: str, entries: Sequence[Entry]) -> list[Entry]:
+        """Those that say what no row of this origin says of their moment."""
+        rows = self.rows_of(origin) if entries else np.zeros(0, np.int64)
+        known: dict[tuple[bytes, bytes], list[tuple[int, int]]] = {}
+        digests = (digests_in(self.named[name][rows]) for name in ("offer", "rate"))
+        spans = zip(self.named["observed"][rows].tolist(), self.named["seen"][rows].tolist(), strict=True)
+        for offer, rate, span in zip(*digests, spans, strict=True):
+            known.setdefault((offer, rate), []).append(span)
+
+        def is_known(each: Entry) -> bool:
+            seen = int(each.offer.observed_at.timestamp())
+            return any(first <= seen <= last for first, last in known.get((each.offer_digest, each.rate_digest), ()))
+
+        return [each for each in entries if not is_known(each)]
+
     def keys(self, rows: Indices) -> list[Key]:
         """The key of the offer in each row, and its currency behind it."""
         words, named = self.vocabulary, {name: self.named[name][rows].tolist() for name in KEY_PARTS}

@@ -17,8 +17,11 @@ MACHINE_COLUMNS = ("accelerator", "accelerators", "accelerator_memory_gib", "vcp
 
 
 def entry(origin: str, offer: Offer) -> Entry:
-    """The offer as a new row. An unchanged rate with a new publication date is no new rate."""
-    return Entry(origin, offer, _digest(*offer.key), _digest(*_rate(offer)))
+    """The offer as a new row. An unchanged rate with a new publication date is no new rate; one that is announced for a day that
+    lies ahead stands beside the present one."""
+    ahead = offer.announced_for
+    key = (*offer.key, ahead.isoformat()) if ahead else offer.key
+    return Entry(origin, offer, _digest(*key), _digest(*_rate(offer)))
 
 
 def machine_row(offer: Offer) -> dict[str, object]:

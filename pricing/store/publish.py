@@ -9,20 +9,30 @@ from hashlib import blake2b
 
 import numpy as np
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, delete, func, insert, select
 
 from costcalc.offers import ANY_SOURCE, ENDED, Gap, Offer
 from costcalc.units import Indices
 from pricing.checks import ended_names, shortened
+from pricing.edition_head import EditionHead
 from pricing.offer_flags import WITHDRAWN
 from pricing.packaged.offers import PackagedPrices
 from pricing.scope import Key, Scope
-from pricing.store.book import PACKAGED, Book, Entry, book_of, digests_in, moment
+from pricing.store.book import PACKAGED, Book, Entry, Last, book_of, digests_in, moment
 from pricing.store.offer_rows import entry, machine_row, read_gaps, write_gaps
 from pricing.store.quarantine import Inspection, record
 from pricing.store.snapshots import all_machines, newest, newest_book, segment_parts
-from pricing.store.tables import books, machines, packaged_editions, segments, snapshots, source_status, upsert
+from pricing.store.tables import (
+    books,
+    machines,
+    packaged_editions,
+    segments,
+    snapshots,
+    source_status,
+    taken_editions,
+    upsert,
+)
 
 BOOKS_KEPT = 3  # a worker may still be loading the one before
 ROWS_IN_A_BOOK = 40_000  # beyond that it becomes a segment
@@ -33,7 +43,8 @@ class SourceResult(Struct, frozen=True):
 
     `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
     An offer of what it read `whole`, to the end, has ended where it is missing here, unless its key is one of those `left_out`,
-    which were listed too. `inspection` is what the checks left out; None where nothing was listed.
+    which were listed too. `inspection` is what the checks left out; None where nothing was listed. `is_own`: the rates are
+    whatever the user last typed. `edition` is the one that all of it comes from.
     """
 
     name: str
@@ -46,10 +57,13 @@ class SourceResult(Struct, frozen=True):
     whole: tuple[Scope, ...] = ()
     left_out: frozenset[Key] = frozenset()
     inspection: Inspection | None = None
+    is_own: bool = False
+    edition: EditionHead | None = None
 
-    def ends(self, key: Key) -> bool:
-        """Whether an offer with this key, which is not among the offers, is no longer listed."""
-        return key not in self.left_out and any(scope.holds(key) for scope in self.whole)
+    def ended_at(self, key: Key, now: datetime) -> datetime | None:
+        """When an offer with this key, which is not among the offers, was no longer listed; None where nobody read that."""
+        scopes = () if key in self.left_out else self.whole
+        return next((scope.read_at or now for scope in scopes if scope.holds(key)), None)
 
     @property
     def trouble(self) -> str | None:
@@ -84,11 +98,17 @@ class _Changes(Struct, frozen=True):
     machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
     second_hand_machines: dict[tuple[str, str], Offer] = field(default_factory=dict)
 
-    def end(self, origin: str, offers: Iterable[Offer], now: datetime, *flags: str) -> None:
-        """Adds a row that says for each of these offers that it has ended."""
-        for offer in offers:
-            self.ended.append((origin, offer))
-            self.new.append(entry(origin, replace(offer, observed_at=now, flags=(*offer.flags, ENDED, *flags))))
+    def end(self, origin: str, offer: Offer, moment: datetime, *flags: str) -> None:
+        """Adds a row that says that this offer had ended at that moment."""
+        self.ended.append((origin, offer))
+        self.new.append(entry(origin, replace(offer, observed_at=moment, flags=(*offer.flags, ENDED, *flags))))
+
+    def see_again(self, before: Last, seen: int, flags: tuple[str, ...]) -> None:
+        """Notes that a rate stood unchanged at that moment, with these flags."""
+        words = ";".join(flags)
+        self.rows.append(before.row)
+        self.moments.append(seen)
+        self.flags.append(None if words == before.flags else words)
 
 
 def publish(connection: Connection, results: Sequence[SourceResult], now: datetime) -> Published:
@@ -99,6 +119,7 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
         if not each.error:
             _compare(book, each, changes, now)
     _record_results(connection, results, now)
+    upsert(connection, taken_editions, (asdict(each.edition) for each in results if each.edition), lambda _, new: new)
     record(connection, (each.inspection for each in results if each.inspection), now)
     gaps = (*(gap for each in results for gap in each.gaps), *_ended_gaps(changes.ended))
     return _write_snapshot(connection, book, changes, _standing_gaps(connection, results, gaps, now), now)
@@ -107,7 +128,9 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
 def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:
     """End the offers of an origin that have one of these keys, as the next snapshot, within the caller's transaction."""
     changes, book = _Changes(), _open_book(connection, now)
-    changes.end(origin, (each for each in standing_offers(book, origin) if each.key in keys), now, WITHDRAWN)
+    for offer in standing_offers(book, origin):
+        if offer.key in keys:
+            changes.end(origin, offer, now, WITHDRAWN)
     return _write_snapshot(connection, book, changes, open_gaps(connection), now)
 
 
@@ -153,26 +176,53 @@ def _open_book(connection: Connection, now: datetime) -> Book:
 def _compare(book: Book, listing: SourceResult, changes: _Changes, now: datetime) -> None:
     """Note in `changes` what a listing brings: a sighting of each unchanged rate, new rows for others, ends of what is missing.
 
-    A rate that changed is at least as new as what it replaces, whatever date its source gives it.
+    A rate is added under its own date, whatever was seen since; but what users change in their own sheet, they say now.
     """
     for offer in listing.offers:
         noted = changes.machines if offer.first_hand else changes.second_hand_machines
         noted[offer.provider, offer.instance_type] = offer
     last = book.last(listing.name)
     listed = {each.offer_digest: each for each in (entry(listing.name, offer) for offer in listing.offers)}
-    missing = _rows(each.row for digest, each in last.items() if digest not in listed and not each.is_ended)
-    gone = [row for row, key in zip(missing.tolist(), book.keys(missing), strict=True) if listing.ends(key[:-1])]
-    changes.end(listing.name, book.offers(_rows(gone)), now)
+    _end_missing(book, listing, [each for digest, each in last.items() if digest not in listed], changes, now)
+    earlier = []
     for each in listed.values():
         before, seen = last.get(each.offer_digest), int(each.offer.observed_at.timestamp())
-        if before is None or before.rate_digest != each.rate_digest:
-            is_older = before is not None and (seen < before.seen or (before.is_ended and seen == before.seen))
-            changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)) if is_older else each)
-        elif seen > before.seen:
-            flags = ";".join(each.offer.flags)
-            changes.rows.append(before.row)
-            changes.moments.append(seen)
-            changes.flags.append(None if flags == before.flags else flags)
+        if before is None:
+            changes.new.append(each)
+        elif before.rate_digest == each.rate_digest:
+            if seen > before.seen:
+                changes.see_again(before, seen, each.offer.flags)
+        elif seen >= before.seen:
+            changes.new.append(each)
+        elif listing.is_own:
+            changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)))
+        else:
+            earlier.append(each)
+    changes.new.extend(book.without_known(listing.name, earlier))
+
+
+def _end_missing(book: Book, listing: SourceResult, missing: Iterable[Last], changes: _Changes, now: datetime) -> None:
+    """End what the listing lacks of the parts that were read whole, if that was read after the offer was last seen.
+
+    What was announced and has begun to count is not missing. Where an announcement is taken back, the present rate holds on that
+    day too.
+    """
+    begins, standing = book.named["effective_from"], {each.row: each for each in missing if not each.is_ended}
+    present = {offer.key: offer for offer in listing.offers if not offer.announced_for}
+    ends: dict[datetime, list[int]] = defaultdict(list)
+    for row, (*parts, _) in zip(standing, book.keys(_rows(standing)), strict=True):
+        key, before = tuple(parts), standing[row]
+        ended_at = listing.ended_at(key, now)
+        if not ended_at or int(ended_at.timestamp()) < before.seen or before.seen < begins[row] <= now.timestamp():
+            continue
+        if begins[row] > now.timestamp() and key in present:
+            as_now = replace(present[key], observed_at=now, effective_from=moment(int(begins[row])))
+            changes.new.extend(each for each in [entry(listing.name, as_now)] if each.rate_digest != before.rate_digest)
+            continue
+        ends[ended_at].append(row)
+    for ended_at, rows in ends.items():
+        for offer in book.offers(_rows(rows)):
+            changes.end(listing.name, offer, ended_at)
 
 
 def _rows(numbers: Iterable[int]) -> Indices:

@@ -17,6 +17,7 @@ from costcalc.money import from_nanos
 from costcalc.offers import Gap, Offer
 from costcalc.text import in_lines
 from pricing.checks import ended_names, shortened
+from pricing.edition_head import EditionHead
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
 from pricing.store import leases, snapshots
@@ -37,7 +38,7 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
-from pricing.store.tables import own_runs, sign_ins, source_status
+from pricing.store.tables import own_runs, sign_ins, source_status, taken_editions
 
 
 class SignIn(Struct, frozen=True):
@@ -176,12 +177,18 @@ class Store(Database):
             for each in rates:
                 note(connection, by, "released", f"{each.origin}: {' '.join(filter(None, each.key.values()))}")
 
-    def last_rates(self, origin: str) -> dict[tuple[str, ...], Decimal]:
-        """The last known hourly rate of each offer a source ever brought, by the offer's key and its currency."""
+    def last_rates(self) -> dict[Key, Decimal]:
+        """The last known hourly rate of each offer that any source ever brought, by the offer's key and its currency."""
         with self.reading(bulk=True) as connection:
             book = snapshots.newest_book(connection)
-        rows = np.fromiter((each.row for each in book.last(origin).values()), np.int64)
+        rows = np.argsort(book.named["observed"], kind="stable")
         return dict(zip(book.keys(rows), map(from_nanos, book.named["hourly"][rows].tolist()), strict=True))
+
+    def taken_edition(self, key: str) -> EditionHead | None:
+        """The edition signed with this key that was taken last."""
+        with self.reading() as connection:
+            row = connection.execute(select(taken_editions).where(taken_editions.c.key == key)).first()
+        return EditionHead(**row._mapping) if row else None
 
     def own_runs(self) -> tuple[OwnRun, ...]:
         """What people measured or ran themselves, the oldest first."""

@@ -134,6 +134,17 @@ packaged_editions = Table(
 )
 """The editions of the packaged prices that were merged in."""
 
+taken_editions = Table(
+    "taken_editions",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("number", BigInteger, nullable=False),
+    Column("made_at", UtcDateTime, nullable=False),
+    Column("previous", String(64), nullable=False),
+    Column("digest", String(64), nullable=False),
+)
+"""By the key that signed it, the published edition that was taken last."""
+
 own_runs = Table(
     "own_runs",
     metadata,

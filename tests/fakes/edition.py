@@ -1,6 +1,7 @@
 """A published edition behind a local server, with an entity tag."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from pytest_httpserver import HTTPServer
 from support.prices import NOW
@@ -33,6 +34,6 @@ class FakeEdition:
         return Response(self.content, headers={"ETag": TAG})
 
 
-def edition(*offers: Offer, key: str | None = KEY) -> FakeEdition:
+def edition(*offers: Offer, key: str | None = KEY, made_at: datetime = NOW) -> FakeEdition:
     """An edition of these rates."""
-    return FakeEdition(editions.make(Catalogue.from_offers(offers, "one"), NOW, key))
+    return FakeEdition(editions.make(Catalogue.from_offers(offers, "one"), made_at, key))

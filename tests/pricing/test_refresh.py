@@ -511,11 +511,76 @@ def test_what_a_source_no_longer_lists_is_gone_at_once_named_and_was_there_befor
 
 
 def test_an_offer_that_comes_back_stands_again_even_if_its_own_date_is_older(sources: Sources, store: Store) -> None:
+    day, listings = NOW - timedelta(days=1), []
     for hours, listing in enumerate((("a", "b"), ("a",), ("a", "b"))):
-        dated = whole(*listing)(NOW - timedelta(days=1))
+        dated = whole(*listing, scopes=(Scope(read_at=day),))(day)
         sources["aws"] = lambda _, dated=dated: dated
         refresh([], store, {}, NOW + timedelta(hours=hours))
-    assert [regions(store, NOW + timedelta(hours=hours)) for hours in range(3)] == [["a", "b"], ["a"], ["a", "b"]]
+        listings.append(regions(store, NOW))
+    assert listings == [["a", "b"], ["a"], ["a", "b"]]
+
+
+def test_what_a_listing_of_days_ago_lacks_stands_where_it_was_seen_since(sources: Sources, store: Store) -> None:
+    sources |= {"aws": whole("a", "b"), "skypilot": whole("a", scopes=(Scope(read_at=NOW - timedelta(days=3)),))}
+    refresh(["aws"], store, {}, NOW)
+    sources["skypilot"] = lambda now, before=sources["skypilot"]: before(now - timedelta(days=3))
+    refresh(["skypilot"], store, {}, LATER)
+    assert regions(store, LATER) == ["a", "b"]
+
+
+def test_a_copy_of_observations_adds_them_under_their_dates_once(sources: Sources, store: Store) -> None:
+    days = timedelta(days=1)
+    rates = {0: "3", 2: "2", 3: "4"}
+    for number, ago in enumerate((2, 0, 3, 3, 2)):
+        sources["skypilot"] = lambda now, ago=ago: lists(rates[ago])(NOW - ago * days)
+        report = refresh([], store, {}, NOW + number * timedelta(hours=1))
+        assert report.published.new == (number < 3)
+    rates_by_day = [(str(seen.offer.hourly_rate), seen.offer.observed_at) for seen in history(store, "p3.2xlarge")]
+    assert rates_by_day == [("4", NOW - 3 * days), ("2", NOW - 2 * days), ("3", NOW)]
+
+
+def test_a_rate_far_from_what_anybody_said_last_is_left_out_of_a_fresh_store(sources: Sources, store: Store) -> None:
+    store.publish([SourceResult("packaged", 0, (offer("3.99", NOW - timedelta(days=40), region="region-0"),))], NOW)
+    sources["voltage"] = lists("39.90", "4")
+    refresh([], store, {}, LATER)
+    assert known(store)["aws"] == ["3.99", "4"]
+    assert [each.reason for each in store.quarantined()] == [
+        "p3.2xlarge in region-0, on demand, jumps from 3.99 to 39.90"
+    ]
+
+
+def announces(rate: str, announced: str, day: datetime) -> Collect:
+    """An offer at this rate, and what it is to cost from that day on."""
+
+    def collect(now: datetime) -> Collected:
+        later = (offer(announced, now, effective_from=day),) if announced and now < day else ()
+        return Collected((offer(announced if announced and now >= day else rate, now), *later), whole=(EVERYTHING,))
+
+    return collect
+
+
+def headline(store: Store, moment: datetime) -> list[str]:
+    catalogue = store.load_current()
+    return [str(catalogue.offer(row).hourly_rate) for row in catalogue.current_offers(moment).rows.tolist()]
+
+
+def test_an_announced_rate_counts_from_its_day(sources: Sources, store: Store) -> None:
+    day = NOW + timedelta(days=20)
+    sources["lambda"] = announces("3", "4", day)
+    for ago in (0, 1, 21):
+        report = refresh([], store, {}, NOW + timedelta(days=ago))
+        assert report.ended == []
+    moments = [NOW, day - timedelta(seconds=1), day, NOW + timedelta(days=21)]
+    assert [headline(store, moment) for moment in moments] == [["3"], ["3"], ["4"], ["4"]]
+
+
+def test_an_announcement_that_is_taken_back_never_counts(sources: Sources, store: Store) -> None:
+    day = NOW + timedelta(days=20)
+    sources["lambda"] = announces("3", "4", day)
+    refresh([], store, {}, NOW)
+    sources["lambda"] = announces("3", "", day)
+    assert [refresh([], store, {}, NOW + timedelta(days=ago)).published.new for ago in (1, 2)] == [1, 0]
+    assert [headline(store, moment) for moment in (NOW, day)] == [["3"], ["3"]]
 
 
 @pytest.mark.parametrize(

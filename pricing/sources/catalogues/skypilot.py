@@ -128,10 +128,11 @@ def cloud_offers(content: bytes, cloud: str, changed: datetime) -> Collected:
     # what the provider itself said on that day comes after it, and holds
     day = changed.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     provider = OUR_NAMES.get(cloud, cloud)
+    whole = Scope(provider, read_at=day)
     if cloud != "gcp":
-        return read_rows("skypilot", rows(), lambda row: _machine_offers(_read(row), provider, day), Scope(provider))
+        return read_rows("skypilot", rows(), lambda row: _machine_offers(_read(row), provider, day), whole)
     accelerators = _accelerator_rates(rows())
-    return read_rows("skypilot", rows(), lambda row: _google_offers(_read(row), accelerators, day), Scope(provider))
+    return read_rows("skypilot", rows(), lambda row: _google_offers(_read(row), accelerators, day), whole)
 
 
 def _read(row: Mapping[str, str]) -> CatalogueRow:

@@ -1,7 +1,8 @@
 """An edition of current rates that another costcalc published: `costcalc prices publish`, or its `/prices/latest`.
 
-It is fetched only where its entity tag has changed, and taken only where it is signed by a key that is trusted. Its rates keep
-their sources, their dates, and whether the provider itself said them.
+It is fetched only where its entity tag has changed, and taken only where it is signed by a key that is trusted, is at most seven
+days old, and newer than the last one taken. Its rates keep their sources, their dates, and whether the provider itself said them;
+nothing ends because an edition lacks it, only where one says so.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from msgspec import DecodeError, Struct, msgpack
 from platformdirs import user_cache_path
 
 from pricing.editions import NoEdition, read
-from pricing.scope import EVERYTHING
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import (
     Bounds,
@@ -55,11 +55,11 @@ class EditionSource:
     def collect(self, now: datetime) -> Collected:
         """Its rates. Raises SourceError."""
         try:
-            catalogue = read(self._content(), self.trusted)
+            edition = read(self._content(), self.trusted, now)
         except ValueError as error:
             kind = SchemaChanged if isinstance(error, NoEdition) else SourceError
             raise kind(f"{NAME}: {error}") from None
-        return Collected(tuple(map(catalogue.offer, range(len(catalogue)))), whole=(EVERYTHING,))
+        return Collected(tuple(map(edition.rates.offer, range(len(edition.rates)))), edition=edition.head)
 
     def _content(self) -> bytes:
         kept = self._kept()

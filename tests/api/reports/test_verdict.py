@@ -1,11 +1,15 @@
 """The verdict: forms that a person can act on, the same words on every surface, and figures that are the picks' to the cent."""
 
 import re
+from datetime import timedelta
 
 import pytest
-from support.services import packaged_service
+from support.prices import NOW, offer
+from support.services import packaged_catalogue, packaged_service, service_of
 
 from api.reports.cost import CostReport
+from api.stored import FixedPrices
+from costcalc.offers import YOURS
 
 PICKS = ("cheapest", "fastest", "balanced", "surest")
 RENTED = r"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: \$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\)\. "
@@ -154,3 +158,24 @@ def test_every_surface_says_the_same_words_first(service):
     page = " ".join(re.sub(r"<[^>]*>", " ", client.get(f"/?{asked}").text).split())
     sentences = [each for line in lines for each in re.split(r"(?<=[.)]) (?=[A-Z])", line)]
     assert all(each.removesuffix(".").replace("'", "&#39;") in page for each in sentences)
+
+
+def headline_with(*others, moment):
+    """The rate's sentences of the answer where a provider has these offers only."""
+    service = service_of(FixedPrices(packaged_catalogue().with_offers(others)), moment)
+    return report(service, target="0.757", provider="acme").answer.verdict[0]
+
+
+def test_a_rate_of_ones_own_sheet_is_not_said_to_be_the_providers():
+    own = offer("0.99", provider="acme", region="any", flags=(YOURS,), source="price sheet")
+    assert "Your price sheet says $0.99 an hour, today." in headline_with(own, moment=NOW)
+
+
+def test_a_rate_for_a_later_day_is_told_a_month_before_and_counts_from_then():
+    day = NOW + timedelta(days=40)
+    now = offer("2", provider="acme", region="any")
+    later = offer("0.99", provider="acme", region="any", effective_from=day)
+    soon = "From 2026-12-30 one machine costs $0.99 an hour, as was said on 2026-11-20."
+    told = [headline_with(now, later, moment=NOW + timedelta(days=ago)) for ago in (0, 11, 40)]
+    assert [soon in line for line in told] == [False, True, False]
+    assert ["$2.00 an hour" in line for line in told] == [True, True, False]

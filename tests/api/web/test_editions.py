@@ -23,7 +23,8 @@ def client(tmp_path):
 
 
 def test_it_holds_packaged_and_public_rates_signed(client):
-    read = editions.read(client.get("/prices/latest").data, [editions.public_key(KEY)])
+    answered = client.get("/prices/latest").data
+    read = editions.read(answered, [editions.public_key(KEY)], NOW).rates
     assert {read.offer(row).region for row in range(len(read))} == {"packaged", "vultr"}
 
 

@@ -1,6 +1,6 @@
 """The catalogue gives back what it was given, and what is current at a date agrees with a plain search."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
 
@@ -41,15 +41,21 @@ def offers_of(held: Catalogue, rows) -> list[Offer]:
 def searched(offers: list[Offer], as_of, days) -> tuple[list[Offer], int]:
     """What is current, by the plainest search there is, and how many offers are too old."""
     newest: dict[tuple[str, ...], Offer] = {}
-    for one in offers:
-        if one.observed_at <= as_of and (one.key not in newest or one.observed_at >= newest[one.key].observed_at):
-            newest[one.key] = one
+    for rate in offers:
+        counts, before = counting(rate), newest.get(rate.key)
+        if counts[0] <= as_of and (before is None or counts >= counting(before)):
+            newest[rate.key] = rate
     fresh = [one for one in newest.values() if one.observed_at >= as_of - timedelta(days=days)]
     return fresh, len(newest) - len(fresh)
 
 
+def counting(rate: Offer) -> tuple[datetime, datetime]:
+    """When it begins to count, and when it was seen."""
+    return rate.announced_for or rate.observed_at, rate.observed_at
+
+
 def in_order(offers) -> list[Offer]:
-    return sorted(offers, key=lambda one: (one.key, one.observed_at))
+    return sorted(offers, key=lambda one: (one.key, *counting(one)))
 
 
 @given(distinct)

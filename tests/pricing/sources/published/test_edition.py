@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from fakes.edition import KEY, edition
+from msgspec import msgpack
 from support.prices import NOW, offer
 
 from costcalc.catalogue.catalogue import Catalogue
@@ -56,6 +57,33 @@ def test_an_edition_that_was_changed_on_its_way_is_not_taken(collect, httpserver
         collect(served.serve(httpserver))
 
 
+def test_the_key_that_a_head_names_is_part_of_what_is_signed(collect, httpserver):
+    served = edition(offer())
+    other = editions.public_key("6f" * 32)
+    served.content = served.content.replace(PUBLIC.encode(), other.encode())
+    with pytest.raises(SourceError, match="not signed"):
+        collect(served.serve(httpserver), f"{PUBLIC},{other}")
+
+
+@pytest.mark.parametrize(
+    ("ago", "words"),
+    [
+        (timedelta(days=9, hours=1), "the edition is 9 days old, made on 2026-11-11; one is taken for 7 days"),
+        (timedelta(hours=-1), "the edition says that it was made at 2026-11-20 13:00 UTC, which lies ahead"),
+    ],
+)
+def test_an_edition_of_another_week_says_how_old_it_is(collect, httpserver, ago, words):
+    with pytest.raises(SourceError, match=words):
+        collect(edition(offer(), made_at=NOW - ago).serve(httpserver))
+
+
+def test_an_edition_of_the_former_format_is_refused_in_words(collect, httpserver):
+    served = edition()
+    served.content = msgpack.encode([NOW.isoformat(), b"rates", b"signature"])
+    with pytest.raises(SourceError, match="another format than this version of costcalc reads"):
+        collect(served.serve(httpserver))
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"<!doctype html>"])
 def test_what_is_no_edition_is_a_reason(collect, httpserver, content):
     served = edition(offer())
@@ -75,5 +103,6 @@ def test_an_edition_holds_what_is_current_and_nothing_of_the_askers_own():
     catalogue = Catalogue.from_offers(
         [offer("4"), later, own, offer("5", NOW - timedelta(days=600), region="old")], "one"
     )
-    read = editions.read(editions.make(catalogue, NOW + timedelta(hours=1), KEY), [PUBLIC])
+    moment = NOW + timedelta(hours=1)
+    read = editions.read(editions.make(catalogue, moment, KEY), [PUBLIC], moment).rates
     assert [read.offer(row) for row in range(len(read))] == [later]
