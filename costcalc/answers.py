@@ -284,6 +284,16 @@ class Hint(Struct, frozen=True):
     query_string: str
 
 
+class Step(Struct, frozen=True):
+    """What to do next, in a sentence that begins with the command, or else the link, that does it; `estimate` is the one whose
+    figures these give. A link without a host is one of costcalc's own."""
+
+    text: str
+    command: str | None = None
+    link: str | None = None
+    estimate: Estimate | None = None
+
+
 class Answer(Struct, frozen=True, dict=True):
     """All that an edge needs to render; no edge computes.
 
@@ -328,6 +338,7 @@ class Answer(Struct, frozen=True, dict=True):
     likeliest: Missed | None = None
     folded: Folded = NOTHING_FOLDED
     verdict: tuple[str, ...] = ()
+    next: Step | None = None
     free: tuple[Estimate, ...] = ()
     owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)

@@ -21,7 +21,7 @@ FORMAT = Choice(FORMATS, "format of the answer")
 
 
 class Printed(NamedTuple):
-    """An answer as text, and beside it, where a sheet has no rows, the reason."""
+    """An answer as text, and beside it why it holds nothing: a sheet without rows, a launch file that trains nothing."""
 
     text: str
     beside: str = ""
@@ -65,15 +65,16 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     return Printed(sheet.decode(), table) if form == "csv" else Printed(table)
 
 
-def launch(settings: Settings, given: dict[str, list[str]]) -> str:
-    """The launch file that `/launch` answers. Raises Refused and CannotStart."""
+def launch(settings: Settings, given: dict[str, list[str]]) -> Printed:
+    """The launch file that `/launch` answers, and beside it why it trains nothing. Raises Refused and CannotStart."""
     from api.formats.launch_files import launch_file
     from api.reports.launch import LaunchSchema, launch_report
 
     service = build_once(settings)
     catalogue = service.catalogue()
     values, _ = service.parse(LaunchSchema(), given, catalogue)
-    return launch_file(launch_report(service, catalogue, values)).decode()
+    report = launch_report(service, catalogue, values)
+    return Printed(launch_file(report).decode(), report.trains_nothing)
 
 
 class PlanAnswer(Struct, frozen=True):

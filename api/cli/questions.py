@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pkgutil import resolve_name
@@ -18,6 +19,8 @@ from api.questions.register import QUESTIONS
 
 if TYPE_CHECKING:
     from marshmallow import Schema
+
+TRAINS_NOTHING = 3
 
 
 class QuestionCommand(SchemaCommand):
@@ -108,9 +111,15 @@ def launching() -> Schema:
 def launch(**given: object) -> None:
     """Print a launch file for training MODEL to TARGET.
 
-    SkyPilot or dstack reads it, rents the machines and starts the command of --run.
+    SkyPilot or dstack reads it, rents the machines and starts the recipe's own code or the command of --run. The status is 3
+    where neither is known, so that the file trains nothing.
     """
     from api.cli import answers
 
     with told():
-        click.echo(answers.launch(settings_of_environment(), texts(given)), nl=False)
+        printed = answers.launch(settings_of_environment(), texts(given))
+    if printed.beside:
+        click.echo(f"costcalc: {printed.beside}", err=True)
+    click.echo(printed.text, nl=False)
+    if printed.beside:
+        sys.exit(TRAINS_NOTHING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
 from math import ceil, floor
 from shlex import join
@@ -15,7 +15,6 @@ from api.formats.words import chance
 from api.questions.links import to_url
 from api.reports.launch import Launchable, Launcher, LaunchReport
 from costcalc.answers import Estimate
-from costcalc.money import CENT
 from costcalc.offers import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 from costcalc.text import line
@@ -23,10 +22,7 @@ from costcalc.training import Metric
 from costcalc.units import SECONDS_PER_HOUR
 
 Settings = dict[str, Any]
-DEARER = Decimal("1.1")
-"""How much dearer than the rate here a machine may always be: rates move by some per cent."""
-LONGER, PREPARING_HOURS = 2, 1
-"""Without a limit by the user, a run hangs after this multiple of the upper end of its range, and this long to prepare."""
+SMALLEST_RATE = Decimal("0.0001")
 WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 """Clouds whose regions the launchers name as the providers do."""
 VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
@@ -53,7 +49,7 @@ def launch_file(report: LaunchReport) -> bytes:
     machines = report.machines()
     settings = {"skypilot": _skypilot, "dstack": _dstack}[report.launcher](machines, report)
     return (
-        comments(_expected(machines[0].estimate, report))
+        comments(_expected(machines, report))
         + yaml.dump(settings, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=120)
     ).encode()
 
@@ -68,27 +64,41 @@ def comments(texts: Iterable[str]) -> str:
     return "".join(f"# {line(text)}\n" for text in texts)
 
 
-def _expected(each: Estimate, report: LaunchReport) -> Iterator[str]:
+def _expected(machines: Sequence[Launchable], report: LaunchReport) -> Iterator[str]:
     """What the file is for and what to expect of the run."""
-    yield f"{each.model} to {goal_in_words(each)} by the recipe {each.recipe}: {each.sources.convergence.source}"
+    first, *others = [machine.estimate for machine in machines]
+    if report.trains_nothing:
+        yield report.trains_nothing
+    yield f"{first.model} to {goal_in_words(first)} by the recipe {first.recipe}: {first.sources.convergence.source}"
+    yield f"Expected{_of_runs(report)}: {_figures(first)}"
     yield (
-        f"Expected: {each.hours:.2f} h ({each.hours_low:.2f} to {each.hours_high:.2f} in 8 of 10 runs) and {each.billed_cost} "
+        f"Probability of reaching the target in one run: {chance(first.success_probability)}. Rate of "
+        f"{first.sources.price.observed_at.date()}: {first.sources.price.source}"
+    )
+    yield from _code(first, report)
+    if report.start(first.rented) or report.launcher == "dstack":
+        yield f"It is stopped after {report.limits.hours:.1f} h"
+    yield f"No machine is rented for more than {_highest_rate(first, report)} USD an hour by the provider's list"
+    yield f"The question: {to_url(report.question)}"
+    yield from _interruptions(first, report)
+    if report.launcher == "skypilot":
+        yield from (f"If none is free: {_figures(other)}" for other in others)
+    yield f"Start it with: {start_line(report.launcher, first, _name(report), file_name(report))}"
+    yield f"Follow it: {follow(report, first, _name(report))}"
+    yield f"Afterwards: {after_the_run(first, _name(report))}"
+
+
+def _of_runs(report: LaunchReport) -> str:
+    runs = report.query.runs
+    return f" of {runs} runs, of which this file makes one" if runs > 1 else ""
+
+
+def _figures(each: Estimate) -> str:
+    return (
+        f"{each.hours:.2f} h ({each.hours_low:.2f} to {each.hours_high:.2f} in 8 of 10 runs) and {each.billed_cost} "
         f"{each.currency} ({each.billed_cost_low} to {each.billed_cost_high}) on {each.nodes} x {each.provider} "
         f"{each.instance_type}, {each.purchase_option.value.replace('_', ' ')}"
     )
-    yield (
-        f"Probability of reaching the target in one run: {chance(each.success_probability)}. Rate of "
-        f"{each.sources.price.observed_at.date()}: {each.sources.price.source}"
-    )
-    yield from _code(each, report)
-    if report.start(each.rented) or report.launcher == "dstack":
-        yield f"It is stopped after {_limit_hours(each, report):.1f} h"
-    yield f"No machine is rented for more than {_highest_rate(each, report)} {each.currency} an hour"
-    yield f"The question: {to_url(report.question)}"
-    yield from _interruptions(each, report)
-    yield f"Start it with: {start_line(report.launcher, each, _name(report), file_name(report))}"
-    yield f"Follow it: {follow(report, each, _name(report))}"
-    yield f"Afterwards: {after_the_run(each, _name(report))}"
 
 
 def _interruptions(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
@@ -195,7 +205,7 @@ def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
         **retry,
         "idle_duration": "5m",
         "max_price": float(_highest_rate(estimate, report)),
-        "max_duration": f"{floor(_limit_hours(estimate, report) * 60)}m",
+        "max_duration": f"{floor(report.limits.hours * 60)}m",
         **({"volumes": volumes} if volumes else {}),
         "env": [f"{variable}={value}" for variable, value in _environment(estimate, report).items()],
         "commands": [_command(estimate, report)],
@@ -257,7 +267,7 @@ def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
         "LEARNING_RATE": None if part.learning_rate is None else f"{part.learning_rate:.6g}",
         "DATA": _path(report.data, DATA, report),
         "CHECKPOINTS": _path(report.checkpoints, CHECKPOINTS, report) if report.checkpoints else None,
-        "LIMIT_SECONDS": floor(_limit_hours(estimate, report) * SECONDS_PER_HOUR),
+        "LIMIT_SECONDS": floor(report.limits.hours * SECONDS_PER_HOUR),
     }
 
 
@@ -266,26 +276,10 @@ def _path(place: str, mounted: str, report: LaunchReport) -> str:
     return place if place.startswith("/") and report.launcher == "skypilot" else mounted
 
 
-def _highest_rate(estimate: Estimate, report: LaunchReport) -> Decimal:
-    """The rate of one machine beyond which the launcher shall not rent it: what the upper end of the cost's range allows.
-
-    Where the user's budget is tighter, the rate at which it lasts for the upper end of the hours; never less than our rate.
-    """
-    ours = estimate.hourly_rate
-    highest = ours * max(DEARER, estimate.billed_cost_high / estimate.billed_cost if estimate.billed_cost else DEARER)
-    if report.query.max_cost is not None:
-        highest = max(ours, min(highest, report.query.max_cost / Decimal(estimate.hours_high)))
-    return (highest / estimate.nodes).quantize(CENT, ROUND_CEILING)
-
-
-def _limit_hours(estimate: Estimate, report: LaunchReport) -> float:
-    """After how long the run is stopped: when the user's budget, at the highest rate, or time is spent, or when it hangs."""
-    limits = [LONGER * estimate.hours_high + PREPARING_HOURS]
-    if report.query.max_cost is not None:
-        limits.append(float(report.query.max_cost / (_highest_rate(estimate, report) * estimate.nodes)))
-    if report.query.max_hours is not None:
-        limits.append(report.query.max_hours)
-    return min(limits)
+def _highest_rate(each: Estimate, report: LaunchReport) -> Decimal:
+    """The dollars by the list beyond which the launcher shall not rent one machine."""
+    highest = report.listed_dollars(each, report.limits.highest_rate(each))
+    return (highest / each.nodes).quantize(SMALLEST_RATE, ROUND_CEILING)
 
 
 def _is_spot(estimate: Estimate) -> bool:
@@ -312,16 +306,13 @@ def follow(report: LaunchReport, estimate: Estimate, name: str) -> str:
     }
     recipe = report.recipe(estimate)
     planned = recipe.scheduled_epochs if recipe and recipe.scheduled_epochs else estimate.epochs
-    several = f":{estimate.nodes}" if estimate.nodes > 1 else ""
+    rate, budget = report.dollars(estimate.hourly_rate), report.query.max_cost
     options = [
-        *(
-            "--instance",
-            f"{estimate.provider}:{estimate.instance_type}{several}{':spot' if _is_spot(estimate) else ''}",
-        ),
+        *("--rate", f"{rate:.6g}"),
         *("--target", f"{estimate.target:g}"),
         *("--planned-epochs", f"{planned:.4g}"),
         *_metric(estimate),
-        *(("--max-cost", f"{report.query.max_cost:f}") if report.query.max_cost is not None else ()),
+        *(("--max-cost", f"{report.dollars(budget) / report.query.runs:.2f}") if budget is not None else ()),
     ]
     return f"{logs[report.launcher]} > {name}.log, and beside it {join(['costcalc', 'watch', f'{name}.log', *options])}"
 

@@ -84,7 +84,9 @@ def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     """A launch file for the best estimate of a question."""
     catalogue = service.catalogue()
     values, _layout = service.parse(LaunchSchema(), _texts(given), catalogue)
-    return {"file": launch_file(launch_report(service, catalogue, values)).decode()}
+    report = launch_report(service, catalogue, values)
+    warning = {"warning": report.trains_nothing} if report.trains_nothing else {}
+    return {**warning, "file": launch_file(report).decode()}
 
 
 def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:

@@ -29,9 +29,9 @@ class Advice(OfQuery):
         hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
         answer = hints.added(self.service.answered(self._asked))
         missing = "" if answer.count else nothing(answer)
-        return replace(
-            answer, verdict=verdict(answer, self.notes, missing, next_step(answer, self.service.evidence.accelerators))
-        )
+        step = next_step(answer, self.service.evidence.accelerators)
+        last = f"Next: {step.text}." if step else ""
+        return replace(answer, verdict=verdict(answer, self.notes, missing, last), next=step)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

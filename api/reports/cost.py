@@ -11,7 +11,7 @@ from api.questions.values import Values
 from api.reports.advice import Advice
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
-from costcalc.answers import Answer, Estimate, Folded, Hint, OwnedMachine, Pick, PriceBasis
+from costcalc.answers import Answer, Estimate, Folded, Hint, OwnedMachine, Pick, PriceBasis, Step
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import Freshness
 from costcalc.convergence.eligibility import BestReached
@@ -48,6 +48,7 @@ class CostDocument(Struct, frozen=True):
     hints: tuple[Hint, ...]
     owned: tuple[OwnedMachine, ...]
     notes: tuple[str, ...] = ()
+    next: Step | None = None
 
 
 class CostReport(Advice):

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from importlib.resources import files
@@ -18,15 +19,18 @@ from msgspec.structs import replace
 from api.questions import fields
 from api.questions.errors import BadParameters, NotFound
 from api.questions.fields import Choice, Choices, Number, Text
+from api.questions.links import narrowed
 from api.questions.schemas.training import COST_LAYOUT, OWNED_BY, TrainingSchema
 from api.questions.spellings import PURCHASES
 from api.questions.suggestions import many
 from api.questions.values import Values
+from api.reports.launch_limits import Limits
 from api.reports.left_out import left_out
 from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.hardware import Accelerator
+from costcalc.costing.rentals import discount_fraction
+from costcalc.hardware import Accelerator, counted
 from costcalc.offers import PurchaseOption
 from costcalc.programs import Command
 from costcalc.query import EstimateQuery
@@ -59,12 +63,15 @@ class LaunchSchema(TrainingSchema):
     limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
 
     class Meta:
-        """Launchers rent, and compare list rates in dollars."""
+        """Launchers rent by the hour, and are told list rates in dollars, whatever currency and discounts are asked for."""
 
         exclude = (
-            *COST_LAYOUT, *BOUGHT_AHEAD, *OWNED_BY, "own", "format", "excel", "sep", "decimal", "offset", "currency", "fx",
-            "discount",
+            *COST_LAYOUT, *BOUGHT_AHEAD, *OWNED_BY, "own", "format", "excel", "sep", "decimal", "offset",
         )  # fmt: skip
+
+
+LAUNCHED = frozenset(LaunchSchema().fields) - {"limit"}
+"""The parameters of a question that the one about its launch file takes alike."""
 
 
 class LaunchValues(Values, total=False):
@@ -172,17 +179,40 @@ class LaunchReport:
         return TITLES[self.launcher]
 
     def machines(self) -> tuple[Launchable, ...]:
-        """The first, then others that train alike on as many machines, in order; at most `query.limit`."""
-        first = self._first
-        alike = (each for each in self._others if self._like(each.estimate) == self._like(first.estimate))
+        """The first, then others that may stand in for it, in order, and train alike; at most `query.limit`."""
+        first, like = self._first, self._like(self._first.estimate)
+        alike = (each for each in self._others if self._like(each.estimate) == like and self.limits.suit(each.estimate))
         machines = {(each.estimate.rented, each.estimate.region): each for each in (*alike, first)}
         return (first, *(each for each in machines.values() if each != first))[: self.query.limit]
+
+    @property
+    def trains_nothing(self) -> str:
+        """Why the file trains nothing; empty where it trains."""
+        first = self._first.estimate
+        if self.command or self.start(first.rented):
+            return ""
+        machine = counted(first.accelerators, first.accelerator)
+        return f"This file trains nothing: how {first.recipe} starts on {machine} is not known. Ask again with run="
+
+    def dollars(self, amount: Decimal) -> Decimal:
+        """An amount in the question's currency."""
+        exchange = self._answer.exchange
+        return amount / exchange.per_usd if exchange else amount
+
+    def listed_dollars(self, each: Estimate, amount: Decimal) -> Decimal:
+        """An amount in the question's currency by the provider's list, without discounts."""
+        return self.dollars(amount) / (1 - discount_fraction(self.query, each.provider, each.purchase_option))
 
     def passed_over(self) -> Estimate | None:
         """What the verdict begins with, if this launcher rents it and its code does not start there."""
         lead = self._answer.lead if self._answer.picks else None
         rents = lead and name_of(self.launcher, lead.rented)
         return lead if rents and lead != self._first.estimate else None
+
+    @cached_property
+    def limits(self) -> Limits:
+        """After how long the run is stopped, and what its machines may cost an hour."""
+        return Limits.of(self._first.estimate, self.query)
 
     def start(self, machine: Rented) -> Start | None:
         """How the recipe's code starts on these machines; None if unknown or if a command was given."""
@@ -211,29 +241,37 @@ class LaunchReport:
     @cached_property
     def _first(self) -> Launchable:
         """The verdict's machine; if the launcher rents none of the picks, the first that it rents. Raises NotFound."""
-        question = self.question
-        first = first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
-        first = first or next(iter(self._others), None)
+        first = self._picked or next(iter(self._others), None)
         if first is None:
-            raise NotFound(self._nothing(self.service.answer(question, self.catalogue)), "to")
+            raise NotFound(self._nothing(self.service.answer(self._rentable, self.catalogue)), "to")
         return first
+
+    @cached_property
+    def _picked(self) -> Launchable | None:
+        return first_launched(self.launcher, self._answer, self._accelerators) if self._answer.picks else None
 
     @cached_property
     def _others(self) -> list[Launchable]:
         """All that the launcher rents: the best, then those with a confirmed rate, by the question's order."""
-        answer = self.service.answer(replace(self.question, limit=MOST_SEARCHED), self.catalogue)
+        answer = self.service.answer(replace(self._rentable, limit=MOST_SEARCHED), self.catalogue)
         others = sorted(answer.estimates, key=lambda each: not (each.confirmed and each.runs_here))
         named = ((each, name_of(self.launcher, each.rented)) for each in (*answer.best, *others))
         return [Launchable(each, name) for each, name in named if name]
 
     @property
     def question(self) -> EstimateQuery:
-        """The question about what the launcher rents: by the hour, from clouds that it knows. Raises NotFound."""
+        """The question that the first machine alone answers."""
+        return narrowed(self.query, self._first.estimate)
+
+    @property
+    def _rentable(self) -> EstimateQuery:
+        """The question about what the launcher rents: as the first machine is bought, from its clouds. Raises NotFound."""
         rented = launchable_providers(self.launcher)
         providers = tuple(name for name in self.query.provider if name in rented) or rented
         if self.query.provider and not set(self.query.provider) & set(rented):
             raise NotFound(f"files for {self.title} are written for {', '.join(rented)}: name one of these", "provider")
-        return replace(self.query, provider=providers, purchase=self.query.purchase or (PurchaseOption.ON_DEMAND,))
+        bought = self._picked.estimate.purchase_option if self._picked else PurchaseOption.ON_DEMAND
+        return replace(self.query, provider=providers, purchase=self.query.purchase or (bought,))
 
     def _nothing(self, answer: Answer) -> str:
         if answer.count:

@@ -3,108 +3,129 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from urllib.parse import parse_qsl
 
-from api.questions.links import pairs
-from api.reports.launch import Launcher, LaunchSchema, first_launched, launchers, start_on
-from api.reports.verdict import PLACES, in_short
-from costcalc.answers import Answer, Estimate
+from msgspec.structs import replace
+
+from api.questions.links import narrowed, pairs, to_url
+from api.reports.launch import LAUNCHED, Launcher, first_launched, launchers, start_on
+from api.reports.verdict import HOW_BOUGHT, in_short
+from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
 from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
 GOAL = ("model", "target")
-PAGES = ("limit", "offset")
-MACHINES = (
-    "provider",
-    "region",
-    "instance_type",
-    "accelerator",
-    "accelerators",
-    "max_accelerators",
-    "max_nodes",
-    "nodes",
-)
-CHOSEN_BY = ("purchase", "sort", "pick", "hour_worth", "max_cost", "frontier", "regions", "available")
-"""What of a question a command that names the machine need not repeat, beside the filters of machines."""
-LAUNCHED = frozenset(LaunchSchema().fields)
+DATA = "needs --data"
 
 
-def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> str:
-    """One sentence with a command or an address; empty where a past date is asked about. A command that rents starts what the
-    verdict begins with, or says what it starts instead, and why."""
+def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> Step | None:
+    """The step with the figures, the way to buy and the limits of what the verdict begins with, or that says what it starts
+    instead; None where a past date is asked about."""
     if answer.query.as_of:
-        return ""
+        return None
     if answer.query.epochs is not None:
-        return "Next: costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it."
-    step = _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
-    return f"Next: {step}." if step else ""
+        return Step("costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it")
+    return _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
 
 
-def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> str:
-    goal = _goal(answer.query)
+def without_a_terminal(answer: Answer, root: str) -> tuple[str, ...]:
+    """The verdict where nobody types commands: its last line has the address of what the command does."""
+    step = answer.next
+    if step is None or step.command is None or step.link is None:
+        return answer.verdict
+    return (*answer.verdict[:-1], f"Next: {root}{step.link}{does(step)}.")
+
+
+def does(step: Step) -> str:
+    """What the command or the link of a step does, for those who have no command line."""
+    return step.text.removeprefix(step.command or step.link or "").replace("--data", "data=")
+
+
+def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> Step:
     if lead.purchase_option is PurchaseOption.OWNED:
-        return f"costcalc measure {answer.query.model} says how fast your machine is"
+        command = shlex.join(["costcalc", "measure", lead.model])
+        return Step(f"{command} says how fast your machine is", command)
     if lead.purchase_option in BY_THE_TERM:
-        return f"{shlex.join(['costcalc', 'commitments', *goal])} says from how many runs that pays"
+        return _commitments(answer.query)
     page = provider(lead.provider).page
     is_to_check = page and "confirmed" in answer.missed
-    if not is_to_check and (by := launchers(lead)):
-        return _launch(answer, lead, by, accelerators)
+    if not is_to_check and (step := _launch(answer, lead, accelerators)):
+        return step
     if page:
-        return f"{page} has today's rates" if lead.billed_cost else page
-    return f"{shlex.join(['costcalc', 'cost', *goal, '--provider', lead.provider, '--explain'])} names the source of the rate"
+        return Step(f"{page} has today's rates" if lead.billed_cost else page, link=page, estimate=lead)
+    query = narrowed(answer.query, lead)
+    command = _command("cost", query, query.__struct_fields__, "--explain")
+    return Step(f"{command} names the source of the rate", command, to_url(query, "/estimate"), lead)
 
 
-def _without_picks(answer: Answer) -> str:
+def _commitments(query: EstimateQuery) -> Step:
+    from api.reports.commitments import CommitmentsSchema, question_beside  # few answers lead there
+
+    beside, taken = replace(question_beside(query), limit=DEFAULT_LIMIT), CommitmentsSchema().fields
+    command = _command("commitments", beside, taken)
+    link = to_url(beside, "/commitments", beside.__struct_fields__ - taken.keys())
+    return Step(f"{command} says from how many runs that pays", command, link)
+
+
+def _without_picks(answer: Answer) -> Step | None:
     """The first hint as a command; where no recipe is known, how to bring one."""
     if answer.hints:
-        parameters = dict(parse_qsl(answer.hints[0].query_string.lstrip("?")))
-        goal = [parameters.pop(name) for name in GOAL if name in parameters]
-        words = [word for name, value in parameters.items() for word in (f"--{name.replace('_', '-')}", value)]
-        return shlex.join(["costcalc", "cost", *goal, *words])
-    return "" if answer.best_reached else "costcalc recipes add LOG estimates it from your own training log"
+        address = answer.hints[0].query_string
+        given = parse_qsl(address.lstrip("?"))
+        command = shlex.join(["costcalc", "cost", *_goal(dict(given)), *_options(given)])
+        return Step(command, command, f"/cost{address}")
+    if answer.best_reached:
+        return None
+    return Step("costcalc recipes add LOG estimates it from your own training log")
 
 
-def _launch(answer: Answer, lead: Estimate, tools: list[Launcher], accelerators: Mapping[str, Accelerator]) -> str:
-    """The command that rents it and starts its code; else one that starts another machine, which it names; else one that rents
-    it alone."""
+def _launch(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> Step | None:
+    """The command whose file starts it; else one whose file starts another machine, which it names. None where neither is
+    known."""
+    tools = launchers(lead)
     if by := next((each for each in tools if start_on(each, lead.rented, accelerators)), None):
-        return _command(answer.query, lead, by)
+        return _starting(answer.query, lead, by, f"it ({DATA}: where ImageNet lies)")
     for launcher in tools:
         other = first_launched(launcher, answer, accelerators)
-        if other and other.estimate != lead:
-            return _instead(answer, other.estimate, launcher)
-    return f"{_command(answer.query, lead, tools[0])} rents it; --run takes the command that trains"
+        if other and start_on(launcher, other.estimate.rented, accelerators):
+            return _starting(answer.query, other.estimate, launcher, _instead(answer, other.estimate))
+    return None
 
 
-def _instead(answer: Answer, other: Estimate, launcher: Launcher) -> str:
-    """The command that starts another machine, which it names, and why it is another."""
-    lead, cost = answer.lead, money(other.cost(answer.basis).cost, other.currency)
-    missing = counted(lead.accelerators, lead.accelerator).removeprefix("1 ")
-    started = f"starts {in_short(other)}, {in_words(other.hours)}, {cost} (no known image for {missing})"
-    return f"{_command(answer.query, other, launcher)} {started}"
+def _instead(answer: Answer, other: Estimate) -> str:
+    """Which other machine is started, how it is bought, and why it is another."""
+    cost = money(other.cost(answer.basis).cost, other.currency)
+    on = "" if other.purchase_option is PurchaseOption.ON_DEMAND else f" {HOW_BOUGHT[other.purchase_option]}"
+    missing = counted(answer.lead.accelerators, answer.lead.accelerator).removeprefix("1 ")
+    return f"{in_short(other)}{on}, {in_words(other.hours)}, {cost} ({DATA}; no known image for {missing})"
 
 
-def _command(query: EstimateQuery, each: Estimate, launcher: Launcher) -> str:
-    """The command that launches it: the question itself, or where a launcher can't be asked that, the machine."""
-    given = {name: text for name, text in pairs(query) if name not in (*GOAL, *PAGES)}
-    if not {*given} & {"max_cost", "hour_worth"}:
-        given.pop("currency", None)
-    bought = each.purchase_option.value
-    if "region" in given or not given.keys() <= LAUNCHED or given.get("purchase", "on_demand") != bought:
-        given = {name: text for name, text in given.items() if name in LAUNCHED - {*MACHINES, *CHOSEN_BY}}
-        given |= {"provider": each.provider, "instance_type": each.instance_type}
-        given |= {"region": each.region} if query.region and each.region not in PLACES else {}
-        given |= {"nodes": str(each.nodes)} if each.nodes > 1 else {}
-        given |= {"purchase": bought} if query.purchase else {}
-    words = [word for name, text in given.items() for word in (f"--{name.replace('_', '-')}", text)]
-    return shlex.join(["costcalc", "launch", *_goal(query), *words, "--to", launcher])
+def _starting(query: EstimateQuery, each: Estimate, launcher: Launcher, what: str) -> Step:
+    """The question itself, asked of a launcher; it says how to buy where that is not on demand, and which region stands in."""
+    bought = query.purchase or (() if each.purchase_option is PurchaseOption.ON_DEMAND else (each.purchase_option,))
+    region = tuple(query.region) if len(query.region) == 1 else query.region
+    asked = replace(query, purchase=bought, region=region, limit=DEFAULT_LIMIT, offset=0)
+    command = _command("launch", asked, LAUNCHED, "--to", launcher)
+    link = to_url(asked, "/launch", {*asked.__struct_fields__} - LAUNCHED, to=launcher)
+    return Step(f"{command} starts {what}", command, link, each)
 
 
-def _goal(query: EstimateQuery) -> list[str]:
-    return [query.model, f"{query.target:.12g}"]
+def _command(name: str, query: EstimateQuery, taken: Collection[str], *beside: str) -> str:
+    """The question as a command asks it that takes some of its parameters."""
+    given = [(parameter, text) for parameter, text in pairs(query) if parameter in taken]
+    return shlex.join(["costcalc", name, *_goal(dict(given)), *_options(given), *beside])
+
+
+def _goal(given: Mapping[str, str]) -> list[str]:
+    return [given[name] for name in GOAL if name in given]
+
+
+def _options(given: Collection[tuple[str, str]]) -> Iterator[str]:
+    for name, text in given:
+        if name not in GOAL:
+            yield from (f"--{name.replace('_', '-')}", text)

@@ -9,6 +9,7 @@ from decimal import Decimal
 from api.formats import words
 from api.formats.words import bought, hours, how_fresh, in_one_line, marks_explained, seen, time, waiting
 from api.reports.left_out import left_out
+from api.reports.next_step import without_a_terminal
 from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
@@ -26,9 +27,10 @@ EFFECTIVE = ("Share of use", "right")
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Addresses of the full answer; `why` is that of the first pick term by term, `picture` None unless a public address is
-    configured."""
+    """Addresses of the full answer on the service at `root`; `why` is that of the first pick term by term, `picture` None
+    unless a public address is configured."""
 
+    root: str
     page: str
     csv: str
     excel: str
@@ -41,9 +43,9 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     best = answer.best[:BEST] if many is None else answer.estimates[:many]
     if not best:
         reasons = [f"• Left out: {escape(left_out(answer))}"] if answer.rejections else []
-        text = "\n".join([_title(answer), _verdict(answer), *reasons, _addresses(links)])
+        text = "\n".join([_title(answer), _verdict(answer, links), *reasons, _addresses(links)])
         return Message(text, (section(text),), shared)
-    blocks = [section(_title(answer)), section(_verdict(answer)), _table(answer, best)]
+    blocks = [section(_title(answer)), section(_verdict(answer, links)), _table(answer, best)]
     texts = "\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer)
     blocks += [section(text) for text in texts if text]
     notes = "\n".join(_notes(answer, best))
@@ -53,7 +55,7 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
     )
     lines = (
         _title(answer),
-        _verdict(answer),
+        _verdict(answer, links),
         _addresses(links),
         *rows,
         escape(words.folded(answer)),
@@ -113,8 +115,8 @@ def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
     return (*row, money(each.effective_cost, each.currency)) if effective else row
 
 
-def _verdict(answer: Answer) -> str:
-    return escape("\n".join(answer.verdict))
+def _verdict(answer: Answer, links: Links) -> str:
+    return escape("\n".join(without_a_terminal(answer, links.root)))
 
 
 def _owned(answer: Answer) -> str:

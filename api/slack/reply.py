@@ -96,7 +96,7 @@ class Replier:
         page, csv, xlsx = to_url(kept, "/"), to_url(kept, "/cost.csv", **excel), to_url(kept, "/cost.xlsx")
         why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
-        return Links(base + page, base + csv, base + xlsx, why, picture)
+        return Links(base, base + page, base + csv, base + xlsx, why, picture)
 
 
 LISTS: dict[str, Callable[[Service, str, str], Message]] = {

@@ -16,6 +16,7 @@ from api.questions.links import to_url
 from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, TrainingSchema
 from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
+from api.reports.next_step import without_a_terminal
 from api.service import query_of, with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
@@ -50,11 +51,13 @@ NOT_FED = {*EstimateQuery.__struct_fields__} - FEED.fields.keys()
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """A watched answer; the addresses of its page, of that page as it is now, and of the feed; and whether there is an entry."""
+    """A watched answer; the addresses of its page, of that page as it is now, of the service and of the feed; and whether there
+    is an entry."""
 
     answer: Answer
     page: str
     kept: str
+    root: str
     address: str
     has_entry: bool
 
@@ -69,7 +72,7 @@ def written(feed: Feed) -> bytes:
     SubElement(root, "link", rel="self", href=feed.address)
     SubElement(SubElement(root, "author"), "name").text = "costcalc"
     if feed.has_entry:
-        each, (first, *further) = answer.lead, answer.verdict
+        each, (first, *further) = answer.lead, without_a_terminal(answer, feed.root)
         parts = repr((query, each.provider, each.region, each.instance_type, each.billed_cost, updated)).encode()
         entry = SubElement(root, "entry")
         identity = f"{feed.page}#{blake2b(parts, digest_size=8).hexdigest()}"
@@ -107,7 +110,7 @@ def feed() -> Response:
             to_url(report.query, url_for("files.feed"), **below_too),
         )
         kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
-        return written(Feed(answer, root + page, root + kept, root + itself, has_entry))
+        return written(Feed(answer, root + page, root + kept, root, root + itself, has_entry))
 
     return cached(parts, "atom", body)
 

@@ -23,6 +23,7 @@ from api.reports.advice import Advice
 from api.reports.ask import AskReport
 from api.reports.compare import CompareSchema
 from api.reports.left_out import left_out
+from api.reports.next_step import does
 from api.service import COST, Service, with_moment
 from api.web.files import feed_of
 from api.web.pages import columns, filters
@@ -46,6 +47,7 @@ LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
 OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
+STEPS = {"/launch": "the launch file", "/commitments": "what commitments cost", "/estimate": "the estimate"}
 WITHOUT = {"accuracy": ("target",), "commitments": OF_ONE_RUN, "trend": ("as_of",)}
 
 
@@ -138,6 +140,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "waiting": words.waiting,
         "taking": partial(taking, query, answer=answer),
         "headline": _headline(answer, query),
+        "step": _step(answer),
         "picks": list(_named(answer)),
         "today": _today(report),
         "plot": plot(answer, report.glance.points),
@@ -176,8 +179,23 @@ def _addresses(answer: Answer, query: EstimateQuery, at: Address) -> dict[str, A
 
 def _headline(answer: Answer, query: EstimateQuery) -> Headline:
     """The verdict without what the page has a link for."""
-    lines = [line for line in answer.verdict if answer.picks or not line.startswith("Instead: ")]
+    said = answer.verdict[:-1] if answer.next else answer.verdict
+    lines = [line for line in said if answer.picks or not line.startswith("Instead: ")]
     return Headline.of(lines, whose_target(query))
+
+
+def _step(answer: Answer) -> tuple[str, str, str] | None:
+    """What to do next as a link: its words, its address and what it does; without an address the whole sentence. None where
+    the page has a link for it."""
+    step = answer.next if answer.picks else None
+    if step is None:
+        return None
+    if step.link is None:
+        return "", "", step.text
+    if step.command is None:
+        return step.link, step.link, does(step)
+    name = STEPS[step.link.partition("?")[0]]
+    return name, f"{request.script_root}{step.link}", does(step)
 
 
 def _named(answer: Answer) -> Iterator[NamedPick]:

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from flask import request, url_for
 
 from api.questions.links import narrowed, to_command, to_url
-from api.reports.launch import TITLES, LaunchSchema, launchers
+from api.reports.launch import LAUNCHED, TITLES, launchers
 from api.web.files import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
 
 FILES = ("csv", "xlsx", "png", "svg")
-NOT_LAUNCHED = {*EstimateQuery.__struct_fields__} - LaunchSchema().fields.keys()
+NOT_LAUNCHED = {*EstimateQuery.__struct_fields__} - LAUNCHED
 HEADER = ' -H "Authorization: Bearer $COSTCALC_TOKEN"'
 PLACE = "YOUR_TOKEN"
 NOTE = (

@@ -19,7 +19,7 @@ CASES = {
     "--max-cost 200": (
         {"target": "0.76", "max_cost": "200", "max_hours": "48"},
         [RENTED + RATE, CODE, r"An ordinary script, rsb-a3-\S+, takes .*; torchvision-resnet50-90ep misses it in \d+ % of runs",
-         "^Seen for less, unconfirmed: ", "^Next: costcalc launch"],
+         "^Next: costcalc launch"],
     ),
     "torchvision": ({"target": "0.757"}, [r"An ordinary script, torchvision-resnet50-90ep, takes [\d.]+ h and \$[\d.]+\.$"]),
     "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate within these filters is confirmed: "]),
@@ -157,7 +157,9 @@ def test_every_surface_says_the_same_words_first(service):
     assert lines == list(report(service, target="0.757", provider="lambda").answer.verdict)
     page = " ".join(re.sub(r"<[^>]*>", " ", client.get(f"/?{asked}").text).split())
     sentences = [each for line in lines for each in re.split(r"(?<=[.)]) (?=[A-Z])", line)]
+    *sentences, step = sentences
     assert all(each.removesuffix(".").replace("'", "&#39;") in page for each in sentences)
+    assert step.partition(" starts ")[2].replace("--data", "data=") in page
 
 
 def headline_with(*others, moment):
