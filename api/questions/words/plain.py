@@ -1,4 +1,4 @@
-"""A sentence as it is read: in English, without escapes, curly quotes and the marks that end clauses.
+"""A sentence as it is read: in English, without escapes, curly quotes, marks of Slack and Markdown, and those that end clauses.
 
 A word that several languages have, such as `de`, is only read as one's where another word of the sentence tells the language.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import cache
 from html import unescape
 from typing import NamedTuple
@@ -14,7 +15,15 @@ from typing import NamedTuple
 from api.questions.amounts import COUNTS
 from api.questions.words.tables import rows_of, words_of
 
-_QUOTES = str.maketrans("“”„«»‘’–—", '"""""' + "''--")
+_WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)}  # as Chinese and Japanese are typed
+_SIGNS = str.maketrans("“”„«»‘’–—「」『』、。　・", '"""""' + "''--" + '"""",. ,') | _WIDE
+_LINK = re.compile(r"<(?:https?:[^|>\s]*\|([^>]*)|[@#!][^>]*|https?:[^>]*)>|\[([^\]]+)\]\(\s*https?:[^)]*\)")
+_EMPHASIS = re.compile(r"(?<![\w*_`~-])(\*{1,3}|_{1,3}|`{1,3})(?=[^\s*_`])([^*`]*?[^\s*_`])\1(?![\w*_`])")
+_BULLET = re.compile(r"^\s*(?:[>•*-]|#{1,6}|\d\.)\s+")
+UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_EDGE = re.compile(rf"(?<=[{UNSPACED}])(?=[^{UNSPACED}\s])|(?<=[^{UNSPACED}\s])(?=[{UNSPACED}])")
+_MYRIADS = re.compile(r"(\d+(?:\.\d+)?)\s*([万萬亿億])")
 _MARKS = re.compile(
     r"(?<!\S)[(\[]+(?=\S)|(?<!\S)~\s*(?=\d)|(?<=\S)[?!:.…]+(?=\s|[,;]|$)|(?<!\S)[-(\[*_~`]+(?=[A-Za-z(])|[()\[\]{}`]+(?=[\s,;?!.:]|$)|(?<=\s)-+(?=\s)"
 )
@@ -32,8 +41,11 @@ _AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w
 
 def plain_text(text: str) -> str:
     """The text of a sentence. Slack escapes three signs and its clients curl quotes."""
-    plain = " ".join(unescape(text).translate(_QUOTES).split())
-    for pattern, word in _spelt():
+    plain = _BULLET.sub("", _LINK.sub(r"\1\2", " ".join(unescape(text).translate(_SIGNS).split())))
+    plain = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
+    if _UNSPACED.search(plain):
+        plain = _with_blanks(plain)
+    for pattern, word in _patterns("spelt"):
         plain = pattern.sub(word, plain)
     plain = _LETTER_O.sub(lambda match: "0" * len(match[0]), plain)
     plain = _in_digits(_QUOTED.sub(r"\1", plain))
@@ -42,9 +54,18 @@ def plain_text(text: str) -> str:
 
 
 @cache
-def _spelt() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Unifies spellings by the packaged table: clauses end with sentences, T4x2 is T4 x2, eu-west-1a a region."""
-    return tuple((re.compile(row["pattern"], re.IGNORECASE), row["word"]) for row in rows_of("spelt"))
+def _patterns(table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """A packaged table of patterns with the words for them: `spelt` unifies spellings (clauses end with sentences, T4x2 is T4 x2,
+    eu-west-1a a region), `without_blanks` has the words of Chinese and Japanese."""
+    return tuple((re.compile(row["pattern"], re.IGNORECASE), row["word"]) for row in rows_of(table))
+
+
+def _with_blanks(text: str) -> str:
+    """A Chinese or Japanese sentence, its known words in English, with blanks between words."""
+    text = _MYRIADS.sub(lambda match: f"{Decimal(match[1]) * (10**4 if match[2] in '万萬' else 10**8):.0f}", text)
+    for pattern, word in _patterns("without_blanks"):
+        text = pattern.sub(f" {word} ", text)
+    return " ".join(_EDGE.sub(" ", text).split())
 
 
 def _in_digits(text: str) -> str:

@@ -34,6 +34,7 @@ USUAL_COUNTS = frozenset([1, 2, 3, 4, 6, 8, 16])
 BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
 )
+_WHERE = re.compile(r"\b(?:in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
 _WORD = re.compile(r"[^\s,;/]+")
@@ -383,8 +384,11 @@ class Scan:
             self.reading.corrected.append((word, correction))
         else:
             self.mine, self.place = False, match.end()
-            stops = bool(self.negated or known_provider(word) or self.words.family(word)) or None
-            self.reading.ask(f"{self.negated} {word}", self._hint(word), stops)
+            is_place = _WHERE.search(self.text, 0, self.place)
+            is_condition = (
+                self.negated or is_place or known_provider(word) or self.words.family(word) or not word.isascii()
+            )
+            self.reading.ask(f"{self.negated} {word}", self._hint(word), bool(is_condition) or None)
             self._go_on("") if self.negated else None
 
     def _corrected(self, word: str) -> str | None:
@@ -394,7 +398,7 @@ class Scan:
             or word.casefold() in COUNTS
             or any(word == correction for _, correction in self.reading.corrected)
         )
-        return None if done else self.words.corrected(word)
+        return None if done else self.words.corrected(word, bool(_WHERE.search(self.text, 0, self.place)))
 
     def _only_one(self, word: str) -> str | None:
         """The only network whose name begins so, of a word that is hardly English, `convnext-xl`; or the one that begins all

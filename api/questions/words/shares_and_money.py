@@ -175,6 +175,12 @@ def _where_data_lies(scan: Scan, match: Match) -> bool:
     return scan.words.is_provider(match["provider"]) and scan.ask(match[0], message, stops=False)
 
 
+def _sagemaker(scan: Scan, match: Match) -> bool:
+    """The machines of SageMaker are those of AWS, at rates of its own."""
+    scan.ask("SageMaker", "its own rates are higher than those of EC2, which are answered", stops=False)
+    return scan.add("provider", "aws")
+
+
 def _electricity(scan: Scan, match: Match) -> bool:
     money = amounts.money(match["money"])
     if money is None or not (money.code or money.amount < MOST_OF_ELECTRICITY):
@@ -220,6 +226,7 @@ SHARES_AND_MONEY = (
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, match: True),
     (rf"(?P<chip>v\d\w?)-(?P<n>\d{{1,4}}){END}", _slice),
     (rf"(?:mlperf\s+)?(?:(?:training|round)\s+)*v?(?P<round>\d\.\d)(?!\s*{PERIOD}\b){END}", _round),
+    (rf"(?:(?:amazon|aws)\s+)?sagemaker{END}|ml\.(?=[a-z]\w*\.\d*\w)", _sagemaker),
     (rf"(?:cheaper|better|faster)\s+than\s+(?P<provider>[\w.-]+){END}", _rival),
     (rf"{PERCENT}\s*(?:off|discount|cheaper|less(?=\s*(?:[,;]|$)|\s+for\b)|lower(?=\s+{_RATES})){_APART}{END}", _discount),
     (rf"{_RATES}\s+(?:drop|fall|decrease|go\s+down|come\s+down|are\s+cut)s?(?:\s+by)?\s+{PERCENT}", _discount),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -11,6 +12,8 @@ from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
 
 COVERED = "costcalc estimates networks on ImageNet, and the tasks that costcalc tasks lists"
+LANGUAGE_MODEL = "llm"
+_BILLIONS = re.compile(r"[a-z].*[-_]\d+(?:\.\d+)?b(?![a-z])")
 OWN_RUN = "for your own run, add its log with costcalc recipes add"
 
 
@@ -69,9 +72,20 @@ def other_networks() -> dict[str, OtherNetwork]:
 
 
 def other_network(name: str) -> OtherNetwork | None:
-    """The network of another task that has this name; None for any other name."""
+    """The network of another task that has this name, or one that begins with it; None for any other name."""
     form = squeeze(name)
-    return next((network for word, network in other_networks().items() if squeeze(word) == form), None)
+    exact = (word for word in other_networks() if squeeze(word) == form)
+    word = next(exact, None) or kind_of_network(name)
+    return other_networks()[word] if word else None
+
+
+def kind_of_network(name: str) -> str | None:
+    """The known network of another task that a longer name begins with: `qwen` of Qwen/Qwen2.5-7B. One of so many billions of
+    parameters is a language model."""
+    bare = name.casefold().rpartition("/")[2]
+    start = re.match(r"[a-z]{2,}", bare)
+    begun = [word for word in (start[0], bare) if word in other_networks()] if start else []
+    return begun[0] if begun else LANGUAGE_MODEL if _BILLIONS.search(bare) else None
 
 
 def rows_of(name: str) -> Iterator[dict[str, str]]:

@@ -16,7 +16,7 @@ from api.questions.words.dates import DATE_RULES
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.others import others
-from api.questions.words.plain import plain_text
+from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.quantities import QUANTITIES
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
@@ -36,7 +36,7 @@ COUNTS = ("nodes", "accelerators")
 SPOKEN = frozenset(
     [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
 )
-_PIECE = re.compile(r"\w+=\S*|[\u3040-\u30ff\u4e00-\u9fff]{1,6}|[^\s,;/\u3040-\u30ff\u4e00-\u9fff]+")
+_PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
 LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
@@ -142,7 +142,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
-        (*elsewhere(text, parameters), *_asked(reading, parameters, words, text)),
+        (*(() if stops else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly,
@@ -186,7 +186,7 @@ def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool
 def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary, text: str) -> tuple[str, ...]:
     """What to ask back: the first of many questions, then what is missing."""
     missing = []
-    given = {*parameters, *reading.unclear}
+    given = {*parameters, *reading.unclear, *(["model"] if any(each.stops for each in reading.asked) else [])}
     if "model" not in given:
         follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
         several = of_benchmark(parameters.get("recipe", [""])[0].removesuffix("-*"))

@@ -11,7 +11,7 @@ from functools import cached_property
 from api.questions.names import Known
 from api.questions.spellings import Spellings
 from api.questions.suggestions import either
-from api.questions.words.tables import Value, not_asked, other_networks, phrases
+from api.questions.words.tables import Value, kind_of_network, not_asked, other_networks, phrases
 from costcalc.evidence.collection import network_forms, normalised
 from costcalc.training import Model
 from pricing.packaged.places import places
@@ -22,7 +22,7 @@ MARKS = ("filler", "not", "mine", "each", "owned", "weighed", "unasked", "other"
 NO_CLOUDS = frozenset(["own", "owned", "sheet", "gpuhunt", "skypilot"])
 KINDS = ("provider", "accelerator", "region", "instance_type", "recipe")
 LEAST_LETTERS = 5
-FEW_SLIPS, MANY_LETTERS = 1, 8  # a longer word may have one slip more
+FEW_SLIPS, LONG, MANY_LETTERS = 1, 6, 8  # a word of many letters may have one slip more
 GRAMMAR = (
     "within", "under", "below", "without", "except", "excluding", "percent", "hours", "minutes", "dollars", "euros", "budget",
     "error", "discount", "confidence", "utilization", "between", "maximum", "machines", "instances", "weeks", "months", "years",
@@ -34,9 +34,12 @@ _VERSION = re.compile(
     r"(?:[\s-]*(?:v?\d+(?:\.\d+)*|\d+(?:\.\d+)?[bm]|tiny|mini|small|base|medium|large|xl|turbo|instruct|chat)(?=[\s,;/-]|$))*",
     re.IGNORECASE,
 )
-_HUB_NAME = re.compile(r"(?:[\w.-]+/)?([a-z]{3,})[-_.\d][\w.-]*(?=[\s,;]|$)", re.IGNORECASE)
+_HUB_NAME = re.compile(r"(?:[\w.-]+/)?[a-z]{3,}[-_.\d][\w.-]*(?=[\s,;]|$)", re.IGNORECASE)
 _SERIES = re.compile(r"(?!v\d)[a-z]+\d+[a-z]*(?:-[a-z]+)?", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
+_DOMAIN = re.compile(
+    r"(?<=\w)\.(?:ai|com|io|cloud|net|dev)$", re.IGNORECASE
+)  # what clouds are called by their addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,10 @@ class Vocabulary:
     @staticmethod
     def _other_task(text: str, place: int) -> Named | None:
         """A network of another task under a longer name than we know: `mistralai/Mistral-7B-v0.1`."""
-        match = _HUB_NAME.match(text, place)
-        named = match and match[1].casefold() in other_networks()
-        return Named((Value("other", match[1].casefold()),), match[0], match.end()) if match and named else None
+        match = _PIECE.match(text, place)
+        name = _HUB_NAME.match(text, place)
+        other = kind_of_network(name[0] if name else match[0]) if match else None
+        return Named((Value("other", other),), (name or match)[0], (name or match).end()) if other else None
 
     def has_own_target(self, model: str) -> bool:
         """Whether the model's targets may have any size: those of a user's own run, or of a task."""
@@ -86,9 +90,9 @@ class Vocabulary:
         """Whether the word names a provider."""
         return any(value.parameter == "provider" for value in self._values(word, ("provider",)))
 
-    def corrected(self, word: str) -> str | None:
+    def corrected(self, word: str, may_be_place: bool) -> str | None:
         """The one known word that this is with a slip or two in its letters; None where it is short, begins the
-        names of networks, or several are as near."""
+        names of networks, or several are as near. Only a longer word is the name of a place, and where one may stand."""
         letters = word.casefold()
         if len(_DIGITS.sub("", letters)) < LEAST_LETTERS or self.family(word):
             return None
@@ -103,7 +107,10 @@ class Vocabulary:
             if slips <= most and _DIGITS.findall(candidate) == _DIGITS.findall(letters):
                 near.setdefault(slips, []).append(candidate)
         best = near[min(near)] if near else []
-        best = [each for each in best if not places().word(each)] or best  # few misspell a city, many a maker
+        cities = [each for each in best if places().word(each)]
+        best = [each for each in best if each not in cities] or (
+            cities if len(letters) >= (LONG if may_be_place else MANY_LETTERS) else []
+        )
         return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
 
     def family(self, word: str) -> list[str]:
@@ -118,7 +125,7 @@ class Vocabulary:
         return f"{start}*" if _starting(self._recipes, start) else None
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
-        for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
+        for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"), _DOMAIN.sub("", words))):
             meanings = self._phrases.find(spelt)
             if meanings and (not only or meanings[0][0].parameter in only):
                 return meanings[0]

@@ -5,7 +5,10 @@ import pytest
 from api.questions.errors import NotFound
 
 
-@pytest.mark.parametrize("name", ["roberta", "GPT-2", "SDXL", "yolov8"])
+@pytest.mark.parametrize(
+    "name",
+    ["roberta", "GPT-2 XL", "SDXL", "yolov8", "qwen2.5-7b", "mistral-7b", "google/gemma-2-9b", "clip-vit", "foo-7b"],
+)
 def test_a_network_of_another_task_is_no_misspelt_one(service, name):
     with pytest.raises(NotFound, match="the tasks that costcalc tasks lists; for your own run, add") as told:
         service.model(name)

@@ -220,3 +220,57 @@ PIECES = st.sampled_from(
 def test_whatever_is_typed_is_read(words, text):
     reading = read(text, words)
     assert all(values and all(isinstance(value, str) for value in values) for values in reading.parameters.values())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*resnet50* to `75.7%` on _aws_", "**resnet50** 75.7% `aws`", "> resnet50 to 75.7% on aws", "resnet50，75.7％，aws",
+        "<https://a.example/b|resnet50> 75.7% aws <@U1>", "[resnet50](https://a.example) to 75.7% on aws", "resnet50 75.7% aws.com",
+        "用aws训练resnet50到75.7%", "resnet50を75.7%までAWSで学習", "ResNet-50 auf 75,7 % bei AWS trainieren",
+        "how much would it cost to train resnet50 on aws to 75.7%", "- resnet50 75.7% on aws",
+    ],
+)  # fmt: skip
+def test_marks_and_languages_change_nothing(words, text):
+    assert read(text, words).parameters == {**BASE, "provider": ["aws"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "train resnet50 on imagenet on aws to 75.7%", "resnet50 75.7% with imagenet in aws", "AWS cost for imagenet resnet50 75.7%",
+        "resnet50 auf ImageNet bei AWS auf 75,7 %", "resnet50 75.7% sur imagenet chez aws", "resnet50 75.7% en imagenet en aws",
+        "resnet50 75.7% on the imagenet dataset with amazon web services",
+    ],
+)  # fmt: skip
+def test_a_cloud_behind_imagenet_is_where_to_train(words, text):
+    assert read(text, words).parameters == {**BASE, "provider": ["aws"], "dataset": ["imagenet"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["my imagenet is on aws", "imagenet is stored on aws", "data lies in aws", "my data is in a bucket on aws"]
+)
+def test_where_data_lies_is_not_where_to_train(words, text):
+    reading = read(f"resnet50 75.7%, {text}", words)
+    assert "provider" not in reading.parameters
+    assert "where data is stored" in " ".join(reading.asked)
+
+
+@pytest.mark.parametrize("text", ["pairs", "in pairs", "paired", "London-style", "perish", "milan0", "romes"])
+def test_no_english_word_becomes_a_place(words, text):
+    assert "region" not in read(f"resnet50 75.7% {text}", words).parameters
+
+
+@pytest.mark.parametrize(
+    ("text", "is_million"), [("30m", False), ("30 m on aws", False), ("1M foos", True), ("30m foos", True), ("2M", True)]
+)
+def test_m_is_minutes_only_where_it_counts_nothing(words, text, is_million):
+    reading = read(f"resnet50 75.7% {text}", words)
+    assert ("max_hours" in reading.parameters) is not is_million
+    assert ("minutes or millions?" in " ".join(reading.asked)) is is_million
+
+
+def test_machines_of_sagemaker_are_those_of_aws_at_other_rates(words):
+    reading = read("resnet50 75.7% sagemaker ml.p4d.24xlarge", words)
+    assert reading.parameters == {**BASE, "provider": ["aws"], "instance_type": ["p4d.24xlarge"]}
+    assert reading.asked == ('"SageMaker": its own rates are higher than those of EC2, which are answered',)
