@@ -81,6 +81,7 @@ def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with
     tier = Tier.MEASURED if logged else TIERS[int(matrix.speeds.tier[row, cluster])]
     is_others = matrix.speeds.kind[row, cluster] == OF_OTHER_CODE  # nobody published a speed of its own
     code = "own" if _is_own(matrix, number, cluster) else "unknown" if is_others else recipe.code
+    machines = matrix.clusters[cluster]
     feed, rewriting = matrix.feeds[row], float(matrix.rewriting_hours[number])
     notes = (LOGGED,) if logged else matrix.speeds.notes(row, cluster)
     is_modelled = recipe.is_interpolated or recipe.has_borrowed_curve
@@ -96,12 +97,12 @@ def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with
         network=() if logged else tuple(_network(matrix, number, cluster, kind[2])),
         fed=(
             *((rewritten(feed, rewriting),) if with_overheads and feed and rewriting else ()),
-            *(() if logged else fed(matrix.limit_tables, feed, kind, matrix.clusters[cluster].nodes)),
+            *(() if logged else fed(matrix.limit_tables, feed, kind, machines.nodes)),
         ),
         code=code,
         usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
         recipe_kind=recipe.kind,
-        command=recipe.command.line if recipe.command else None,
+        command=recipe.command and recipe.command.on(machines.accelerators, machines.nodes),
         overhead=overhead(recipe),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -35,8 +36,22 @@ class Program(Struct, frozen=True):
     source: str
 
 
+PER_MACHINE = re.compile(
+    r"((?:--nproc[_-]per[_-]node|--num-gpus|--ngpus|NUM_GPUS|(?:composer|runner) -n|distributed_train\.sh|dist_train\.sh \S+)[ =])\d+"
+)
+NUMBERED = re.compile(r"((?:--gpus|--devices)=)\d+(?:,\d+)*")
+MACHINES = re.compile(r"((?:--nnodes|--nodes|NNODES)[ =])\d+")
+ALTOGETHER = re.compile(r"(mpirun -np )\d+")
+LAUNCHERS = (
+    (re.compile(r"(torchrun|-m torch\.distributed\.launch)(?= )"), "--node_rank=RANK --master_addr=HOST"),
+    (re.compile(r"(-m paddle\.distributed\.launch)(?= )"), "--master=HOST:PORT"),
+)
+"""How launchers of programs are told their accelerators and machines."""
+
+
 class Command(Struct, frozen=True):
-    """What runs the recipes whose name matches `recipe`: one line in a copy of the repository that the source names.
+    """What runs the recipes whose name matches `recipe`: one line in a copy of the repository that the source names, for as many
+    accelerators as its authors had.
 
     Words in capitals, such as IMAGENET, stand for what only the reader knows.
     """
@@ -49,6 +64,16 @@ class Command(Struct, frozen=True):
         """The line with a recipe's network, its depth and its epochs."""
         depth = "".join(filter(str.isdigit, model))
         return replace(self, line=self.line.format(model=model, depth=depth, epochs=f"{epochs or 0:.0f}"))
+
+    def on(self, accelerators: int, machines: int) -> str:
+        """The line for these machines, with so many accelerators each."""
+        line = PER_MACHINE.sub(rf"\g<1>{accelerators}", self.line)
+        line = NUMBERED.sub(rf"\g<1>{','.join(map(str, range(accelerators)))}", line)
+        line = ALTOGETHER.sub(rf"\g<1>{accelerators * machines}", line)
+        if machines > 1 and not MACHINES.search(line):
+            for launcher, others in LAUNCHERS:
+                line = launcher.sub(rf"\1 --nnodes={machines} {others}", line)
+        return MACHINES.sub(rf"\g<1>{machines}", line)
 
     @property
     def clone(self) -> tuple[str, str]:

@@ -121,7 +121,7 @@ def _code(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
     if recipe and recipe.command:
         address, commit = recipe.command.clone
         yield f"Get it with: git clone {address} code && cd code && git checkout {commit}"
-        yield f"It is run with: {recipe.command.line}"
+        yield f"It is run with: {estimate.recipe_command}"
         yield f"Words in capitals are yours to fill in. By {recipe.command.source}"
     elif recipe and recipe.is_public and not start:
         yield "Its code is public, but no script that starts this run"

@@ -148,10 +148,11 @@ def test_a_command_arrives_as_it_was_written(understood):
     assert understood[10]["run"] == ['python train.py --name "a: b"\nls']
 
 
-def test_the_file_names_the_public_code_and_what_its_authors_run(report):
-    text = launch_file(report(to="skypilot", recipe="mosaicml-mild-*")).decode()
+def test_the_file_names_the_public_code_and_the_line_for_its_machine(report):
+    one = report(to="skypilot", recipe="mosaicml-mild-*")
+    text, count = launch_file(one).decode(), one.machines()[0].estimate.accelerators
     assert "# Code: https://github.com/mosaicml/" in text
-    assert "# It is run with: cd blogs/resnet && composer -n 8 train.py" in text
+    assert f"# It is run with: cd blogs/resnet && composer -n {count} train.py" in text
 
 
 def test_where_no_code_is_known_to_start_the_file_says_so_and_spends_nothing(report):

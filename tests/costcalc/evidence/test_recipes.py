@@ -340,6 +340,26 @@ def test_public_code_prints_its_command(packaged_evidence):
             assert not re.search(r"[{}]", each.command.line), each.command
 
 
+HOW_MANY = re.compile(
+    r"nproc\S*[ =](\d+)|num-gpus (\d+)|NUM_GPUS (\d+)|gpus[ =](\d+)|distributed_train\.sh (\d+)|(?:composer|runner) -n (\d+)"
+    r"|dist_train\.sh \S+ (\d+)|-np (\d+)|devices=([\d,]+)"
+)
+
+
+def test_every_command_names_the_accelerators_of_the_machine_that_runs_it(packaged_evidence):
+    """`gpus=0,1` and the like name each; a line for three machines says so where its launcher can be told."""
+    commands = [each.command for each in packaged_evidence.recipes if each.command]
+    named = [command for command in commands if HOW_MANY.search(command.line)]
+    assert len({command.line for command in named}) > 90
+    for command in named:
+        one, three = command.on(1, 1), command.on(2, 3)
+        counts = ["".join(each) for each in HOW_MANY.findall(one)]
+        assert {*counts} <= {"1", "0"}, one
+        assert {"".join(each) for each in HOW_MANY.findall(three)} <= {"2", "0,1", "0", "6"}, three
+        if "torchrun" in command.line or "distributed.launch" in command.line:
+            assert three.count("nnodes=3") == 1, three
+
+
 def test_every_command_is_of_a_recipe():
     names = {row["recipe"] for table in ("recipes.csv", "hub_recipes.csv") for row in rows(table)}
     assert [row["recipe"] for row in rows("commands.csv") if not fnmatch.filter(names, row["recipe"])] == []
