@@ -77,17 +77,22 @@ def _parts(path: str) -> tuple[str, str]:
 @blueprint.get("/openapi.json")
 def openapi_json() -> Response:
     """OpenAPI 3.1."""
-    return Response(to_json(_document()), content_type=JSON_TYPE, headers={"Cache-Control": cache_control()})
+    from api.web.interface import openapi  # built on demand: serving answers needs none of it
+
+    return Response(
+        to_json(openapi.document(*_asked())), content_type=JSON_TYPE, headers={"Cache-Control": cache_control()}
+    )
 
 
 @blueprint.get("/docs")
 def docs() -> str:
     """Every path with a form to try it."""
-    document = _document()
+    from api.web.interface import openapi
+
+    document = openapi.described(*_asked())
     return render_template("docs.html", document=document, topics=topics(document))
 
 
-def _document() -> dict[str, Any]:
-    from api.web.interface import openapi  # built on demand: serving answers needs none of it
-
-    return openapi.document(current_app.config["COSTCALC_PRIVATE"], request.script_root)
+def _asked() -> tuple[bool, str]:
+    """Whether tokens are set, and the path below which the service is served."""
+    return current_app.config["COSTCALC_PRIVATE"], request.script_root

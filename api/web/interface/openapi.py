@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 
 import msgspec
@@ -76,13 +76,22 @@ _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with 
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number", "boolean"]}}
 _PLAN_ROW = {
     "type": "object",
-    "properties": dict.fromkeys(ROW.fields, _CELLS),
+    "properties": {name: {"$ref": REFERENCE.format(name="Cells")} for name in ROW.fields},
     "patternProperties": {"^_": _CELLS},  # the user's own columns, which the answer repeats
     "additionalProperties": False,
 }
-_PLAN_ROWS = {"type": "array", "items": _PLAN_ROW, "minItems": 1, "maxItems": MOST_ROWS}
+_PLAN_ROWS = {
+    "type": "array",
+    "items": {"$ref": REFERENCE.format(name="PlanRow")},
+    "minItems": 1,
+    "maxItems": MOST_ROWS,
+}
 _PLAN_SHEET = {"schema": _TEXT, "example": "model,target\nresnet50,0.757\n"}  # of any type of text
-_PLAN_BODY = {JSON_TYPE: {"schema": _PLAN_ROWS}, "text/csv": _PLAN_SHEET, "*/*": _PLAN_SHEET}
+_PLAN_BODY = {
+    JSON_TYPE: {"schema": {"$ref": REFERENCE.format(name="PlanRows")}},
+    "text/csv": _PLAN_SHEET,
+    "*/*": _PLAN_SHEET,
+}
 
 _LOG_BODY = {
     "multipart/form-data": {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}},
@@ -204,7 +213,7 @@ _SLASH_COMMAND: Json = {
 }
 
 
-def document(private: bool, root: str) -> Json:
+def described(private: bool, root: str) -> Json:
     """The whole document: `private` where tokens are set, `root` the path below which the service is served."""
     types = [operation.document for operation in OPERATIONS if operation.document]
     _, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
@@ -214,8 +223,62 @@ def document(private: bool, root: str) -> Json:
         "servers": [{"url": root or "/"}],
         "security": [{name: []} for name in _SECURITY] if private else [{}],
         "paths": _paths(private),
-        "components": {"schemas": _numbers(components), "securitySchemes": _SECURITY},
+        "components": {
+            "schemas": {"Cells": _CELLS, "PlanRow": _PLAN_ROW, "PlanRows": _PLAN_ROWS, **_numbers(components)},
+            "securitySchemes": _SECURITY,
+        },
     }
+
+
+def document(private: bool, root: str) -> Json:
+    """The same as it is sent, a third as long: what several operations have stands once."""
+    whole = described(private, root)
+    shared = Shared(whole["components"]["schemas"])
+    paths = {
+        path: {method: shared.referring(operation) for method, operation in operations.items()}
+        for path, operations in whole["paths"].items()
+    }
+    return {**whole, "paths": paths, "components": whole["components"] | shared.components}
+
+
+class Shared:
+    """What several operations have stands once, in `components`, by its kind and name, beside the `schemas` of documents."""
+
+    def __init__(self, schemas: Json) -> None:
+        self.components: dict[str, Json] = {"schemas": {**schemas}, "parameters": {}, "headers": {}, "responses": {}}
+
+    def referring(self, operation: Json) -> Json:
+        """The operation with references to its parameters, headers and errors."""
+        parameters = [self._parameter(parameter) for parameter in operation.get("parameters", ())]
+        responses = {status: self._response(status, response) for status, response in operation["responses"].items()}
+        return {**operation, "parameters": parameters, "responses": responses}
+
+    def _parameter(self, parameter: Json) -> Json:
+        name = parameter["name"]
+        return self._named("parameters", name, self._with_choices(name.title().replace("_", ""), parameter))
+
+    def _with_choices(self, name: str, node: Any) -> Any:
+        """The description of a parameter in which its words have a name, so that generated clients have one type of them."""
+        if isinstance(node, list):
+            return [self._with_choices(name, each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        if "enum" in node:
+            return self._named("schemas", name, node)
+        return {key: self._with_choices(name, value) for key, value in node.items()}
+
+    def _response(self, status: str, response: Json) -> Json:
+        if "headers" not in response:
+            return self._named("responses", f"status_{status}", response)
+        headers = {name: self._named("headers", name, header) for name, header in response["headers"].items()}
+        return {**response, "headers": headers}
+
+    def _named(self, kind: str, name: str, described: Json) -> Json:
+        """The reference to it; another one of its name has a number behind."""
+        known = self.components[kind]
+        names = (f"{name}_{number}" if number > 1 else name for number in count(1))
+        shared = next(name for name in names if known.setdefault(name, described) == described)
+        return {"$ref": f"#/components/{kind}/{shared}"}
 
 
 def _numbers(node: Any) -> Any:
@@ -290,7 +353,8 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
             single = field.schema()
             schema = {"type": "array", "items": single, "maxItems": MOST_VALUES} if field.listed else single
             parameter: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
-            parameter |= {"required": True} if field.required else {"allowEmptyValue": True}
+            if field.required:
+                parameter["required"] = True
             if field.listed:
                 parameter |= {"style": "form", "explode": True}
             if field.example is not None:

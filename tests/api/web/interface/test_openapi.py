@@ -9,6 +9,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from support.openapi import inlined
 from support.sampled import WHOLE, sampled
 from support.services import packaged_service
 
@@ -70,6 +71,7 @@ def with_known_words(operations):
     sheet has others.
     """
     left_out = (*OWNED_BY, *DESCRIBED, "columns")
+    operations.raw_schema["paths"] = inlined(operations.raw_schema)["paths"]
     paths = operations.raw_schema["paths"].items()
     for path, told in ((path, each) for path, methods in paths for each in methods.values()):
         told["parameters"] = [each for each in told.get("parameters", ()) if each["name"] not in left_out]
@@ -101,6 +103,7 @@ def takes_any_text(operation):
 
 def asked_badly(phases):
     wrong = operations(generation={"mode": "negative"}, phases=phases)
+    wrong.raw_schema["paths"] = inlined(wrong.raw_schema)["paths"]
     wrong = wrong.exclude(path_regex=f"{PICTURES}|{FORMS}").exclude(**KEEPING)
     for path, methods in wrong.raw_schema["paths"].items():
         for method in [name.upper() for name, operation in methods.items() if takes_any_text(operation)]:
@@ -173,7 +176,13 @@ def test_so_it_is_elsewhere(case):
 
 @pytest.fixture(scope="module")
 def document():
-    return APP.test_client().get("/openapi.json").json
+    return inlined(APP.test_client().get("/openapi.json").json)
+
+
+def test_it_is_sent_with_what_operations_share_standing_once(document):
+    sent = APP.test_client().get("/openapi.json")
+    assert len(sent.get_data()) < 300_000
+    assert len(json.dumps(document)) > 900_000
 
 
 def test_it_is_openapi_3_1_and_has_every_path(document):
@@ -204,7 +213,7 @@ def test_it_says_who_may_ask_where_and_what_comes_besides_answers(document):
     answers = document["paths"]["/cost"]["get"]["responses"]
     assert set(answers) == {"200", "304", "400", "404", "429", "503"}
     closed = create_app(SERVICE, Settings(api_tokens=("sesame",))).test_client()
-    private = closed.get("/openapi.json?token=sesame").json
+    private = inlined(closed.get("/openapi.json?token=sesame").json)
     assert {next(iter(each)) for each in private["security"]} == set(private["components"]["securitySchemes"])
     assert "401" in private["paths"]["/cost"]["get"]["responses"]
     assert private["paths"]["/healthz"]["get"]["security"] == [{}]
@@ -261,7 +270,8 @@ def test_what_people_say_is_in_the_document(client, document, asked):
 )
 def test_the_rows_of_a_plan_are_in_the_document(client, document, row):
     described = document["paths"]["/plan"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    allowed = jsonschema_rs.validator_for(described).is_valid([row])
+    schema = described | {"components": document["components"]}
+    allowed = jsonschema_rs.validator_for(schema).is_valid([row])
     assert allowed == (client.post("/plan", json=[row]).status_code == 200)
 
 
