@@ -282,11 +282,11 @@ class Shared:
 
 
 def _numbers(node: Any) -> Any:
-    """Decimals leave as JSON numbers, where msgspec would describe strings."""
+    """Decimals leave as JSON numbers, where msgspec would describe strings; a schema's name need not stand in it too."""
     if isinstance(node, dict):
         if node.get("format") == "decimal":
             return {"type": "number"}
-        return {key: _numbers(value) for key, value in node.items()}
+        return {key: _numbers(value) for key, value in node.items() if key != "title" or isinstance(value, dict)}
     return [_numbers(each) for each in node] if isinstance(node, (list, tuple)) else node
 
 
