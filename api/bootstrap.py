@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from api.service import Service
 from api.settings import Settings
-from api.stored import FixedPrices, StoredRuns, StoredSignIns, WatchedPrices
+from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
 from api.tokens import Tokens
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
@@ -41,6 +43,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def user_name() -> str:
+    """Who runs this process, by the name on this machine."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may know none
+        return f"user {os.getuid()}"
+
+
 def build(settings: Settings, evidence: Evidence | None = None, note: Path | None = None) -> Service:
     """A service on the store of the settings, filled and loaded, watching for newer snapshots.
 
@@ -57,9 +67,8 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
 
     worker = WorkerCatalogue(_opener(settings, note), utc_now, settings.poll_seconds, warm)
     worker.start()
-    runs, keeper = worker.own_runs, StoredRuns(worker)
-    prices, sign_ins = WatchedPrices(worker), StoredSignIns(worker)
-    return Service(evidence, prices, utc_now, PROVIDERS, runs=runs, keeper=keeper, sign_ins=sign_ins, memory=memory)
+    prices, runs, sign_ins = WatchedPrices(worker), StoredRuns(worker), StoredSignIns(worker)
+    return Service(evidence, prices, utc_now, PROVIDERS, runs=runs, keeper=runs, sign_ins=sign_ins, memory=memory)
 
 
 def build_once(settings: Settings, snapshot: str | None = None) -> Service:
@@ -72,7 +81,7 @@ def build_once(settings: Settings, snapshot: str | None = None) -> Service:
     except TableError as error:
         raise CannotStart(str(error)) from error
     prices, runs = FixedPrices(_catalogue(settings, snapshot), _opener(settings)), _own_runs(settings)
-    return Service(evidence, prices, utc_now, PROVIDERS, runs=lambda: runs).seen_by(None)
+    return Service(evidence, prices, utc_now, PROVIDERS, runs=KnownRuns(runs), user=user_name()).seen_by(None)
 
 
 def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,7 @@ from marshmallow import Schema
 from msgspec.structs import replace
 
 import costcalc
+from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.names import Known, known
 from api.questions.parsing import Arguments, parse
@@ -26,7 +27,7 @@ from api.questions.schemas.layout import Layout, layout
 from api.questions.schemas.training import TrainingSchema
 from api.questions.subjects import DescribedSubject, ImageNetSubject, OwnRunSubject, Subject, TaskSubject
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
-from api.stored import FixedPrices, StoredRuns, StoredSignIns, WatchedPrices
+from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -45,7 +46,7 @@ from own_runs import this_machine
 from own_runs.asking import OwnModel, own_models
 from own_runs.by_word import Described
 from own_runs.runs import RUN
-from own_runs.speeds import digest_of, visible, with_own_speeds
+from own_runs.speeds import digest_of, with_own_speeds
 from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
@@ -56,6 +57,7 @@ if TYPE_CHECKING:  # the reading of sentences stays out of a command that asks i
     from api.questions.words.vocabulary import Vocabulary
 
 COST = TrainingSchema()
+NOTHING_RUN = KnownRuns()
 UNKNOWN_NETWORK = (
     "/models lists them all; for another, ask model=any with epochs= and its speed or size; "
     "costcalc recipes add takes your log"
@@ -74,9 +76,10 @@ CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 class Service:
     """Answers questions from evidence and prices, at the time of a clock.
 
-    `sources` are the providers of the price sources; `watch` is called with each answer. `runs` returns what people ran or
+    `sources` are the providers of the price sources; `watch` is called with each answer. `runs` knows what people ran or
     measured; `keeper` stores that, and `sign_ins` who is signed in: None where nothing can be stored. `own` has the training runs
-    that this user may see, by `normalised` name; `own_version` changes with them. Answers to all users share the `memory`.
+    that the asker may see, by `normalised` name; `own_version` changes with their content, `runs_version` with any change of
+    theirs. `user` is who asks without a token: runs shared by this name are their own. Answers to all users share the `memory`.
     """
 
     evidence: Evidence
@@ -84,15 +87,15 @@ class Service:
     clock: Callable[[], datetime]
     sources: tuple[str, ...] = ()
     watch: Callable[[Answer], None] = lambda _: None
-    runs: Callable[[], tuple[OwnRun, ...]] = tuple
+    runs: StoredRuns | KnownRuns = NOTHING_RUN
     keeper: StoredRuns | None = None
     sign_ins: StoredSignIns | None = None
     own: Mapping[str, OwnModel] = field(default_factory=dict)
     own_version: str = ""
+    runs_version: str | None = None
+    user: str | None = None
     memory: Memory = field(default_factory=Memory)
-    _seen_by: Few[tuple[OwnRun, ...], Service] = field(
-        init=False, default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES)
-    )
+    _seen_by: Few[tuple[str, str], Service] = field(init=False, default_factory=lambda: Few(ASKERS_KEPT, ASKER_BYTES))
     _names: Few[str, Known] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
     _words: Few[str, Vocabulary] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
     _of_tasks: Few[str, TaskEvidence] = field(init=False, default_factory=lambda: Few(1, TASKS_BYTES))
@@ -110,14 +113,27 @@ class Service:
         return self.prices.catalogue()
 
     def seen_by(self, owner: str | None) -> Service:
-        """The same service beside what the user measured; `owner` is what the store has in place of a token."""
-        runs = visible(self.runs(), owner)
-        return self._seen_by.recall(runs, self._beside, runs) if runs else self
+        """The same service beside what the user measured; `owner` is what the store has in place of a token. Raises NotReady."""
+        version, catalogue = self.runs.version(owner), self.catalogue()
+        if version == self.runs_version:
+            return self
+        name = version, catalogue.snapshot
+        return self._seen_by.recall(name, self._beside, owner, version, catalogue)
 
-    def _beside(self, runs: tuple[OwnRun, ...]) -> Service:
-        evidence = with_own_speeds(self.evidence, runs)
-        own, version = own_models(runs, evidence), digest_of(run for run in runs if run.kind == RUN)
-        return self.changed(evidence=evidence, own=own, own_version=version)
+    def _beside(self, owner: str | None, runs_version: str, catalogue: Catalogue) -> Service:
+        runs = self.runs.seen_by(owner)
+        if not runs:
+            return self if runs_version == self.runs.version(None) else self.changed(runs_version=runs_version)
+        evidence, names = with_own_speeds(self.evidence, runs), self.names(catalogue)
+        whose = partial(self.sharer, owner)
+        own = own_models(runs, evidence, whose, lambda name: built_in(name, self.evidence, names) is not None)
+        version = digest_of(run for run in runs if run.kind == RUN)
+        return self.changed(evidence=evidence, own=own, own_version=version, runs_version=runs_version)
+
+    def sharer(self, owner: str | None, row: OwnRun) -> str | None:
+        """Who shared a run with this owner; None where it is their own."""
+        is_own = row.owner == owner if owner else row.owner is None and row.shared_by in (None, self.user)
+        return None if is_own else row.shared_by
 
     def at(self, catalogue: Catalogue, *moments: datetime | None) -> Catalogue:
         """The catalogue if it knows these moments, else one that does. Raises NotReady while the store cannot be reached."""
@@ -200,15 +216,20 @@ class Service:
             raise BadParameters(errors)
         return values
 
-    def current_state(self) -> str | None:
+    def current_state(self, owner: str | None) -> str | None:
+        """The state in which this owner is answered now; None before the first snapshot."""
         try:
-            return self.state(self.prices.catalogue().snapshot)
+            return self._state(self.prices.catalogue().snapshot, self.runs.version(owner))
         except NotReady:
             return None
 
     def state(self, snapshot: str) -> str:
-        """Changes with the snapshot, and with anything that anybody measured: while it stays, so do all answers."""
-        return f"{snapshot}/{code_version()}/{hash(self.runs())}"
+        """Changes with the snapshot, and with anything measured that the asker sees: while it stays, so do all answers."""
+        return self._state(snapshot, self.runs.version(None) if self.runs_version is None else self.runs_version)
+
+    @staticmethod
+    def _state(snapshot: str, runs_version: str) -> str:
+        return f"{snapshot}/{code_version()}/{runs_version}"
 
     def version(self, snapshot: str) -> str:
         """Identifies all that an answer depends on: the snapshot, the evidence and the code."""
@@ -231,6 +252,9 @@ class Service:
             told = f"{clip(name)} is a benchmark: ask for one of its tasks, {either(several)}"
         if told:
             raise NotFound(told, "model")
+        if len(shared := self._shared_as(name)) > 1:
+            told = f"several share runs as {clip(name)}: write {either(shared)}"
+            raise NotFound(told, "model")
         own = {one.run.name: one.run.name for one in self.own.values()}
         trained = {name: each for name, each in self.evidence.suggested.items() if self.evidence.recipes_of(each)}
         near = guesses.nearest(name, own | trained)
@@ -239,6 +263,11 @@ class Service:
         if errors:
             raise BadParameters({"model": [message], **errors})
         raise NotFound(message, "model")
+
+    def _shared_as(self, name: str) -> list[str]:
+        """What to call the runs that others share under one name: `my-run.0a1b2c3d (Anna's)`."""
+        runs = (own for own in self.own.values() if normalised(own.given_name) == normalised(name))
+        return [f"{own.run.name} ({own.shared_by}'s)" for own in runs if own.shared_by]
 
     def evidence_about(self, model: str) -> Evidence:
         """What answers about a model are made from: of a user's own run that run, of a task its results."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from api.questions.errors import NotReady
 from costcalc.catalogue.catalogue import Catalogue
+from own_runs.speeds import digest_of, visible
 from pricing.sources import NOT_PUBLIC
 from pricing.store.local_file import OwnRun
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
 NO_SNAPSHOT = "no prices are loaded yet; ask again in a few seconds"
 NO_EARLIER = "earlier prices cannot be read from the store now; ask again, or without a date"
 NO_SIGN_INS = "the store cannot say now who is signed in; try again in a few seconds"
+NO_RUNS = "the store cannot say now what you ran yourself; try again in a few seconds"
 NOT_KEPT = "the store cannot be written to now, so nothing was changed; try again in a few seconds"
 SILENT_SECONDS = 60  # a look at the store that takes longer hangs
 
@@ -81,6 +83,15 @@ class StoredRuns(Struct, frozen=True):
 
     worker: WorkerCatalogue
 
+    def seen_by(self, owner: str | None) -> tuple[OwnRun, ...]:
+        """What this owner sees. Raises NotReady where it has changed and the store cannot be reached."""
+        with _within_reach(NO_RUNS):
+            return self.worker.own_runs(owner)
+
+    def version(self, owner: str | None) -> str:
+        """Changes with what this owner sees, and with nothing else."""
+        return self.worker.version(owner)
+
     def add(self, run: OwnRun, by: By) -> None:
         with _within_reach(NOT_KEPT):
             self.worker.add_own_run(run, by)
@@ -88,6 +99,19 @@ class StoredRuns(Struct, frozen=True):
     def remove(self, id: str, by: By) -> None:
         with _within_reach(NOT_KEPT):
             self.worker.remove_own_run(id, by)
+
+
+class KnownRuns(Struct, frozen=True):
+    """What people ran themselves as it was read once."""
+
+    rows: tuple[OwnRun, ...] = ()
+
+    def seen_by(self, owner: str | None) -> tuple[OwnRun, ...]:
+        return visible(self.rows, owner)
+
+    def version(self, owner: str | None) -> str:
+        is_owner = any(row.owner == owner for row in self.rows)
+        return f"{owner if is_owner else None}/{digest_of(self.seen_by(owner))}"
 
 
 class StoredSignIns(Struct, frozen=True):

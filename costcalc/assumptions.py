@@ -93,9 +93,11 @@ def own_noise(metric: str, low: float, high: float) -> str:
     )
 
 
-def whose_code(code: Code | None) -> Iterator[str]:
+def whose_code(code: Code | None, recipe: Recipe) -> Iterator[str]:
     """Whose program the speed is; nothing for a user's own recipe."""
-    if code:
+    if isinstance(recipe, OwnRecipe) and recipe.shared_by:
+        yield f"The speed is that of {recipe.shared_by}'s code."
+    elif code:
         yield f"The speed is that of {WHOSE[code]}."
 
 
@@ -109,7 +111,7 @@ def curve_note(recipe: Recipe) -> str:
     if isinstance(recipe, OwnRecipe) and recipe.by_word:
         return f"You named the {recipe.scheduled_epochs:g} epochs; nothing says what accuracy they reach."
     if isinstance(recipe, OwnRecipe):
-        return f"Your own run: {recipe.metric} in {recipe.note}."
+        return f"{recipe.title[0].upper()}{recipe.title[1:]}: {recipe.metric} in {recipe.note}."
     if isinstance(recipe, ClosedRecipe) and recipe.code == "contest":
         return f"The work is that of the record, set in {_runs(recipe)}."
     if isinstance(recipe, ClosedRecipe):
@@ -169,7 +171,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
             f"Runs are assumed to differ by {SEED_POINTS:.2f} points of top-1 from seed to seed, as those of other recipes do."
         )
     if time.success_probability < EVEN:
-        whose = "Your" if isinstance(recipe, OwnRecipe) else "The published"
+        whose = "The" if isinstance(recipe, OwnRecipe) else "The published"
         yield f"{whose} run ended below the target; another full run reaches it with the probability given."
     if recipe.has_borrowed_curve:
         yield "Only the end of its accuracy curve was published; earlier errors follow logs of similar schedules."
@@ -180,7 +182,7 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
         borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
-        run = "your run" if isinstance(recipe, OwnRecipe) else "the published run"
+        run = "the run" if isinstance(recipe, OwnRecipe) else "the published run"
         passed = "the borrowed curve passes" if borrowed else f"{run} passed"
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 

@@ -93,7 +93,7 @@ def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with
         else _speed_source(matrix, number, cluster, tier),
         convergence=ConvergenceSource(recipe.source),
         limited_by="accelerator" if logged else PARTS[int(matrix.limited.limited_by[row, cluster])],
-        assumptions=(*notes, *([] if logged else _modelled(matrix, number, cluster)), *whose_code(code)),
+        assumptions=(*notes, *([] if logged else _modelled(matrix, number, cluster)), *whose_code(code, recipe)),
         network=() if logged else tuple(_network(matrix, number, cluster, kind[2])),
         fed=(
             *((rewritten(feed, rewriting),) if with_overheads and feed and rewriting else ()),

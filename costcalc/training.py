@@ -24,6 +24,7 @@ EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
 OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
+YOU, YOUR_CODE = "you", "your own code"  # organisations: who ran what the asker did
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
 PipelineAsked = Literal["recipe", "none", "pytorch", "dali", "ffcv", "tfdata"]
 """How the host prepares images: by the pipeline of the recipe's own code, not counted, or by the one named."""
@@ -344,11 +345,18 @@ class ClosedRecipe(MetricRecipe, frozen=True):
 
 
 class OwnRecipe(MetricRecipe, frozen=True):
-    """A user's own run as a recipe. `by_word` says that nobody logged one: the user says how many epochs it takes."""
+    """A user's own run as a recipe. `by_word` says that nobody logged one: the user says how many epochs it takes. `shared_by` is
+    whose run it is; None the asker's own."""
 
     by_word: bool = False
+    shared_by: str | None = None
 
-    title: ClassVar[str] = "your own training"
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What it trains, in words."""
+        if self.shared_by:
+            return f"a run shared by {self.shared_by}"
+        return "your own training" if self.by_word else "your own run"
 
     @property
     def kind(self) -> RecipeKind:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.convergence.curves import monotone
 from costcalc.evidence import Evidence, normalised
@@ -16,18 +18,29 @@ from own_runs.evidence import evidence_of
 from own_runs.runs import RUN, Run, stored_run
 from pricing.store.local_file import OwnRun
 
+Sharer = Callable[[OwnRun], str | None]
 NEARLY = 1e-5  # as far as a value may be rounded where it is shown
 
 
 class OwnModel(Struct, frozen=True, eq=False, dict=True):
-    """A run as a model, and what answers about it are made from beside other evidence."""
+    """A stored run as a model, and what answers about it are made from beside other evidence.
 
+    The name of its `run` is what questions call it; `row` has the one that it was given. `shared_by` says whose it is; None where
+    it is the asker's own.
+    """
+
+    row: OwnRun
     run: Run
     beside: Evidence
+    shared_by: str | None = None
+
+    @property
+    def given_name(self) -> str:
+        return stored_run(self.row).name
 
     @cached_property
     def evidence(self) -> Evidence:
-        return evidence_of(self.run, self.beside)
+        return evidence_of(self.run, self.beside, self.shared_by)
 
     @property
     def model(self) -> Model:
@@ -50,7 +63,21 @@ class OwnModel(Struct, frozen=True, eq=False, dict=True):
         return better or math.isclose(target, reached, rel_tol=NEARLY)
 
 
-def own_models(rows: Iterable[OwnRun], beside: Evidence) -> Mapping[str, OwnModel]:
-    """The runs among stored rows by their `normalised` names. The user's own takes the place of a shared one of that name."""
-    runs = sorted((row for row in rows if row.kind == RUN), key=lambda row: row.owner is not None)
-    return {normalised(run.name): OwnModel(run, beside) for run in map(stored_run, runs)}
+def own_models(
+    rows: Iterable[OwnRun], beside: Evidence, sharer: Sharer, is_built_in: Callable[[str], bool]
+) -> Mapping[str, OwnModel]:
+    """The runs among stored rows by the `normalised` names that questions call them by.
+
+    The asker's own keep theirs. A name that is built in, or that several others share runs under, means none of these: each is
+    called by its id.
+    """
+    runs = [(sharer(row), row, stored_run(row)) for row in rows if row.kind == RUN]
+    of_others = Counter(normalised(run.name) for shared_by, _, run in runs if shared_by)
+    models: dict[str, OwnModel] = {}
+    for shared_by, row, run in sorted(runs, key=lambda each: each[0] is not None):
+        is_clear = not shared_by or of_others[normalised(run.name)] == 1
+        names = [*([run.name] if is_clear else []), row.id, f"run-{row.id}"]
+        free = (name for name in names if normalised(name) not in models and not is_built_in(name))
+        if name := next(free, None):
+            models[normalised(name)] = OwnModel(row, replace(run, name=name), beside, shared_by)
+    return models

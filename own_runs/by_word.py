@@ -12,8 +12,8 @@ from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
 from costcalc.query import ANY, EstimateQuery
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, MetricEvaluation, Model, OwnRecipe, Phase
-from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
+from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, YOU, MetricEvaluation, Model, OwnRecipe, Phase
+from own_runs.speeds import FRAMEWORK, OWN_CODE
 
 RECIPE, YEAR = "your-epochs", 2022
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from hashlib import blake2b
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -16,6 +18,7 @@ from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
 from costcalc.training import (
     EVALUATION_COUNTED,
     OWN_DATA,
+    YOU,
     MetricEvaluation,
     Model,
     OwnRecipe,
@@ -25,13 +28,13 @@ from costcalc.training import (
 )
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
-from own_runs.speeds import FRAMEWORK, OWN_CODE, YOU
+from own_runs.speeds import FRAMEWORK, OWN_CODE
 
 IMAGENET = "imagenet"  # whose images are taken to be prepared by PyTorch's usual code
 
 
-def evidence_of(run: Run, evidence: Evidence) -> Evidence:
-    """The evidence for questions whose model is this run, which is its only recipe.
+def evidence_of(run: Run, evidence: Evidence, shared_by: str | None = None) -> Evidence:
+    """The evidence for questions whose model is this run, which is its only recipe; `shared_by` is whose it is, None the asker's.
 
     A network that we know lends its arithmetic, its memory and its fitted effects. The speed of any other is carried from chip to
     chip by the ratios of chips, with a range that is wide by rule.
@@ -39,7 +42,7 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
     network = evidence.find_model(run.model)
     renamed = network and replace(network, name=run.name, aliases=(), series=None)
     model = renamed or _unknown_network(run, evidence)
-    recipe = recipe_of(run, model)
+    recipe = recipe_of(run, model, shared_by)
     speed = filled(Throughput, recipe, run, image_size=recipe.phases[0].image_size, data="real", note="")
     return replace(
         evidence,
@@ -48,13 +51,18 @@ def evidence_of(run: Run, evidence: Evidence) -> Evidence:
         schedules=(),
         own_speeds=() if run.instance_type else (speed,),
         fitted=_fitted(run, model, network, evidence.fitted),
-        version=f"{evidence.version}+{run.digest}",
+        version=f"{evidence.version}+{_digest(run, shared_by)}",
         later=(),
         of_own_run=True,
     )
 
 
-def recipe_of(run: Run, model: Model) -> OwnRecipe:
+def _digest(run: Run, shared_by: str | None) -> str:
+    """Of all that its answers say: one log may have been sent twice, as different things."""
+    return blake2b(msgspec.json.encode((run, shared_by)), digest_size=8).hexdigest()
+
+
+def recipe_of(run: Run, model: Model, shared_by: str | None = None) -> OwnRecipe:
     """The run as a recipe, with its curve and its speed; the log's clock counts evaluations too."""
     evaluations = []
     for point in run.curve:
@@ -64,7 +72,8 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
     return OwnRecipe(
         name=run.name,
         model=run.name,
-        organisation=YOU,
+        organisation=shared_by or YOU,
+        shared_by=shared_by,
         family=model.family,
         framework=run.written_by,
         framework_family=FRAMEWORK,
@@ -78,7 +87,7 @@ def recipe_of(run: Run, model: Model) -> OwnRecipe:
         clock=EVALUATION_COUNTED,
         images_per_second=run.samples_per_second,
         year=run.ran_on.year,
-        source=f"your log {run.source}",
+        source=f"log {run.source}, shared by {shared_by}" if shared_by else f"your log {run.source}",
         note=f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}",
         phases=(Phase(run.image_size or model.image_size or REFERENCE_SIZE, 0.0, run.epochs, run.samples_per_second),),
         evaluations=tuple(evaluations),
@@ -103,7 +112,7 @@ def _unknown_network(run: Run, evidence: Evidence) -> Model:
         parameters_millions=None,
         gmacs=None,
         image_size=run.image_size or REFERENCE_SIZE,
-        source=f"your log {run.source}",
+        source=f"log {run.source}",
         activations_millions=activations if math.isfinite(activations) else None,
     )
 

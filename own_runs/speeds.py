@@ -17,13 +17,12 @@ from costcalc.fields import filled
 from costcalc.hardware import Accelerator
 from costcalc.small_networks import SmallDevice
 from costcalc.text import in_lines
-from costcalc.training import Throughput
+from costcalc.training import YOU, Throughput
 from own_runs.runs import OWNER_SIGNS
 from pricing.store.local_file import OwnRun
 
 SPEED, SMALL_DEVICE = "speed", "small device"
 OWN_CODE = "own-code"
-YOU = "you"
 FRAMEWORK = "pytorch"  # whatever it was: own speeds are compared with own speeds alone
 ASKERS_KEPT = 8
 SIGNS = re.compile("[^a-z0-9.]+")
@@ -101,7 +100,7 @@ def small_device(run: OwnRun) -> SmallDevice:
 
 def visible(runs: Iterable[OwnRun], owner: str | None) -> tuple[OwnRun, ...]:
     """The runs that a user sees: their own and those shared with everybody."""
-    return tuple(run for run in runs if run.owner in (None, owner))
+    return tuple(run for run in runs if run.owner in (None, owner) or run.shared_by)
 
 
 def digest_of(runs: Iterable[OwnRun]) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-
 import click
 
-from api.bootstrap import utc_now
+from api.bootstrap import user_name, utc_now
 from api.cli.failing import settings_of_environment, store_told
 from api.formats.terminal.grid import Column, echo_table
 from pricing.store.changes import By
@@ -23,11 +20,7 @@ COLUMNS = (
 
 def this_user() -> By:
     """Who typed the command, by the name on this machine."""
-    try:
-        name = getpass.getuser()
-    except (KeyError, OSError):  # a container may know none
-        name = f"user {os.getuid()}"
-    return By(name, utc_now())
+    return By(user_name(), utc_now())
 
 
 @click.command()

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import click
 
-from api.bootstrap import build, build_once
+from api.bootstrap import build, build_once, user_name
 from api.cli.failing import FAILED, settings_of_environment, stop, told
 from api.mcp.doctor import diagnosis
 
@@ -27,7 +27,7 @@ def mcp(context: click.Context) -> None:
 
     settings = settings_of_environment()
     with told():
-        serve(build(settings), settings)
+        serve(build(settings).changed(user=user_name()), settings)
 
 
 @mcp.command("doctor")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from api.bootstrap import utc_now
 from api.cli.failing import FAILED, settings_of_environment, stop, store_told
@@ -139,7 +140,8 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
 def keep(settings: Settings, run: OwnRun, used: str) -> None:
     """Stores a run or a speed, and says what uses it."""
     with store_told():
-        Store(settings.database_url).add_own_run(run, this_user())
+        by = this_user()
+        Store(settings.database_url).add_own_run(replace(run, shared_by=by.who), by)
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
 
 

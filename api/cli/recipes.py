@@ -56,7 +56,7 @@ def add(log: Path, only_try: bool, **given: object) -> None:
             with suppress(LogRefused):  # of a log that can't be read this is said already
                 stop("\n".join([*_as_options(refused.errors, log), *as_read(log)]))
             stop("\n".join(_as_options(refused.errors, log)))
-        check_room(service.runs(), run, None)
+        check_room(service.runs.seen_by(None), run, None)
     for note in run.notes:
         click.echo(note, err=True)
     click.echo(

@@ -20,7 +20,7 @@ from api.questions.fields import Number, Text
 from api.questions.own_runs import RunSchema
 from api.questions.parsing import as_texts
 from api.reports.launch import LaunchSchema, launch_report
-from api.reports.own_runs import kept_run, new_run
+from api.reports.own_runs import Owner, kept_run, new_run
 from api.service import Service
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
@@ -111,7 +111,7 @@ def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     values = service.check(AddSchema(), _texts(given))
     path = Path(values.pop("log"))
     run = new_run(service, service.catalogue(), values, path)
-    kept = kept_run(service, service.keeper, run, None, By(ASSISTANT, service.clock()))
+    kept = kept_run(service, service.keeper, run, Owner(None, service.user), By(ASSISTANT, service.clock()))
     return short_answer(kept, "costcalc recipes list")
 
 

@@ -47,9 +47,10 @@ class Desk:
         tool = BY_NAME.get(name)
         if tool is None:
             raise NotFound(unknown("tool", name, list(BY_NAME), "list the tools"))
+        service = self.service.seen_by(None)
         if isinstance(tool, Action):
-            return tool.does(self.service, given, self.database)
-        return tool.answer(self.service, given, self.base)
+            return tool.does(service, given, self.database)
+        return tool.answer(service, given, self.base)
 
 
 def serve(service: Service, settings: Settings) -> None:

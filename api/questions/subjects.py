@@ -50,7 +50,7 @@ class OwnRunSubject(Struct, frozen=True):
         for."""
         if not {"target", "budget"} & schema.fields.keys():
             raise BadParameters(
-                {"model": [f"{self.own.run.name} is your own run: ask /cost with a target, or /accuracy with a budget"]}
+                {"model": [f"{self.own.run.name} is a run: ask /cost with a target, or /accuracy with a budget"]}
             )
         return _without_goal(arguments)
 

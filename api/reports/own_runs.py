@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
+from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
 from api.questions.resolving import MACHINE
@@ -19,19 +20,28 @@ from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
 from api.reports.advice import Advice
 from api.service import Service, query_of
-from api.stored import StoredRuns
+from api.stored import KnownRuns, StoredRuns
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from own_runs.adding import Facts, RunRefused, implausible, name_of, read_run
+from own_runs.asking import OwnModel
 from own_runs.logs.log import LogRefused
 from own_runs.runs import RUN, CurvePoint, Run, stored_run
-from own_runs.speeds import SPEED, measured_speed, visible
+from own_runs.speeds import SPEED, measured_speed
 from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 
 MOST_RUNS = 500  # of one owner
 MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
 QUESTION = TrainingSchema()
+
+
+class Owner(NamedTuple):
+    """Who sends a run: the `digest` of the token, None where none is needed, and the name by which it is shared with everybody,
+    None where its owner alone shall see it."""
+
+    digest: str | None
+    shares_as: str | None
 
 
 class RunValues(TypedDict, total=False):
@@ -50,8 +60,9 @@ class RunValues(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class OwnRecipe:
-    """A training run of your own: its `name` is the model in questions. `reached` is the best value of its `metric`,
-    `visible_to` says who may ask about it, and `ask` is the address of the question what it costs to get there."""
+    """A training run: its `name` is the model in questions. `reached` is the best value of its `metric`, `visible_to` says who
+    may ask about it, and `ask` is the address of the question what it costs to get there. `shared_by` says whose run it is; null
+    where it is your own."""
 
     id: str
     name: str
@@ -81,6 +92,7 @@ class OwnRecipe:
     visible_to: Literal["you", "everybody"]
     notes: tuple[str, ...]
     ask: str
+    shared_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +127,11 @@ class OwnRecipesReport:
 
     rest: ClassVar = None
     name: ClassVar = "recipes"
-    rows: tuple[OwnRun, ...]
+    runs: tuple[OwnModel, ...]
+    speeds: tuple[OwnRun, ...]
 
     def document(self) -> OwnRecipesDocument:
-        newest = tuple(reversed(self.rows))
-        return OwnRecipesDocument(
-            recipes=tuple(own_recipe(row) for row in newest if row.kind == RUN),
-            speeds=tuple(_own_speed(row) for row in newest if row.kind == SPEED),
-        )
+        return OwnRecipesDocument(tuple(map(own_recipe, self.runs)), tuple(map(_own_speed, self.speeds)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,31 +146,34 @@ class TriedRun:
 
 def tried_run(service: Service, run: Run, target: float | None, owner: str | None) -> TriedRun:
     """What a log would answer as a recipe. Raises Refused where the target is none that it reached."""
-    row = run.stored(owner)
-    beside = service.changed(runs=lambda: (row,)).seen_by(owner)
+    beside = service.changed(runs=KnownRuns((run.stored(owner),))).seen_by(owner)
     catalogue = beside.catalogue()
     reached = run.reached if target is None else target
     question = {"model": [run.name], "target": [f"{reached:.6g}"], "crossing": ["first"]}
     values, _ = beside.parse(QUESTION, question, catalogue)
     verdict = Advice(beside, catalogue, query_of(values)).answer.verdict
     kept = tuple(line for line in verdict if not line.startswith("Next:"))  # its commands need a run that is kept
-    return TriedRun(own_recipe(row), run.curve, reached, kept)
+    (own,) = beside.own.values()
+    return TriedRun(own_recipe(own), run.curve, reached, kept)
 
 
 def own_recipes_report(service: Service, owner: str | None) -> OwnRecipesReport:
     """The runs and speeds that this owner sees."""
-    return OwnRecipesReport(visible(service.runs(), owner))
+    speeds = (row for row in service.runs.seen_by(owner) if row.kind == SPEED)
+    runs = sorted(service.seen_by(owner).own.values(), key=lambda own: own.row.added_at, reverse=True)
+    return OwnRecipesReport(tuple(runs), tuple(speeds)[::-1])
 
 
-def own_recipe(row: OwnRun) -> OwnRecipe:
+def own_recipe(own: OwnModel) -> OwnRecipe:
     """A stored run as it is listed."""
-    run = stored_run(row)
+    run = own.run
     return filled(
         OwnRecipe,
         run,
-        row,
+        own,
+        own.row,
         points=len(run.curve),
-        visible_to=_visible_to(row),
+        visible_to=_visible_to(own.row),
         ask=f"/cost?{urlencode({'model': run.name, 'target': f'{run.reached:.6g}', 'crossing': 'first'})}",
     )
 
@@ -171,7 +183,7 @@ def _own_speed(row: OwnRun) -> OwnMeasuredSpeed:
 
 
 def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:
-    return "you" if row.owner else "everybody"
+    return "you" if row.owner and not row.shared_by else "everybody"
 
 
 def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path) -> Run:
@@ -179,7 +191,8 @@ def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path
     names = service.names(catalogue)
     errors: dict[str, list[str]] = {}
     machine = _machine(values, names, catalogue, errors)
-    name = _name(service, values.get("name") or name_of(log.name), errors)
+    everybodys = service.changed(own={})
+    name = _name(everybodys, everybodys.names(catalogue), values.get("name") or name_of(log.name), errors)
     given = {key: value for key, value in values.items() if key in Facts.__struct_fields__}
     network = service.evidence.find_model(values.get("model") or "")
     day = values["date"].date() if "date" in values else None
@@ -200,11 +213,12 @@ def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path
     return run
 
 
-def _name(service: Service, name: str, errors: dict[str, list[str]]) -> str:
+def _name(service: Service, names: Known, name: str, errors: dict[str, list[str]]) -> str:
     if not name:
         errors["name"] = ["missing: the file has no name that could be the run's; add one such as my-run"]
-    elif service.evidence.find_model(name):
-        errors["name"] = [f"{clip(name)} is a known network: choose another name, and give it as model"]
+    elif taken := built_in(name, service.evidence, names):
+        model = ", and give it as model" if service.evidence.find_model(name) else ""
+        errors["name"] = [f"{clip(name)} is {taken}: choose another name, such as my-{clip(name)}{model}"]
     return name
 
 
@@ -254,15 +268,21 @@ def _rented(text: str, names: Known, catalogue: Catalogue, nodes: int) -> dict[s
     }
 
 
-def kept_run(service: Service, keeper: StoredRuns, run: Run, owner: str | None, by: By) -> OwnRecipe:
+def kept_run(service: Service, keeper: StoredRuns, run: Run, owner: Owner, by: By) -> OwnRecipe:
     """The run as it is kept; whoever got no answer sends the very same again. Raises Refused where there is no room."""
-    own = (row for row in service.runs() if row.kind == RUN and row.owner == owner)
-    row = next((row for row in own if replace(stored_run(row), added_at=run.added_at) == run), None)
+    rows, stored = service.runs.seen_by(owner.digest), replace(run.stored(owner.digest), shared_by=owner.shares_as)
+    row = next((row for row in rows if _is_same(row, stored)), None)
     if row is None:
-        check_room(service.runs(), run, owner)
-        row = run.stored(owner)
-        keeper.add(row, by)
-    return own_recipe(row)
+        check_room(rows, run, owner.digest)
+        keeper.add(row := stored, by)
+    return own_recipe(OwnModel(row, run, service.evidence, service.sharer(owner.digest, row)))
+
+
+def _is_same(row: OwnRun, sent: OwnRun) -> bool:
+    """Whether a row is what is sent, but for the moment."""
+    if row.kind != RUN or replace(row, added_at=sent.added_at, document="") != replace(sent, document=""):
+        return False
+    return replace(stored_run(row), added_at=sent.added_at) == stored_run(sent)
 
 
 def check_room(rows: Iterable[OwnRun], run: Run, owner: str | None) -> None:

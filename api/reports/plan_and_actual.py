@@ -78,9 +78,9 @@ class Score:
 
 
 def comparisons(service: Service, name: str | None = None) -> tuple[Comparison, ...]:
-    """The comparison of the run of that name, or of all runs that the user sees. Raises NotFound."""
+    """The comparison of the run of that name, or of all runs of the user's own. Raises NotFound."""
     if name is None:
-        return tuple(_comparison(service, own) for own in service.own.values())
+        return tuple(_comparison(service, own) for own in service.own.values() if own.shared_by is None)
     own = service.own.get(normalised(name))
     if own is None:
         names = [each.run.name for each in service.own.values()]

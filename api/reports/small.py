@@ -137,5 +137,5 @@ def small_report(service: Service, _: Catalogue, values: SmallValues) -> SmallRe
         values.get("batch_size", BATCH_SIZE),
         values.get("epochs", EPOCHS),
     )
-    measured = (small_device(run) for run in service.runs() if run.kind == SMALL_DEVICE)
+    measured = (small_device(run) for run in service.runs.seen_by(None) if run.kind == SMALL_DEVICE)
     return SmallReport(training, values.get("hourly_rate", HOURLY_RATE), (*measured, *small_devices()))

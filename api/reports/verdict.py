@@ -31,7 +31,6 @@ KINDS: dict[RecipeKind, str] = {
     "ordinary": "an ordinary script",
     "tuned": "tuned",
     "record": "a benchmark entry",
-    "own": "your own run",
 }
 COUNTED = re.compile(r"[0-9]+x ")
 HOW_BOUGHT = {
@@ -372,7 +371,7 @@ def _code(each: Estimate) -> str:
         unit = "epoch" if each.epochs == 1 else "epochs"
         return f"It trains for the {each.epochs:g} {unit} that you named; what they reach is not estimated."
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
-    what = f"{KINDS[each.recipe_kind]}, {_work(each)}, {sure} sure to reach it"
+    what = f"{KINDS.get(each.recipe_kind, each.task)}, {_work(each)}, {sure} sure to reach it"
     return f"Recipe: {each.recipe} ({what})."
 
 

@@ -144,6 +144,12 @@ def current_owner() -> str | None:
     return token.owner(current_access().sign_ins.key()) if token else None
 
 
+def current_sharer() -> str:
+    """By which name everybody sees what the request shares: never an address. Raises NotReady."""
+    token = current_token()
+    return token.who(current_access().sign_ins.key()) if token else "somebody without a token"
+
+
 def current_author() -> By:
     """Who changes something by the request. Raises NotReady."""
     access, token = current_access(), current_token()

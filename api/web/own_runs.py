@@ -13,6 +13,7 @@ from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunSchema
 from api.reports.own_runs import (
+    Owner,
     OwnRecipe,
     OwnRecipesReport,
     RunValues,
@@ -25,7 +26,7 @@ from api.reports.own_runs import (
 )
 from api.service import Service
 from api.stored import StoredRuns
-from api.web.asker import current_author, current_owner, current_token
+from api.web.asker import current_author, current_owner, current_sharer, current_token
 from api.web.pages.own_runs import Sent, own_runs_page
 from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
 from own_runs.runs import Run
@@ -94,14 +95,16 @@ def _added(given: dict[str, list[str]]) -> tuple[OwnRecipe | TriedRun, int]:
         return tried_run(_service(), _read(service, values), target, owner), 200
     keeper = _keeper()
     run = _read(service, values)
-    return kept_run(service, keeper, run, None if shared else owner, current_author()), 201
+    sharer = current_sharer() if shared or owner is None else None
+    return kept_run(_service(), keeper, run, Owner(owner, sharer), current_author()), 201
 
 
 @blueprint.delete("/recipes/<id>")
 def remove(id: str) -> Response:
     """Forgets a run or a user's own speed."""
     keeper = _keeper()
-    keeper.remove(removable(_service().runs(), id, current_owner()).id, current_author())
+    owner = current_owner()
+    keeper.remove(removable(_service().runs.seen_by(owner), id, owner).id, current_author())
     return Response(status=204, headers=HEADERS)
 
 

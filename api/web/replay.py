@@ -49,11 +49,12 @@ def matches(header: str | None, etag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """An encoded answer that a view leaves in the environ: good while the service is in the same `state`.
+    """An encoded answer that a view leaves in the environ: good while the service is in the same `state` for its `owner`.
 
     `route` is the pattern of its path, by which requests are counted.
     """
 
+    owner: str | None
     state: str
     etag: str
     route: str
@@ -94,7 +95,7 @@ class Replay:
     after its answer was forgotten counts as asked again, as in 2Q (Johnson and Shasha, 1994).
     """
 
-    def __init__(self, app: Wsgi, state: Callable[[], str | None], most: int) -> None:
+    def __init__(self, app: Wsgi, state: Callable[[str | None], str | None], most: int) -> None:
         self._app = app
         self._state = state
         self._most = most
@@ -119,7 +120,7 @@ class Replay:
     def find(self, key: Key) -> Keep | None:
         """The answer to the GET of that key (the values of `KEY`), if one is kept that still holds."""
         kept, until = self._again.kept.get(key) or self._once.kept.get(key) or NOTHING_KEPT
-        if kept is None or until <= monotonic() or kept.state != self._state():
+        if kept is None or until <= monotonic() or kept.state != self._state(kept.owner):
             return None
         with self._lock:
             self._once.take(key)

@@ -232,7 +232,8 @@ def remember(response: Response) -> None:
         body = response.get_data()
         response.content_length = len(body)
         route = request.environ.get(ROUTE, "unknown")
-        request.environ[KEEP] = Keep(state, response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
+        etag, headers = response.headers["ETag"], response.headers.to_wsgi_list()
+        request.environ[KEEP] = Keep(current_owner(), state, etag, route, headers, body)
 
 
 def cache_control() -> str:

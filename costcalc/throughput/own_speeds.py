@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from costcalc.hardware import Cluster
 from costcalc.throughput.speed_model import COLUMNS, TIERS, Speeds, SpeedTable
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIZE_EXPONENT
-from costcalc.training import OwnSpeed, Recipe, Throughput, Tier
+from costcalc.training import YOUR_CODE, OwnSpeed, Recipe, Throughput, Tier
 from costcalc.units import Indices
 
 NOT_MEASURED = -1
@@ -49,7 +49,7 @@ def asked_speed(asked: OwnSpeed, model: str, year: int) -> Throughput:
         stack=OWN,
         images_per_second=asked.images_per_second,
         data="real",
-        organisation=OWN,
+        organisation=YOUR_CODE,
         year=year,
         source="the speed in your question",
         code="own",

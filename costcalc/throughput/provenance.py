@@ -8,7 +8,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits
-from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, Recipe, System, Throughput
+from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, YOU, YOUR_CODE, Recipe, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "No speed of this network has been published; it is carried over from other networks."
@@ -131,7 +131,10 @@ def _own_speed(cluster: Cluster, kind: int, base: Throughput) -> str:
     to = listed(list(_other_machines(base.system, cluster)))
     carried = f"carried over to {to}, " if to and kind != TRANSFERRED else ""
     unit = "samples/s" if base.stack == OWN_DATA else "images/s"
-    return f"Your own speed, {carried}{base.images_per_second:,.4g} {unit} on {_where(base)}: {base.source}."
+    whose = (
+        "Your own speed" if base.organisation in (YOU, YOUR_CODE) else f"Speed of a run shared by {base.organisation}"
+    )
+    return f"{whose}, {carried}{base.images_per_second:,.4g} {unit} on {_where(base)}: {base.source}."
 
 
 def named(row: Throughput) -> str:

@@ -1,3 +1,3 @@
 """The price store: an append-only database, SQLite or PostgreSQL, and the snapshots that workers answer from."""
 
-HEAD = "0010"  # the newest migration; a store that has it opens without the migration tool
+HEAD = "0011"  # the newest migration; a store that has it opens without the migration tool

@@ -18,11 +18,16 @@ from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
 from pricing.store.keyed import TOKEN, keyed
 from pricing.store.local_file import SCHEME, default_url, identity_file
 from pricing.store.store import Store
+from pricing.store.tables import EVERYBODY
 
 BESIDE = ("", "-wal", "-shm")  # https://www.sqlite.org/walformat.html: the log belongs to the file
 WAIT_SECONDS = 30
 POSTGRESQL = "this store is PostgreSQL, whose own tools do that: pg_dump --format=custom, and pg_restore --clean"
 _PUBLISHED = "SELECT count(*), min(published_at), max(published_at) FROM snapshots"
+_NUMBERED = """
+    INSERT INTO versions (name, number)
+    SELECT DISTINCT CASE WHEN shared_by IS NULL THEN COALESCE(owner, ?1) ELSE ?1 END, 2 FROM own_runs
+"""
 _SOURCES = "SELECT name FROM source_status WHERE succeeded_at IS NOT NULL ORDER BY name"
 
 
@@ -156,7 +161,8 @@ def _own(path: Path) -> _Own | None:
     """The own runs; None if they cannot be read. In a store of an earlier version, owners are bare digests of tokens."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
-            runs = connection.execute("SELECT id, kind, owner, added_at, document FROM own_runs").fetchall()
+            rows = connection.execute("SELECT * FROM own_runs").fetchall()
+            runs = [(*row, None if row[2] else "somebody")[:6] for row in rows]  # before 0011 nobody noted who shares
             with suppress(sqlite3.Error):
                 return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
     except sqlite3.Error:
@@ -169,8 +175,9 @@ def _own(path: Path) -> _Own | None:
 def _take_over(own: _Own, new: Path) -> None:
     with closing(open_sqlite(new, "rw", WAIT_SECONDS)) as connection:
         connection.execute("UPDATE identity SET key = ?", (own.key,))
-        row = "INSERT INTO own_runs (id, kind, owner, added_at, document) VALUES (?, ?, ?, ?, ?)"
+        row = "INSERT INTO own_runs (id, kind, owner, added_at, document, shared_by) VALUES (?, ?, ?, ?, ?, ?)"
         connection.executemany(row, own.runs)
+        connection.execute(_NUMBERED, (EVERYBODY,))
 
 
 def _set_aside(path: Path, why: str, now: datetime) -> Path | None:

@@ -24,18 +24,22 @@ _NEWEST = """
     AND EXISTS (SELECT 1 FROM packaged_editions WHERE digest = ?)
     ORDER BY sequence DESC LIMIT 1
 """
-_OWN_RUNS = "SELECT id, kind, owner, added_at, document FROM own_runs ORDER BY added_at, id"
+_OWN_RUNS = "SELECT id, kind, owner, added_at, document, shared_by FROM own_runs ORDER BY added_at, id"
 
 
 class OwnRun(Struct, frozen=True):
-    """Something that somebody measured or ran, as the JSON `document` of its `kind`. `owner` is a digest of the token that
-    alone sees it, or of its name, None where everybody does."""
+    """Something that somebody measured or ran, as the JSON `document` of its `kind`.
+
+    `owner` is a digest of the token that sent it, or of its name, None where none did. `shared_by` is the name of who shows it to
+    everybody, None where its owner alone sees it.
+    """
 
     id: str
     kind: str
     owner: str | None
     added_at: datetime
     document: str
+    shared_by: str | None = None
 
 
 def default_path() -> Path:
@@ -85,8 +89,8 @@ def own_runs(url: str) -> tuple[OwnRun, ...] | None:
     except sqlite3.Error:
         return None
     return tuple(  # SQLAlchemy writes moments without the zone, which is UTC
-        OwnRun(id, kind, owner, datetime.fromisoformat(added_at).replace(tzinfo=UTC), document)
-        for id, kind, owner, added_at, document in rows
+        OwnRun(id, kind, owner, datetime.fromisoformat(added_at).replace(tzinfo=UTC), document, shared_by)
+        for id, kind, owner, added_at, document, shared_by in rows
     )
 
 

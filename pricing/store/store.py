@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, true, update
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
@@ -38,7 +38,16 @@ from pricing.store.publish import (
     withdraw,
 )
 from pricing.store.quarantine import Quarantined, Rate, accepted, quarantined, release
-from pricing.store.tables import own_runs, sign_ins, source_status, taken_editions
+from pricing.store.tables import (
+    EVERYBODY,
+    SIGN_INS,
+    own_runs,
+    sign_ins,
+    source_status,
+    taken_editions,
+    upsert,
+    versions,
+)
 
 
 class SignIn(Struct, frozen=True):
@@ -192,22 +201,48 @@ class Store(Database):
 
     def own_runs(self) -> tuple[OwnRun, ...]:
         """What people measured or ran themselves, the oldest first."""
+        return self._own_runs(true())
+
+    def own_runs_of(self, owner: str | None) -> tuple[OwnRun, ...]:
+        """What this owner alone sees, or everybody: the oldest first."""
+        is_shared = own_runs.c.owner.is_(None) | own_runs.c.shared_by.is_not(None)
+        return self._own_runs(~is_shared & (own_runs.c.owner == owner) if owner else is_shared)
+
+    def _own_runs(self, condition: ColumnElement[bool]) -> tuple[OwnRun, ...]:
         with self.reading() as connection:
-            rows = connection.execute(select(own_runs).order_by(own_runs.c.added_at, own_runs.c.id))
-            return tuple(OwnRun(**row._mapping) for row in rows)
+            chosen = select(own_runs).where(condition).order_by(own_runs.c.added_at, own_runs.c.id)
+            return tuple(OwnRun(**row._mapping) for row in connection.execute(chosen))
 
     def add_own_run(self, run: OwnRun, by: By) -> None:
         """Keeps a run in place of any of the same id. Raises StoreBusy."""
         with self.writing() as connection:
-            connection.execute(delete(own_runs).where(own_runs.c.id == run.id))
+            self._forget(connection, run.id, by)
             connection.execute(insert(own_runs), asdict(run))
+            _number(connection, _seers(run.owner, run.shared_by), by.at)
             note(connection, by, "added", f"{run.kind} {run.id}")
 
     def remove_own_run(self, id: str, by: By) -> None:
         """Forget the run of this id. Raises StoreBusy."""
         with self.writing() as connection:
-            connection.execute(delete(own_runs).where(own_runs.c.id == id))
+            self._forget(connection, id, by)
             note(connection, by, "removed", id)
+
+    @staticmethod
+    def _forget(connection: Connection, id: str, by: By) -> None:
+        known = select(own_runs.c.owner, own_runs.c.shared_by).where(own_runs.c.id == id)
+        for owner, shared_by in connection.execute(known).all():
+            _number(connection, _seers(owner, shared_by), by.at)
+        connection.execute(delete(own_runs).where(own_runs.c.id == id))
+
+    def last_change(self) -> int:
+        """The number of the last change to runs and sign-ins. Cheap: the end of an index."""
+        with self.reading() as connection:
+            return int(connection.execute(select(func.max(versions.c.number))).scalar() or 0)
+
+    def versions(self) -> dict[str, int]:
+        """The number of the last change to each owner's runs, to EVERYBODY's and to SIGN_INS."""
+        with self.reading() as connection:
+            return {row.name: row.number for row in connection.execute(select(versions))}
 
     def give_own_runs(self, owners: Mapping[str, str]) -> None:
         """Gives the runs of these owners to others. Raises StoreBusy."""
@@ -216,6 +251,7 @@ class Store(Database):
         with self.writing() as connection:
             for owner, new in owners.items():
                 connection.execute(update(own_runs).where(own_runs.c.owner == owner).values(owner=new))
+                _number(connection, (owner, new))
 
     def sign_in_of(self, id: str) -> SignIn | None:
         with self.reading() as connection:
@@ -232,11 +268,13 @@ class Store(Database):
         with self.writing() as connection:
             connection.execute(delete(sign_ins).where(sign_ins.c.until <= now))
             connection.execute(insert(sign_ins), asdict(sign_in))
+            _number(connection, (SIGN_INS,), now)
 
     def end_sign_in(self, id: str) -> None:
         """End the sign-in of this id. Raises StoreBusy."""
         with self.writing() as connection:
             connection.execute(delete(sign_ins).where(sign_ins.c.id == id))
+            _number(connection, (SIGN_INS,))
 
     def take(self, lease: Lease, now: datetime) -> datetime | None:
         """Take a lease, or return when it is worth asking again. Raises StoreBusy."""
@@ -261,3 +299,16 @@ class Store(Database):
         seen = {name: book.named["seen"][book.rows_of(name)] for name in book.origins}
         newest = {name: moment(int(moments.max())) for name, moments in seen.items() if len(moments)}
         return [in_lines(SourceState(**row._mapping, observed_at=newest.get(row.name))) for row in rows]
+
+
+def _seers(owner: str | None, shared_by: str | None) -> Iterator[str]:
+    """Who sees a run: its owner, who sees it as their own, and EVERYBODY where it is shared."""
+    yield from [owner] if owner else []
+    yield from [EVERYBODY] if shared_by or not owner else []
+
+
+def _number(connection: Connection, names: Iterable[str], at: datetime | None = None) -> None:
+    """Gives these names a number above all others, also above those before a backup was put back: the time, in ms."""
+    highest = connection.execute(select(func.max(versions.c.number))).scalar() or 0
+    number = max(highest + 1, int(1000 * at.timestamp()) if at else 0)
+    upsert(connection, versions, [{"name": name, "number": number} for name in names], lambda _, new: new)

@@ -153,9 +153,21 @@ own_runs = Table(
     Column("owner", String(64)),
     Column("added_at", UtcDateTime, nullable=False),
     Column("document", Text, nullable=False),
+    Column("shared_by", Text),
 )
 """What people measured or ran themselves, as JSON: a `speed`, or a `run` with its whole curve. `owner` is the digest, under the
-store's key, of the token that alone sees it or of its name, null where everybody does."""
+store's key, of the token that sent it or of its name, null where none did; `shared_by` names who shows it to everybody."""
+
+EVERYBODY, SIGN_INS = "everybody", "sign-ins"
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("number", BigInteger, nullable=False, index=True),
+)
+"""The number of the last change to an owner's runs, to those that everybody sees, and to the sign-ins: a higher one than any
+before. So a look at the highest tells whether there is anything to read."""
 
 sign_ins = Table(
     "sign_ins",

@@ -13,16 +13,32 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.memory import ENTRY_BYTES, Shelf
 from pricing.packaged.tables import PackagedTableError
 from pricing.store.book import PACKAGED
 from pricing.store.changes import By
 from pricing.store.connection import StoreError, StoreGone
 from pricing.store.local_file import OwnRun
 from pricing.store.store import SignIn, Store
+from pricing.store.tables import EVERYBODY, SIGN_INS
 
 log = logging.getLogger("costcalc")
 EARLIER_KEPT = 3  # catalogues of earlier moments in memory
+MOST_BYTES_OF_RUNS = 16 * 2**20  # in memory, of the owners who asked last
 POLL_SECONDS = 2.0  # a new snapshot is answered from within 5 s, loading included
+
+
+class Runs(Struct, frozen=True):
+    """Runs of one owner, or those that everybody sees."""
+
+    rows: tuple[OwnRun, ...]
+
+    @property
+    def about_bytes(self) -> int:
+        return ENTRY_BYTES + sum(ENTRY_BYTES + len(run.document) for run in self.rows)
+
+
+NO_RUNS = Runs(())
 
 
 class NoSnapshot(Exception):
@@ -62,7 +78,9 @@ class WorkerCatalogue:
     warm: Callable[[Catalogue], None] = lambda _: None
     _store: Store | None = field(default=None, init=False)
     _catalogue: Catalogue | None = field(default=None, init=False)
-    _own_runs: tuple[OwnRun, ...] = field(default=(), init=False)
+    _last_change: int = field(default=0, init=False)
+    _versions: Mapping[str, int] = field(default_factory=dict, init=False)
+    _runs: Shelf = field(default_factory=lambda: Shelf(MOST_BYTES_OF_RUNS), init=False)
     _sign_ins: Mapping[str, SignIn] = field(default_factory=dict, init=False)
     _key: bytes = field(default=b"", init=False)
     _earlier: dict[tuple[str | None, tuple[datetime, ...]], Catalogue] = field(default_factory=dict, init=False)
@@ -106,19 +124,33 @@ class WorkerCatalogue:
         """The catalogue of the newest snapshot without the rates of these sources. Raises StoreError."""
         return self._opened().load_without(origins)
 
-    def own_runs(self) -> tuple[OwnRun, ...]:
-        """What people measured or ran themselves, as of the last look at the store."""
-        return self._own_runs
+    def own_runs(self, owner: str | None) -> tuple[OwnRun, ...]:
+        """What this owner sees of what people measured or ran themselves, the oldest first, as of the last look at the store.
+
+        Raises StoreError where it has changed and cannot be read.
+        """
+        seen = (*self._runs_of(None).rows, *(self._runs_of(owner).rows if owner else ()))
+        return tuple(sorted(seen, key=lambda run: (run.added_at, run.id)))
+
+    def version(self, owner: str | None) -> str:
+        """Changes with what this owner sees, and with nothing else."""
+        shared, own = self._versions.get(EVERYBODY, 0), self._versions.get(owner or "", 0)
+        return f"{shared}/{owner}/{own}" if own else str(shared)
+
+    def _runs_of(self, owner: str | None) -> Runs:
+        number = self._versions.get(owner or EVERYBODY, 0)
+        read = lambda: Runs(self._opened().own_runs_of(owner))  # noqa: E731
+        return self._runs.recall((owner, number), read) if number else NO_RUNS
 
     def add_own_run(self, run: OwnRun, by: By) -> None:
         """Keep a run, and answer from it at once; other workers do when they next look. Raises StoreError."""
         self._opened().add_own_run(run, by)
-        self._own_runs = self._opened().own_runs()
+        self._follow_changes(self._opened())
 
     def remove_own_run(self, id: str, by: By) -> None:
         """Forget a run. Raises StoreError."""
         self._opened().remove_own_run(id, by)
-        self._own_runs = self._opened().own_runs()
+        self._follow_changes(self._opened())
 
     def key(self) -> bytes:
         """The key by which the store knows tokens. Raises StoreError before the store was first opened."""
@@ -136,12 +168,12 @@ class WorkerCatalogue:
     def add_sign_in(self, sign_in: SignIn, now: datetime) -> None:
         """Keep a sign-in, for all workers. Raises StoreError."""
         self._opened().add_sign_in(sign_in, now)
-        self._sign_ins = self._opened().sign_ins()
+        self._follow_changes(self._opened())
 
     def end_sign_in(self, id: str) -> None:
         """End a sign-in: here at once, elsewhere when other workers next look. Raises StoreError."""
         self._opened().end_sign_in(id)
-        self._sign_ins = self._opened().sign_ins()
+        self._follow_changes(self._opened())
 
     def state(self) -> WorkerState:
         """The last look at the store."""
@@ -174,7 +206,7 @@ class WorkerCatalogue:
     def _renew(self) -> None:
         store = self._opened()
         store.check_identity()
-        self._own_runs, self._sign_ins = store.own_runs(), store.sign_ins()
+        self._follow_changes(store)
         newest = store.current_snapshot_id()
         if newest is not None and newest != self._state.snapshot:
             catalogue = store.load(newest)
@@ -188,6 +220,16 @@ class WorkerCatalogue:
             failing = tuple(state.name for state in states if state.error)
             self._state = replace(self._state, snapshot=newest, quarantined=odd, answered_at=answered, failing=failing)
             self._catalogue = catalogue
+
+    def _follow_changes(self, store: Store) -> None:
+        """Reads who is signed in and whose runs have changed, where anything did; runs are read when they are asked for."""
+        last = store.last_change()
+        if last == self._last_change:
+            return
+        numbers = store.versions()
+        if numbers.get(SIGN_INS) != self._versions.get(SIGN_INS):
+            self._sign_ins = store.sign_ins()
+        self._versions, self._last_change = numbers, last
 
     def _watch(self) -> None:
         with self._starting:

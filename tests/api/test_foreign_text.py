@@ -20,6 +20,7 @@ from api.cli.main import main
 from api.formats.launch_files import comments
 from api.mcp.server import INSTRUCTIONS, Desk, server_of
 from api.settings import Settings
+from api.stored import KnownRuns
 from api.web.app import create_app
 from costcalc.text import is_line
 from own_runs.speeds import MeasuredSpeed
@@ -53,7 +54,7 @@ def evil_speed():
 @pytest.fixture(scope="module")
 def service():
     rows = (replace(evil_run(), id="evil-run"), replace(evil_speed(), id="evil-speed"))
-    return packaged_service().changed(runs=lambda: rows)
+    return packaged_service().changed(runs=KnownRuns(rows))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_a_log_is_kept_with_texts_of_one_line():
     cell = EVIL.replace('"', '""')
     added = app.test_client().post(f"/recipes?{FACTS}", data=f'epoch,seconds,"{cell}"\n1,10,0.5\n2,20,0.6\n'.encode())
     assert (added.status_code, added.json["metric"]) == (201, HARMLESS.replace("]0;owned ", ""))  # a code of terminals
-    (row,) = app.extensions["costcalc"].runs()
+    (row,) = app.extensions["costcalc"].runs.seen_by(None)
     assert in_lines(json.loads(row.document))
 
 

@@ -1,13 +1,18 @@
 """A shelf for runs in place of a store."""
 
+from api.stored import KnownRuns
+
 
 class KeptRuns:
     def __init__(self):
         self._rows = ()
         self.changes = []
 
-    def all(self):
-        return self._rows
+    def seen_by(self, owner):
+        return KnownRuns(self._rows).seen_by(owner)
+
+    def version(self, owner):
+        return KnownRuns(self._rows).version(owner)
 
     def add(self, row, by):
         self._rows = (*self._rows, row)

@@ -41,7 +41,7 @@ def test_the_commands_work_in_their_order(folder):
 
 def test_the_requests_work_in_their_order(folder):
     kept = KeptRuns()
-    client = create_app(packaged_service().changed(runs=kept.all, keeper=kept), Settings()).test_client()
+    client = create_app(packaged_service().changed(runs=kept, keeper=kept), Settings()).test_client()
     assert len(REQUESTS) >= 3
     for options in REQUESTS:
         path = next(each for each in options if each.startswith("$HOST")).removeprefix("$HOST")

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from fakes.kept_runs import KeptRuns
 from msgspec.structs import replace
 from support.engine import answer
 from support.own_speeds import own_speed
@@ -10,6 +11,7 @@ from support.services import NOW, packaged_catalogue, packaged_service
 
 from api.service import Service
 from api.settings import Settings
+from api.stored import KnownRuns
 from api.tokens import Token
 from api.web.app import create_app
 from api.web.asker import KeptSignIns
@@ -17,6 +19,7 @@ from costcalc.offers import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import OwnSpeed
 from own_runs.speeds import measured_speed, visible, with_own_speeds
+from pricing.store.changes import By
 
 ON_A100 = EstimateQuery("resnet50", 0.757, accelerator=("A100-80GB",), accelerators=1, overheads="none", limit=3)
 COST = "/cost?model=resnet50&target=0.757&accelerator=A100-80GB&accelerators=1&limit=1"
@@ -123,7 +126,7 @@ def test_everybody_sees_what_nobody_owns_and_an_owner_sees_more():
 def test_a_private_speed_is_in_the_answers_to_its_token_alone():
     settings, sign_ins = Settings(api_tokens=("one-token", "another-token")), KeptSignIns()
     runs = (own_speed().stored(Token.of("one-token").owner(sign_ins.key())),)
-    client = create_app(service_with(lambda: runs).changed(sign_ins=sign_ins), settings).test_client()
+    client = create_app(service_with(KnownRuns(runs)).changed(sign_ins=sign_ins), settings).test_client()
     one, another = (
         client.get(COST, headers={"Authorization": f"Bearer {token}"}) for token in ("one-token", "another-token")
     )
@@ -135,10 +138,10 @@ def test_a_private_speed_is_in_the_answers_to_its_token_alone():
 
 
 def test_an_answer_changes_its_tag_with_a_new_measurement():
-    runs = [()]
-    client = create_app(service_with(lambda: runs[0])).test_client()
+    kept = KeptRuns()
+    client = create_app(service_with(kept)).test_client()
     before = client.get(COST)
-    runs[0] = (own_speed().stored(),)
+    kept.add(own_speed().stored(), By("her", NOW))
     after = client.get(COST, headers={"If-None-Match": before.headers["ETag"]})
     assert after.status_code == 200
     assert after.json["estimates"][0]["code"] == "own"

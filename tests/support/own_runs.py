@@ -15,7 +15,7 @@ LOG = "epoch,minutes,bleu\n" + "".join(f"{epoch},{12 * epoch},{30 * (1 - 0.7**ep
 def app_of(**settings):
     """An application that keeps runs in memory."""
     kept = KeptRuns()
-    service = packaged_service().changed(runs=kept.all, keeper=kept)
+    service = packaged_service().changed(runs=kept, keeper=kept)
     return create_app(service, Settings(**settings))
 
 

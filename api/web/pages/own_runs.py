@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import render_template
 
 from api.reports.own_runs import OwnRecipe, OwnRecipesReport, TriedRun, own_recipe
-from own_runs.runs import RUN, CurvePoint, stored_run
+from own_runs.runs import CurvePoint
 
 FACTS = {"accelerator": "ran on, as 4xA100-80GB", "dataset": "data set", "metric": "metric", "batch_size": "batch, all together",
          "samples_per_epoch": "samples of the data set", "hours": "hours of the log", "steps_are": "steps are epochs or batches",
@@ -52,11 +52,7 @@ def own_runs_page(report: OwnRecipesReport, owner: str | None, may_remove: bool,
         "own_runs.html",
         sent=sent or Sent({}, EXAMPLE),
         facts=FACTS,
-        runs=[
-            Shown(own_recipe(row), _line(stored_run(row).curve), row.owner == owner)
-            for row in reversed(report.rows)
-            if row.kind == RUN
-        ],
+        runs=[Shown(own_recipe(own), _line(own.run.curve), own.row.owner == owner) for own in report.runs],
         speeds=report.document().speeds,
         may_remove=may_remove,
         size=(WIDE, HIGH),

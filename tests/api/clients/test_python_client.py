@@ -18,7 +18,7 @@ from api.web.app import create_app
 
 CONFIG = Path(__file__).with_name("openapi-python-client.yaml")
 KEPT = KeptRuns()
-APP = create_app(packaged_service().changed(runs=KEPT.all, keeper=KEPT))
+APP = create_app(packaged_service().changed(runs=KEPT, keeper=KEPT))
 DOCUMENT = APP.test_client().get("/openapi.json").json
 ASKED = [
     (path, operation)

@@ -16,7 +16,7 @@ from api.mcp.actions import ACTIONS
 from api.mcp.answers import KEPT, MOST, fitting
 from api.mcp.server import Desk, answered, server_of
 from api.mcp.tools import RESOURCES, TOOLS
-from api.stored import FixedPrices
+from api.stored import FixedPrices, KnownRuns
 from costcalc.catalogue.catalogue import Catalogue
 from own_runs.runs import CurvePoint
 
@@ -100,7 +100,7 @@ def test_the_figures_are_those_of_http(service, client):
 
 def test_own_runs_are_listed_and_can_be_asked_about(service):
     kept = (own_run().stored(),)
-    mine = service.changed(runs=lambda: kept).seen_by(None)
+    mine = service.changed(runs=KnownRuns(kept))  # as the command makes it
     (found,) = found_by(mine, "own_runs")["recipes"]
     assert (found["name"], found["metric"], found["reached"]) == (
         "my-run",
@@ -116,7 +116,7 @@ def test_own_runs_are_listed_and_can_be_asked_about(service):
 def test_targets_of_own_metrics_are_asked_for_in_their_units(service, metric, target):
     curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate((target * 2, target), 1))
     run = own_run(metric=metric, curve=curve, lower_is_better=target * 2 > target)
-    mine = service.changed(runs=lambda: (run.stored(),)).seen_by(None)
+    mine = service.changed(runs=KnownRuns((run.stored(),))).seen_by(None)
     question = {"model": run.name, "target": target, "provider": "aws", "crossing": "first"}
     assert jsonschema_rs.is_valid(COST.input_schema(), question)
     assert not ask(mine, "cost", **question).is_error

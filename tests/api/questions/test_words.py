@@ -262,7 +262,8 @@ def test_no_english_word_becomes_a_place(words, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "is_million"), [("30m", False), ("30 m on aws", False), ("1M foos", True), ("30m foos", True), ("2M", True)]
+    ("text", "is_million"),
+    [("30m", False), ("30 m on aws", False), ("1M foos", True), ("30m foos", True), ("2M", True)],
 )
 def test_m_is_minutes_only_where_it_counts_nothing(words, text, is_million):
     reading = read(f"resnet50 75.7% {text}", words)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from support.own_training_runs import own_run
 
 from api.reports.within_reach import STEPS, highest, last_that, most_allowed
+from api.stored import KnownRuns
 from api.web.app import create_app
 from own_runs.runs import CurvePoint
 
@@ -36,7 +37,7 @@ def test_the_limit_is_cut_to_steps(limit, steps):
 def test_the_best_value_of_ones_own_metric_within_a_budget(service, lower_is_better, values):
     curve = tuple(CurvePoint(epoch, 600.0 * epoch, value) for epoch, value in enumerate(values, 1))
     run = own_run(metric="score", curve=curve, lower_is_better=lower_is_better)
-    mine = service.changed(runs=lambda: (run.stored(),))
+    mine = service.changed(runs=KnownRuns((run.stored(),)))
     client = create_app(mine).test_client()
     asked = f"/accuracy?model={run.name}&provider=aws&purchase=on_demand&crossing=first"
     whole = client.get(f"{asked}&budget=10000").get_json()

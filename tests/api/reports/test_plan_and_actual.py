@@ -8,6 +8,7 @@ from support.services import packaged_service
 
 from api.questions.errors import NotFound
 from api.reports.plan_and_actual import comparisons, score
+from api.stored import KnownRuns
 
 FIRST = own_run()
 LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}
@@ -15,7 +16,7 @@ LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}
 
 def service_with(*runs):
     rows = tuple(run.stored() for run in runs)
-    return packaged_service().changed(runs=lambda: rows).seen_by(None)
+    return packaged_service().changed(runs=KnownRuns(rows)).seen_by(None)
 
 
 def terms(compared):

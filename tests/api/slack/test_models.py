@@ -1,14 +1,17 @@
 """Slack and HTTP train the model that was named, by each of its names and to each target."""
 
+from datetime import UTC, datetime
 from itertools import cycle
 
 import pytest
+from fakes.kept_runs import KeptRuns
 from msgspec.structs import replace
 from support.own_training_runs import own_run
 from support.services import packaged_service
 
 from api.reports.ask import AskReport
 from api.slack.reply import Replier
+from pricing.store.changes import By
 
 SERVICE = packaged_service()
 MODELS = SERVICE.evidence.models
@@ -36,12 +39,16 @@ def test_the_model_named_is_the_model_answered(model):
         assert (in_slack.model, in_slack.target) == (model, target)
 
 
+MOMENT = datetime(2026, 11, 21, tzinfo=UTC)
+
+
 def test_a_run_that_everybody_sees_is_asked_about_by_its_name_at_once():
-    shared, kept = own_run().stored(), []
-    replier = Replier(packaged_service().changed(runs=lambda: tuple(kept)))
+    shared, kept = own_run().stored(), KeptRuns()
+    replier = Replier(packaged_service().changed(runs=kept))
     text = "my-run 0.8 on A100-80GB"
     assert "my-run" in replier.reply(text, "").answer.text
-    kept.append(shared)
+    kept.add(shared, By("her", MOMENT))
     assert "$" in replier.reply(text, "").answer.text
-    kept[:] = [replace(shared, owner="hers")]
+    kept.remove(shared.id, By("her", MOMENT))
+    kept.add(replace(shared, owner="hers"), By("her", MOMENT))
     assert "$" not in replier.reply(text, "").answer.text

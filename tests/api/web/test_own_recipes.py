@@ -37,7 +37,7 @@ def client():
 
 def client_of(**settings):
     kept = KeptRuns()
-    service = packaged_service().changed(runs=kept.all, keeper=kept)
+    service = packaged_service().changed(runs=kept, keeper=kept)
     return create_app(service, Settings(**settings)).test_client()
 
 
@@ -234,7 +234,7 @@ def test_tokens_of_one_name_see_the_same_runs():
 
 def test_who_added_and_removed_what_is_told_by_name():
     kept = KeptRuns()
-    service = packaged_service().changed(runs=kept.all, keeper=kept)
+    service = packaged_service().changed(runs=kept, keeper=kept)
     client = create_app(service, Settings(api_tokens=("anna:hers", "his"))).test_client()
     ids = [client.post(RUN, data=LOG, headers=who).json["id"] for who in (HER, HIS)]
     client.delete("/recipes/my-run", headers=HER)

@@ -16,7 +16,7 @@ class Backend:
         self.calls += 1
         headers = [("ETag", 'W/"t"'), ("Content-Type", "text/plain"), ("Cache-Control", "max-age=60")]
         start_response("200 OK", headers)
-        environ[KEEP] = Keep(self.version, 'W/"t"', "/cost", headers, self.body)
+        environ[KEEP] = Keep(None, self.version, 'W/"t"', "/cost", headers, self.body)
         return [self.body]
 
 
@@ -37,7 +37,7 @@ def ask(replay, query="a=1", **environ):
 
 
 def over(backend, most=10):
-    return Replay(backend, lambda: backend.version, most)
+    return Replay(backend, lambda _: backend.version, most)
 
 
 def test_the_same_request_is_replayed(backend):

@@ -31,7 +31,7 @@ def echo(environ, start_response):
 
 def front(app=echo, threads=1, wait_seconds=0.5, limit=None, tokens=()):
     access = Access(Tokens.of(tokens), KeptSignIns(), packaged_service().clock)
-    return Front(app, Replay(app, lambda: "v", 10), threads, wait_seconds, RateLimit(limit, access))
+    return Front(app, Replay(app, lambda _: "v", 10), threads, wait_seconds, RateLimit(limit, access))
 
 
 CHUNKED = ((b"transfer-encoding", b"chunked"),)
@@ -202,7 +202,7 @@ def test_who_signed_in_is_the_visitor_of_their_token():
     cookie = [(b"cookie", f"costcalc={access.sign_in(access.tokens.all[0])}".encode())]
 
     async def visits():
-        app = Front(echo, Replay(echo, lambda: "v", 10), 1, 0.2, RateLimit("1/minute", access))
+        app = Front(echo, Replay(echo, lambda _: "v", 10), 1, 0.2, RateLimit("1/minute", access))
         asked = ({"headers": cookie}, {"headers": cookie, "client": "10.0.0.2"}, {"headers": bearer(b"hers")}, {})
         return [(await ask(app, **each))["status"] for each in asked]
 
