@@ -317,7 +317,7 @@ def _sqlite_engine(path: Path, wait_seconds: float) -> Engine:
     @event.listens_for(engine, "connect")
     def _prepare(connection: sqlite3.Connection, _: object) -> None:
         connection.execute("PRAGMA foreign_keys = ON").close()
-        connection.execute("PRAGMA synchronous = NORMAL").close()  # whole in write-ahead mode, www.sqlite.org/wal.html
+        connection.execute("PRAGMA synchronous = FULL").close()  # else a power cut forgets, www.sqlite.org/wal.html
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

@@ -143,3 +143,10 @@ def test_sqlite_keeps_a_write_ahead_log(tmp_path: Path) -> None:
     Store(f"sqlite:///{tmp_path / 'p.sqlite3'}")
     with closing(sqlite3.connect(tmp_path / "p.sqlite3")) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_what_is_written_is_on_the_disk_before_it_is_acknowledged(store: Store, store_url: str) -> None:
+    """In write-ahead mode SQLite syncs the log at each commit where this says FULL (www.sqlite.org/pragma.html)."""
+    setting = "PRAGMA synchronous" if store.dialect == "sqlite" else "SHOW synchronous_commit"
+    with Database(store_url).writing() as connection:
+        assert connection.exec_driver_sql(setting).scalar() in (2, "on")
