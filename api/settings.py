@@ -164,6 +164,17 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _proxies(text: str) -> tuple[str, ...]:
+    from ipaddress import ip_network
+
+    if text.isascii() and text.isdecimal() and int(text) > 0:
+        return (text,)
+    try:
+        return tuple(str(ip_network(part)) for part in _list(text))
+    except ValueError:
+        raise ValueError("write a count of the proxies in front, such as 1, or their addresses or networks") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The service's own settings as typed values; each name is its variable's without COSTCALC_, in lower case."""
@@ -240,8 +251,9 @@ class Settings:
     )
     trusted_proxies: tuple[str, ...] = _setting(
         None,
-        "Addresses or networks, separated by commas, of proxies whose X-Forwarded-For is trusted.",
-        _list,
+        "How many proxies stand in front, such as 1, if they alone reach the server; or their addresses or networks, none of them a "
+        "client's.",
+        _proxies,
         unset=(),
     )
     cors_origins: tuple[str, ...] = _setting(

@@ -21,6 +21,10 @@ def test_values_are_typed():
 @pytest.mark.parametrize(
     ("variable", "text"),
     [
+        ("COSTCALC_TRUSTED_PROXIES", "0"),
+        ("COSTCALC_TRUSTED_PROXIES", "everybody"),
+        ("COSTCALC_TRUSTED_PROXIES", "1, 10.0.0.1"),
+        ("COSTCALC_TRUSTED_PROXIES", "10.0.0.1/8"),
         ("COSTCALC_WORKERS", "0"),
         ("COSTCALC_WORKERS", "two"),
         ("COSTCALC_WORKERS", "²"),

@@ -48,6 +48,13 @@ def test_only_the_named_namespaces_reach_a_server():
     assert (chosen["key"], chosen["operator"]) == ("kubernetes.io/metadata.name", "In")
 
 
+def test_a_count_of_proxies_is_trusted_not_a_network_with_clients_in_it():
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["x-costcalc"]["environment"]
+    [pod, *_] = yaml.safe_load_all((DEPLOY / "kubernetes" / "web.yaml").read_text())
+    kubernetes = {each["name"]: each.get("value") for each in pod["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert compose["COSTCALC_TRUSTED_PROXIES"] == kubernetes["COSTCALC_TRUSTED_PROXIES"] == "1"
+
+
 def test_the_image_is_named_by_the_version():
     [image] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())["images"]
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -24,18 +24,20 @@ class GoesAway(threading.Thread):
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
         self.requests = []
+        self.heads = []
 
     def run(self):
         while True:
             connection, _ = self.socket.accept()
             with closing(connection):
-                self.requests.append(request_line(connection))
+                self.heads.append(request_head(connection))
+                self.requests.append(self.heads[-1].partition(" HTTP")[0])
                 if len(self.requests) > 1:
                     connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
 
 
-def request_line(connection):
-    """The first line of a request, which is read whole."""
+def request_head(connection):
+    """The lines of a request before its body, which is read whole."""
     read = b""
     while b"\r\n\r\n" not in read:
         read += connection.recv(65536)
@@ -43,7 +45,7 @@ def request_line(connection):
     length = int((re.search(rb"(?i)content-length: (\d+)", head) or [0, 0])[1])
     while len(body) < length:
         body += connection.recv(65536)
-    return head.partition(b" HTTP")[0].decode()
+    return head.decode()
 
 
 @pytest.fixture
@@ -92,3 +94,8 @@ def test_a_post_that_stores_nothing_is_sent_to_another_server(server, url, path)
 def test_a_question_is_sent_to_another_server(server, url):
     assert requests.get(f"{url}/cost?model=resnet50", timeout=60).status_code == 200
     assert server.requests == ["GET /cost?model=resnet50"] * 2
+
+
+def test_what_a_client_says_of_its_own_address_is_dropped(server, url):
+    requests.get(f"{url}/cost", headers={"X-Forwarded-For": "198.51.100.7"}, timeout=60)
+    assert [re.findall(r"(?i)x-forwarded-for: (.*)\r", head) for head in server.heads] == [["127.0.0.1"]] * 2

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from a2wsgi import WSGIMiddleware
-from granian.utils.proxies import wrap_asgi_with_proxy_headers
 
 from api.formats.json import to_json
 from api.service import Service
@@ -26,6 +25,7 @@ from api.web.problems import PROBLEM_TYPE, problem
 from api.web.replay import Replay, Wsgi
 from api.web.serving.access_log import access, log_access, log_to_stderr
 from api.web.serving.other_sites import OtherSites
+from api.web.serving.proxies import Proxies
 from api.web.serving.rate_limit import RateLimit
 from api.web.serving.request import Asgi, HeaderLines, Message, Receive, Request, Scope, Send
 
@@ -224,5 +224,4 @@ def create_front(service: Service, settings: Settings) -> Asgi:
     limit = RateLimit(settings.rate_limit, app.extensions[ACCESS], settings.redis_url)
     front = Front(app.wsgi_app, app.extensions[MEMORY], settings.threads, settings.wait_seconds, limit)
     outer = OtherSites(front, settings.cors_origins) if settings.cors_origins else front
-    proxies = list(settings.trusted_proxies)
-    return wrap_asgi_with_proxy_headers(outer, trusted_hosts=proxies) if proxies else outer
+    return Proxies(outer, settings.trusted_proxies) if settings.trusted_proxies else outer

@@ -257,6 +257,30 @@ def test_a_repeated_question_is_answered_from_memory_without_a_thread():
     assert {**first["headers"], b"x-request-id": b""} == {**again["headers"], b"x-request-id": b""}
 
 
+@pytest.mark.parametrize(
+    ("proxies", "invented", "peer"),
+    [
+        (("1",), b"198.51.100.%d, 10.1.2.3", "10.0.0.1"),
+        (("2",), b"198.51.100.%d, 10.1.2.3, 10.0.0.7", "10.0.0.1"),
+        (("10.0.0.1",), b"198.51.100.%d, 10.1.2.3", "10.0.0.1"),
+        (("10.0.0.0/28",), b"198.51.100.%d, 10.1.2.3, 10.0.0.7", "10.0.0.1"),
+        (("1",), b"", "10.0.0.1"),
+        (("2",), b"198.51.100.%d", "10.0.0.1"),
+        (("10.0.0.0/28",), b"10.0.0.%d", "10.0.0.1"),
+        (("192.0.2.9",), b"198.51.100.%d", "10.0.0.1"),
+    ],
+)
+def test_what_a_visitor_invents_evades_no_limit(proxies, invented, peer):
+    """A visitor with an address like those of the proxies, too: each invents another origin for every request."""
+
+    async def visits():
+        app = create_front(packaged_service(), replace(Settings(), rate_limit="2/minute", trusted_proxies=proxies))
+        sent = [invented % number if b"%" in invented else invented for number in range(1, 8)]
+        return [(await ask(app, "/", headers=[(b"x-forwarded-for", each)]))["status"] for each in sent]
+
+    assert run(visits()) == [200, 200, *[429] * 5]
+
+
 def test_trusted_proxies_say_who_asks():
     async def visits(proxies):
         settings = replace(Settings(), rate_limit="1/minute", trusted_proxies=proxies)
