@@ -18,7 +18,7 @@ NAMED = re.compile(rf"(?<=[\"'])(?=((?:{NAMES})(?:\.[a-z_]+)+))")
 
 
 class OnePackage(build_py):
-    """Copies the packages as they are, then those of an edge into the one package, under their new names."""
+    """Copies the packages as they are, then those of an edge into the one package, under their new names, and the documents."""
 
     def run(self) -> None:
         super().run()
@@ -29,6 +29,7 @@ class OnePackage(build_py):
         for name in INSIDE:
             shutil.rmtree(built / PACKAGE / name, ignore_errors=True)
             (built / name).rename(built / PACKAGE / name)
+        shutil.copytree("docs", built / PACKAGE / "docs", dirs_exist_ok=True)
         for file in (built / PACKAGE).rglob("*.py"):
             file.write_text(renamed(file.read_text("utf-8"), built / PACKAGE), "utf-8")
 

@@ -14,6 +14,8 @@ from werkzeug.exceptions import NotFound as NoSuchPath
 from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
+from api.service import COST
+from api.web.interface.manual import place_of
 from api.web.responses import CSV_TYPE, is_for_reading, wants_csv
 from costcalc.text import line
 
@@ -24,13 +26,16 @@ log = logging.getLogger("costcalc")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The document of RFC 9457, with the parameters at fault in `errors`."""
+    """The document of RFC 9457, with the parameters at fault in `errors`, and in `links` where each is described. `code` names
+    the kind of error for programs."""
 
     type: str
     title: str
     status: int
     detail: str
     errors: dict[str, list[str]] = field(default_factory=dict)
+    code: str = ""
+    links: dict[str, str] = field(default_factory=dict)
 
     def csv(self) -> bytes:
         """The message as the only cell of a sheet, quoted, so that no locale's separator splits it."""
@@ -40,7 +45,8 @@ class Problem:
 
 def problem(status: int, detail: str, errors: Mapping[str, list[str]] | None = None) -> Problem:
     """The document for a status; its title is the status's own phrase."""
-    return Problem("about:blank", HTTPStatus(status).phrase, status, detail, dict(errors or {}))
+    kind, links = HTTPStatus(status), {name: place_of(name) for name in errors or () if name in COST.fields}
+    return Problem("about:blank", kind.phrase, status, detail, dict(errors or {}), kind.name.lower(), links)
 
 
 def handle_errors(app: Flask) -> None:

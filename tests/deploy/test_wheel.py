@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("api", "costcalc", "own_runs", "pricing", "pyproject.toml", "setup.py", "README.md")
+SOURCES = ("api", "costcalc", "docs", "own_runs", "pricing", "pyproject.toml", "setup.py", "README.md")
 QUESTION = "costcalc.cost('resnet50', 0.757, as_of='2026-11-20').verdict"
 
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, current_app, render_template, request
 
 from api.formats.json import to_json
 from api.questions.register import QUESTIONS
+from api.web.interface.manual import titles
 from api.web.responses import JSON_TYPE, cache_control
 
 Json = dict[str, Any]
@@ -90,7 +91,7 @@ def docs() -> str:
     from api.web.interface import openapi
 
     document = openapi.described(*_asked())
-    return render_template("docs.html", document=document, topics=topics(document))
+    return render_template("docs.html", document=document, topics=topics(document), titles=titles())
 
 
 def _asked() -> tuple[bool, str]:

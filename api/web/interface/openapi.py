@@ -97,7 +97,7 @@ _LOG_BODY = {
     "multipart/form-data": {"schema": {"type": "object", "required": ["file"], "properties": {"file": _BYTES}}},
     "application/octet-stream": {"schema": _BYTES},
 }
-_IN_PATHS = {"model": "resnet50", "id": "my-run"}
+_IN_PATHS = {"model": "resnet50", "id": "my-run", "page": "reference", "name": "summary.png"}
 
 
 def _operations(question: Question) -> Iterator[Operation]:
@@ -131,12 +131,14 @@ OPERATIONS = (
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
     Operation("/", "The page", schema=COST, media="text/html", errors=(404,)),
     Operation("/docs", "This document as a page, with a form for each path", media="text/html"),
+    Operation("/docs/{page}", "A document as a page", media="text/html", errors=(404,)),
+    Operation("/docs/files/{name}", "A picture of a document", media=PICTURES["png"], errors=(404,)),
     Operation("/openapi.json", "This document", media="application/json"),
 )  # fmt: skip
 _MEANINGS = {
     400: "a parameter is missing, misspelt or out of range, or the address is too long",
     401: "no accepted token",
-    404: "unknown model, or no such run of your own",
+    404: "unknown model or document, or no such run of your own",
     408: "the body did not arrive in time",
     409: "a run of this name exists, or there are too many",
     413: "the body is larger than 1 MiB",
