@@ -239,8 +239,11 @@ class Settings:
     edition_key: str | None = _setting(
         None,
         "The private key, of 64 hexadecimal digits, that signs editions.",
-        _like(_KEY, "write 64 hexadecimal digits, such as `openssl rand -hex 32` prints"),
+        _like(_KEY, "write 64 hexadecimal digits: `costcalc prices key` makes one"),
         secret=True,
+    )
+    edition_without: tuple[str, ...] = _setting(
+        None, "Providers, separated by commas, whose rates no edition passes on.", _list, unset=()
     )
     cache_answers: int = _setting("512", "Encoded answers that a worker keeps in memory.", _whole(0))
     wait_seconds: float = _setting(

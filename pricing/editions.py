@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -19,7 +19,8 @@ from msgspec import DecodeError, Struct, ValidationError, json, msgpack
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.units import SECONDS_PER_DAY, Indices
+from costcalc.offers import Offer
+from costcalc.units import SECONDS_PER_DAY
 from pricing.edition_head import EditionHead
 
 KEY = re.compile(r"[0-9a-fA-F]{64}")
@@ -52,10 +53,9 @@ class _Document(Struct, array_like=True):
         return DOMAIN + len(self.head).to_bytes(8, "big") + self.head + self.rates
 
 
-def make(catalogue: Catalogue, now: datetime, key: str | None = None, before: EditionHead | None = None) -> bytes:
-    """What a catalogue knows of each offer by now, ends too, signed if there is a key; the next after the edition `before`, or
-    one without a number. Raises ValueError for an invalid key."""
-    offers = map(catalogue.offer, passed_on(catalogue, now).tolist())
+def make(offers: Iterable[Offer], now: datetime, key: str | None = None, before: EditionHead | None = None) -> bytes:
+    """An edition of these offers, signed if there is a key; the next after the edition `before`, or one without a number. Raises
+    ValueError for an invalid key."""
     rates = zlib.compress(Catalogue.from_offers(offers, "").to_bytes(), 9)
     number, previous = (before.number + 1, before.digest) if before else (0, "")
     head = EditionHead(public_key(key) if key else "", number, now, previous)
@@ -65,37 +65,41 @@ def make(catalogue: Catalogue, now: datetime, key: str | None = None, before: Ed
     return msgpack.encode(document)
 
 
-def passed_on(catalogue: Catalogue, now: datetime) -> Indices:
-    """The rows of an edition: the newest by now of each offer, ends too, and what was announced by now for a later day."""
+def passed_on(catalogue: Catalogue, now: datetime, without: Collection[str] = ()) -> list[Offer]:
+    """The offers of an edition: the newest by now of each, ends too, and what was announced by now for a later day. The providers
+    in `without` are left out."""
     columns, moment = catalogue.columns, int(now.timestamp())
     rows = np.flatnonzero((columns.observed <= moment) & (columns.observed > moment - MOST_DAYS * SECONDS_PER_DAY))
-    rows = rows[~catalogue.own[rows]]
+    left_out = np.array([provider in without for provider, _, _ in catalogue.vocabulary.instances], bool)
+    rows = rows[~catalogue.own[rows] & ~left_out[columns.instance[rows]]]
     ahead = columns.effective_from[rows] > moment
     counting, keys = rows[~ahead], columns.key[rows[~ahead]]
     newest = np.ones(len(counting), bool)
     newest[:-1] = keys[1:] != keys[:-1]
-    return np.sort(np.concatenate([counting[newest], rows[ahead]]))
+    return list(map(catalogue.offer, np.sort(np.concatenate([counting[newest], rows[ahead]])).tolist()))
 
 
 def read(content: bytes, trusted: Collection[str], now: datetime) -> Edition:
     """An edition that one of these public keys has signed within the last seven days. Raises NoEdition."""
+    edition = read_at_any_age(content, trusted)
+    made_at = edition.head.made_at
+    if made_at > now + CLOCK_TOLERANCE:
+        raise NoEdition(f"the edition says that it was made at {made_at:%Y-%m-%d %H:%M} UTC, which lies ahead")
+    if (age := now - made_at) > LONGEST_LIFE:
+        limit = f"one is taken for {LONGEST_LIFE.days} days"
+        raise NoEdition(f"the edition is {age.days} days old, made on {made_at:%Y-%m-%d}; {limit}")
+    return edition
+
+
+def read_at_any_age(content: bytes, trusted: Collection[str]) -> Edition:
+    """An edition that one of these public keys has signed; without a key, one that nobody has. Raises NoEdition."""
     document = _decoded(content)
     head = _head(document, trusted)
-    if head.made_at > now + CLOCK_TOLERANCE:
-        raise NoEdition(f"the edition says that it was made at {head.made_at:%Y-%m-%d %H:%M} UTC, which lies ahead")
-    if (age := now - head.made_at) > LONGEST_LIFE:
-        limit = f"one is taken for {LONGEST_LIFE.days} days"
-        raise NoEdition(f"the edition is {age.days} days old, made on {head.made_at:%Y-%m-%d}; {limit}")
     try:
         rates = Catalogue.from_bytes(zlib.decompressobj().decompress(document.rates, MOST_BYTES), "")
     except (zlib.error, ValueError, KeyError):
         raise NoEdition("the edition was made by another version of costcalc") from None
     return Edition(replace(head, digest=digest_of(content)), rates)
-
-
-def head_of(content: bytes, trusted: Collection[str]) -> EditionHead:
-    """Which edition this is, whatever its age. Raises NoEdition unless one of these public keys has signed it."""
-    return replace(_head(_decoded(content), trusted), digest=digest_of(content))
 
 
 def digest_of(content: bytes) -> str:
@@ -119,11 +123,14 @@ def _decoded(content: bytes) -> _Document:
 
 
 def _head(document: _Document, trusted: Collection[str]) -> EditionHead:
-    """The head of a document that the key it names has signed, if that key is trusted."""
+    """The head of a document that the key it names has signed, if that key is trusted. Whoever trusts none reads what is not
+    signed."""
     try:
         head = json.decode(document.head, type=EditionHead)
     except (DecodeError, ValidationError) as error:
         raise NoEdition(f"the head of the edition cannot be read: {error}") from None
+    if not trusted and not head.key:
+        return head
     if head.key not in {key.casefold() for key in trusted} or not _has_signed(head.key, document):
         raise NoEdition("the edition is not signed by a key of COSTCALC_EDITION_TRUSTED")
     return head

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.bootstrap import build_once, utc_now
+from api.cli import publishing
 from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, store_told, told
 from api.cli.log import this_user
@@ -33,6 +35,7 @@ from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
 from pricing import refresh as refreshing
+from pricing.editions import NoEdition
 from pricing.recording import Recording
 from pricing.sources import NOT_PUBLIC, SOURCES
 from pricing.store import backups
@@ -241,22 +244,52 @@ def export(folder: Path) -> None:
 @prices.command()
 @click.argument("folder", type=FOLDER)
 @_faults_told()
-def publish(folder: Path) -> None:
-    """Write the rates that may be passed on into FOLDER.
-
-    They go to the files `latest` and that of the day, signed where COSTCALC_EDITION_KEY is set. Rates read with an account,
-    your own price sheet, and what a provider's terms keep from being passed on are left out.
-    """
-    key, now = settings_of_environment().edition_key, utc_now().replace(microsecond=0)
-    content = editions.make(_filled_store().load_without(NOT_PUBLIC), now, key)
+def begin(folder: Path) -> None:
+    """Begin a night with the edition in FOLDER, whose rates enter the store under their dates. Without one, nothing happens."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ("latest", f"{now:%Y-%m-%d}"):
-            (folder / name).write_bytes(content)
-    except OSError as error:
+        edition = publishing.former(folder, settings_of_environment().edition_key)
+    except NoEdition as error:
         stop(error, FAILED)
-    signed = f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={editions.public_key(key)}" if key else "not signed"
-    click.echo(f"{folder / 'latest'}: {len(content) / 1000:,.0f} kB, {signed}")
+    store = _filled_store()
+    if edition is None:
+        click.echo("there is no edition yet: the next one has number 1")
+        return
+    offers = tuple(map(edition.rates.offer, range(len(edition.rates))))
+    store.publish([SourceResult(refreshing.EDITION, 0.0, offers, edition=edition.head)], utc_now())
+    click.echo(f"begun with edition {edition.head.number} of {_moment(edition.head.made_at)}: {len(offers):,} rates")
+
+
+@prices.command()
+@click.argument("folder", type=FOLDER)
+@_faults_told()
+def publish(folder: Path) -> None:
+    """Write the rates that may be passed on into FOLDER, as the edition after the one there.
+
+    The edition goes to the files `latest` and that of the day, the open book to `latest.csv`, `schema.json` and the file of the
+    month's observations. Rates read with an account, your own price sheet and the providers in COSTCALC_EDITION_WITHOUT are left
+    out. What moved or ended without an explanation stays as it was, and `held-back.md` lists it. Exit status 1: no edition was
+    made, or it is not signed, so that nobody takes it.
+    """
+    settings, store, now = settings_of_environment(), _filled_store(), utc_now().replace(microsecond=0)
+    try:
+        written = publishing.write(folder, store.load_without(NOT_PUBLIC), store.quarantined(), settings, now)
+    except (publishing.NotMade, NoEdition, OSError) as error:
+        stop(error, FAILED)
+    if written.held_back:
+        click.echo(f"{written.held_back} rates stay as they were: see {folder / publishing.HELD_BACK}")
+    click.echo(f"{folder / publishing.LATEST}: edition {written.number}, {written.size / 1000:,.0f} kB")
+    if not settings.edition_key:
+        stop(
+            "it is not signed, so nobody will take it: set COSTCALC_EDITION_KEY (costcalc prices key makes one)", FAILED
+        )
+    click.echo(f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={editions.public_key(settings.edition_key)}")
+
+
+@prices.command()
+def key() -> None:
+    """Make a key that signs editions: the secret half for who publishes, the public half for everybody who is to trust it."""
+    secret = secrets.token_hex(32)
+    click.echo(f"COSTCALC_EDITION_KEY={secret}\nCOSTCALC_EDITION_TRUSTED={editions.public_key(secret)}")
 
 
 @prices.command()

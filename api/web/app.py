@@ -59,6 +59,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.config.update(
         COSTCALC_PRIVATE=bool(chosen.api_tokens),
         COSTCALC_EDITION_KEY=chosen.edition_key,
+        COSTCALC_EDITION_WITHOUT=chosen.edition_without,
         MAX_CONTENT_LENGTH=MOST_BODY_BYTES,
         SEND_FILE_MAX_AGE_DEFAULT=STYLE_SECONDS,
     )

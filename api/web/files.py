@@ -1,15 +1,17 @@
-"""The paths that answer with a file of their own: `/cost.atom`, a question to subscribe to; `/prices/latest`; `/launch`."""
+"""The paths that answer with a file of their own: `/cost.atom`, a question to subscribe to; `/prices/latest` and its sheet;
+`/launch`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from hashlib import blake2b
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Blueprint, Response, current_app, request, url_for
 
-from api.formats import words
+from api.formats import open_book, words
 from api.formats.launch_files import file_name, launch_file
 from api.questions.fields import Cost
 from api.questions.links import to_url
@@ -20,6 +22,8 @@ from api.reports.next_step import without_a_terminal
 from api.service import query_of, with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.offers import Offer
 from costcalc.query import EstimateQuery
 from pricing import editions
 
@@ -118,10 +122,26 @@ def feed() -> Response:
 @blueprint.get("/prices/latest")
 def latest() -> Response:
     """The packaged rates and those of public sources, signed where a key is set. Never those read with an account."""
-    service, key = current_service(), current_app.config["COSTCALC_EDITION_KEY"]
-    now = service.clock().replace(microsecond=0)
-    parts = (service.catalogue().snapshot, now.date(), bool(key))
-    return cached(parts, "edition", lambda: editions.make(service.prices.public(), now, key))
+    key, now = current_app.config["COSTCALC_EDITION_KEY"], _now()
+    parts = (current_service().catalogue().snapshot, now.date(), bool(key))
+    return cached(parts, "edition", lambda: editions.make(_passed_on(now), now, key))
+
+
+@blueprint.get("/prices/latest.csv")
+def latest_csv() -> Response:
+    """The same rates as a sheet."""
+    now = _now()
+    parts = (current_service().catalogue().snapshot, now.date())
+    return cached(parts, "csv", lambda: open_book.latest(Catalogue.from_offers(_passed_on(now), ""), now))
+
+
+def _now() -> datetime:
+    return current_service().clock().replace(microsecond=0)
+
+
+def _passed_on(now: datetime) -> list[Offer]:
+    without = current_app.config["COSTCALC_EDITION_WITHOUT"]
+    return editions.passed_on(current_service().prices.public(), now, without)
 
 
 @blueprint.get("/launch")

@@ -77,7 +77,7 @@ SOURCES = Sources(
 """Every price source: command line, settings, documentation and tests derive from this table. They are asked in its order,
 the large clouds first."""
 
-NOT_PUBLIC = frozenset({"aws", "aws-page", "aws-plans-page", "digitalocean", "gcp", "jarvislabs", "lambda", "sheet"})
+NOT_PUBLIC = frozenset({"aws", "digitalocean", "gcp", "jarvislabs", "lambda", "sheet"})
 """The sources whose rates no edition holds (`SourceSpec.is_public`), here so that they are known without importing any."""
 
 OF_OTHER_NAMES = frozenset({"aws-page", "aws-plans-page", "edition", "gcp-page", "lambda-page", "sheet", "skypilot"})

@@ -100,8 +100,7 @@ class SourceSpec(Struct, frozen=True):
     before it can be asked, None if nothing has. `label` is the name that people read; `rates` says what it lists, `needs`
     which account and permissions it takes, `cannot_see` which prices of the provider stay out. `is_own`: the rates are those
     of whoever runs costcalc, so what looks odd is kept with a warning. `bounds`: what it may take. `at_most_every`: a refresh
-    that names no source asks it no sooner again after an answer, and four times in it after a failure. `passed_on`: whether its
-    terms, as far as they are known, let its rates be passed on.
+    that names no source asks it no sooner again after an answer, and four times in it after a failure.
     """
 
     name: str
@@ -115,7 +114,6 @@ class SourceSpec(Struct, frozen=True):
     is_own: bool = False
     bounds: Bounds = Bounds()
     at_most_every: timedelta = timedelta(0)
-    passed_on: bool = True
 
     @property
     def is_open(self) -> bool:
@@ -125,7 +123,7 @@ class SourceSpec(Struct, frozen=True):
     @property
     def is_public(self) -> bool:
         """Whether an edition may hold its rates: never those of the user's own or read with an account."""
-        return self.passed_on and self.is_open and not self.is_own
+        return self.is_open and not self.is_own
 
     @property
     def secrets(self) -> frozenset[str]:

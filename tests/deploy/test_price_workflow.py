@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fakes.edition import KEY
 from support.recorded_sources import RECORDED
 
 from api.cli.prices import source_settings
+from pricing import editions
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "prices.yml").read_text())
 [JOB] = WORKFLOW["jobs"].values()
-SCRIPTS = [step["run"] for step in JOB["steps"] if "run" in step]
+STEPS = [step for step in JOB["steps"] if "run" in step]
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")  # what `shell: bash` means at GitHub
 PYTHON = """#!/bin/sh
 # nothing is installed here, and the tests and tools that the steps call are run by the other tests
@@ -31,7 +33,17 @@ exec {python} -c 'from api.cli.main import main; main()' "$@"
 
 
 GH = """#!/bin/sh
-exit 0
+# one release and one issue, kept in folders
+assets={folder}/assets issues={folder}/issues
+case "$1 $2" in
+  "release view") ls $assets ;;
+  "release create") mkdir $assets ;;
+  "release download") cp $assets/latest $assets/observations-* edition ;;
+  "release upload") shift 3; for each; do [ $each = --clobber ] || cp $each $assets; done ;;
+  "issue list") cat $issues/open 2>/dev/null || true ;;
+  "issue create") mkdir $issues; echo 1 > $issues/open; cp "$6" $issues/1.md ;;
+  "issue comment") cat "$5" >> $issues/1.md ;;
+esac
 """
 
 
@@ -45,49 +57,100 @@ def workspace(tmp_path):
     for name, script in (("python", PYTHON), ("costcalc", COSTCALC), ("gh", GH)):
         file = tmp_path / "bin" / name
         file.parent.mkdir(exist_ok=True)
-        file.write_text(script.format(python=sys.executable))
+        file.write_text(script.format(python=sys.executable, folder=tmp_path))
         file.chmod(0o755)
     (tmp_path / "runner").mkdir()
     return tmp_path
 
 
-def environment(folder, address):
+def environment(folder, address, secrets, step):
     """A runner's, with the addresses of all sources."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("COSTCALC_", "AWS_", "PYTEST_"))}
     addresses = {each.variable: address for each in source_settings() if each.variable.endswith("_URL")}
-    given = {name: filled(text, folder) for name, text in JOB["env"].items()}
+    given = {**JOB["env"], **step.get("env", {})}
+    expressions = {
+        "github.workspace": str(folder / "work"),
+        "secrets.COSTCALC_EDITION_KEY": secrets,
+        "github.token": "t",
+    }
+    filled = {
+        name: re.sub(r"\$\{\{ (.*?) \}\}", lambda of: expressions.get(of[1], ""), text) for name, text in given.items()
+    }
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
     own = {"PATH": path, "PYTHONPATH": str(folder / "work"), "RUNNER_TEMP": str(folder / "runner"), "HOME": str(folder)}
-    return {**kept, **addresses, **given, **own}
+    return {**kept, **addresses, **filled, **own}
 
 
-def filled(text, folder):
-    """The text with its expressions."""
-    return text.replace("${{ github.workspace }}", str(folder / "work"))
+def run(step, folder, address, secrets=KEY):
+    own = {"cwd": folder / "work", "env": environment(folder, address, secrets, step)}
+    return subprocess.run([*SHELL, step["run"]], **own, capture_output=True, text=True, check=False)
 
 
-def run(script, folder, address):
-    own = {"cwd": folder / "work", "env": environment(folder, address)}
-    return subprocess.run([*SHELL, script], **own, capture_output=True, text=True, check=False)
+def night(folder, address, secrets=KEY):
+    """All steps of a night in a fresh clone, with what each printed; the last step runs where its condition holds."""
+    shutil.rmtree(folder / "work" / "edition", ignore_errors=True)
+    for store in folder.glob("prices*"):
+        store.unlink()
+    printed = []
+    for step in STEPS:
+        if "if" in step and not (folder / "work" / "edition" / "held-back.md").exists():
+            continue
+        done = run(step, folder, address, secrets)
+        printed.append(done.stdout + done.stderr)
+        assert done.returncode == int(step is PUBLISH and not secrets), (step["run"], printed[-1])
+    return "\n".join(printed)
+
+
+[PUBLISH] = [step for step in STEPS if "prices publish" in step["run"]]
+
+
+def last_edition(folder):
+    return editions.read_at_any_age((folder / "assets" / "latest").read_bytes(), [editions.public_key(KEY)])
 
 
 @pytest.mark.timeout(600)
-def test_its_steps_write_a_new_edition_and_say_how_it_differs(workspace, httpserver):
+def test_two_nights_the_second_with_a_failing_page(workspace, httpserver):
+    address = httpserver.url_for("").rstrip("/")
     RECORDED["oci"].serve(httpserver)
     httpserver.expect_request(re.compile(".*")).respond_with_data("nobody here", status=404)
-    for script in SCRIPTS:
-        done = run(script, workspace, httpserver.url_for("").rstrip("/"))
-        assert done.returncode == 0, (script, done.stdout, done.stderr)
+    first = night(workspace, address)
+    assert "there is no edition yet: the next one has number 1" in first
+    assert "edition 1, " in first
+    assert editions.public_key(KEY) in first
     told = (workspace / "runner" / "difference.txt").read_text()
     assert "oci: " in told
     data = Path("pricing") / "packaged" / "data" / "offers.csv"
     assert (workspace / "work" / data).read_text() != (ROOT / data).read_text()
     [request] = [step["with"] for step in JOB["steps"] if "with" in step and "body-path" in step["with"]]
     assert request["body-path"] == "${{ runner.temp }}/difference.txt"
+    before = last_edition(workspace)
+    assert (before.head.number, before.head.previous) == (1, "")
+    httpserver.clear()
+    httpserver.expect_request(re.compile(".*")).respond_with_data("nobody here", status=403)
+    (workspace / "work" / data).write_bytes((ROOT / data).read_bytes())  # nobody merged the pull request
+    second = night(workspace, address)
+    assert "begun with edition 1 of " in second
+    after = last_edition(workspace)
+    assert (after.head.number, after.head.previous) == (2, before.head.digest)
+    rates = [
+        {each.key: (each.hourly_rate, each.observed_at) for each in map(edition.rates.offer, range(len(edition.rates)))}
+        for edition in (before, after)
+    ]
+    assert rates[0] == rates[1]
+    names = {file.name for file in (workspace / "assets").iterdir()}
+    assert {"latest", "latest.csv", "schema.json", f"observations-{before.head.made_at:%Y-%m}.csv"} <= names
+
+
+@pytest.mark.timeout(600)
+def test_the_first_night_of_a_fork_without_a_key_says_that_nobody_will_take_it(workspace, httpserver):
+    httpserver.expect_request(re.compile(".*")).respond_with_data("nobody here", status=404)
+    printed = night(workspace, httpserver.url_for("").rstrip("/"), secrets="")
+    assert "not signed, so nobody will take it: set COSTCALC_EDITION_KEY" in printed
+    assert not (workspace / "assets").exists()
 
 
 def test_an_export_that_fails_ends_the_job(workspace):
     assert JOB["defaults"]["run"]["shell"] == "bash", "without it a pipe hides what fails before it"
     (workspace / "bin" / "costcalc").write_text("#!/bin/sh\nexit 3\n")
-    [export] = [script for script in SCRIPTS if "export" in script]
+    [export] = [step for step in STEPS if "export" in step["run"]]
     assert run(export, workspace, "http://127.0.0.1:1").returncode == 3

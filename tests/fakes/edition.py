@@ -7,7 +7,6 @@ from pytest_httpserver import HTTPServer
 from support.prices import NOW
 from werkzeug import Request, Response
 
-from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer
 from pricing import editions
 
@@ -36,4 +35,4 @@ class FakeEdition:
 
 def edition(*offers: Offer, key: str | None = KEY, made_at: datetime = NOW) -> FakeEdition:
     """An edition of these rates."""
-    return FakeEdition(editions.make(Catalogue.from_offers(offers, "one"), made_at, key))
+    return FakeEdition(editions.make(offers, made_at, key))

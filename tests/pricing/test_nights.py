@@ -59,7 +59,7 @@ def night(tmp_path: Path, now: datetime, before: bytes | None, *page: Offer) -> 
         store.publish(listed("edition", *map(edition.rates.offer, range(len(edition.rates)))), now)
     if page:
         store.publish(listed("a-page", *page), now)
-    return editions.make(store.load_current(), now, KEY, head)
+    return editions.make(editions.passed_on(store.load_current(), now), now, KEY, head)
 
 
 def headline(store: Store, moment: datetime) -> tuple[str, int]:
@@ -117,7 +117,7 @@ def rates_of_many() -> list[Offer]:
 
 
 def as_signed(offers: list[Offer], moment: datetime) -> bytes:
-    return editions.make(Catalogue.from_offers(offers, ""), moment, KEY)
+    return editions.make(offers, moment, KEY)
 
 
 def current(store: Store, moment: datetime) -> dict[tuple[str, ...], tuple[Decimal, datetime]]:

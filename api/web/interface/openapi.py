@@ -126,6 +126,7 @@ OPERATIONS = (
               method="post", body=_LOG_BODY, status=201),
     Operation("/recipes/{id}", "Removes one of your own runs or speeds", errors=(404,), method="delete", status=204),
     Operation("/prices/latest", "The current rates that may be passed on, as an edition", media=OTHERS["edition"]),
+    Operation("/prices/latest.csv", "The same rates as a sheet, in the columns of /offers.csv", media=TYPES["csv"]),
     Operation("/healthz", "Liveness", Alive),
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),

@@ -182,5 +182,4 @@ SPEC = SourceSpec(
     settings=(*PAGE.settings, *SPOT_PAGE.settings, *ADVISOR_PAGE.settings),
     bounds=BOUNDS,
     at_most_every=timedelta(hours=23),
-    passed_on=False,  # PNU-capstone-2026-17/easydep@0b22d99e reads AWS's terms so; not checked
 )

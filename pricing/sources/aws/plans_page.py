@@ -156,5 +156,4 @@ SPEC = SourceSpec(
         MOST_MIB, memory_mib=128, offers=20_000
     ),  # 1,068 machines by region in January 2026, twelve rates each
     at_most_every=timedelta(hours=23),
-    passed_on=False,  # as those of aws-page
 )

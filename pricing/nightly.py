@@ -1,0 +1,164 @@
+"""What is checked before a night's edition is signed: what moved or ended without an explanation stays as it was, and an edition
+whose anchors are off, or that lost too many rates, is not made at all.
+
+A move is explained where the packaged tables state the new rate, or the end, since the last edition: a person wrote that row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from importlib.resources.abc import Traversable
+
+from msgspec import Struct
+
+from costcalc.catalogue.hands import SEEN_AGAIN
+from costcalc.offers import ENDED, Offer, PurchaseOption
+from pricing.offer_flags import MARKETPLACE
+from pricing.packaged.tables import Row, Table, amount
+from pricing.scope import Key
+
+ANCHORS = Table(
+    "anchors.csv", "provider region instance_type purchase_option", "hourly_rate currency observed_at source"
+)
+LARGEST_MOVE = Decimal(1) / 3
+LARGEST_SPOT_MOVE = Decimal(2)  # threefold; and no lower than a third
+SAME_RATE = Decimal("0.05")  # by which a packaged row may differ from the move that it explains
+LARGEST_SHARE_LOST = Decimal("0.05")
+LARGEST_SHARE_ENDED = Decimal(1) / 3  # of one source's rates in a night
+LARGEST_SHARE_ALIKE = 0.8
+FEWEST = 10  # rates of a source of which one can say that they all moved alike
+Named = tuple[Key, datetime | None]
+
+
+class Night(Struct, frozen=True):
+    """The rates of an edition, sentences on those that were held back, and why it cannot be signed, if so."""
+
+    offers: tuple[Offer, ...]
+    held_back: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+class Anchor(Struct, frozen=True):
+    """A rate that a person looked up."""
+
+    key: Key
+    hourly_rate: Decimal
+    currency: str
+
+    def fault(self, offer: Offer | None) -> str | None:
+        """What is wrong with this offer, which should be about the same."""
+        name = " ".join(self.key[:4]).replace("_", " ")
+        if offer is None:
+            return f"{name} is missing"
+        if offer.currency != self.currency or abs(offer.hourly_rate / self.hourly_rate - 1) > LARGEST_MOVE:
+            return f"{name} is at {offer.currency} {offer.hourly_rate:f}, not near {self.currency} {self.hourly_rate:f}"
+        return None
+
+
+def read_anchors(folder: Traversable | None = None) -> tuple[Anchor, ...]:
+    """The packaged anchors. Raises PackagedTableError."""
+
+    def read(row: Row) -> Anchor:
+        place = (row.text("provider"), row.text("region"), row.text("instance_type"), row.text("purchase_option"))
+        return Anchor((*place, "", "", ""), amount(row, "hourly_rate"), row.text("currency"))
+
+    return tuple(ANCHORS.read(read, folder).values())
+
+
+def checked(
+    before: Iterable[Offer], offers: Iterable[Offer], packaged: Iterable[Offer], anchors: Sequence[Anchor]
+) -> Night:
+    """The rates of the night after `before`, with what the packaged tables explain."""
+    known, new, explained = _by_key(before), _by_key(offers), _by_key(packaged)
+    odd = _odd(known, new, explained)
+    kept = {name: known[name] if name in odd else offer for name, offer in new.items()}
+    kept |= {name: known[name] for name in odd if name not in new}
+    standing = {key: offer for (key, ahead), offer in kept.items() if not ahead and ENDED not in offer.flags}
+    refused = [fault for anchor in anchors if (fault := anchor.fault(standing.get(anchor.key)))]
+    of_before = [key for (key, ahead), offer in known.items() if not ahead and ENDED not in offer.flags]
+    lost = [key for key in of_before if key not in standing]
+    if len(lost) > LARGEST_SHARE_LOST * len(of_before):
+        refused.append(f"{len(lost):,} of {len(of_before):,} rates are lost")
+    return Night(tuple(kept.values()), tuple(odd.values()), tuple(refused))
+
+
+def _by_key(offers: Iterable[Offer]) -> dict[Named, Offer]:
+    return {(offer.key, offer.announced_for): offer for offer in sorted(offers, key=lambda offer: offer.observed_at)}
+
+
+def _odd(
+    known: Mapping[Named, Offer], new: Mapping[Named, Offer], explained: Mapping[Named, Offer]
+) -> dict[Named, str]:
+    """By name, what is odd about an offer beside what was known of it, unless the packaged tables explain that."""
+    standing = {name: offer for name, offer in known.items() if ENDED not in offer.flags}
+    rates = Counter(map(_source, standing.values()))
+    unexplained = {
+        name: before for name, before in standing.items() if not _explains(explained.get(name), before, new.get(name))
+    }
+    odd: dict[Named, str] = {}
+    ratios: dict[str, dict[Named, Decimal]] = defaultdict(dict)
+    ended: dict[str, list[Named]] = defaultdict(list)
+    for name, before in unexplained.items():
+        offer, source = new.get(name), _source(before)
+        if offer is None or ENDED in offer.flags:
+            ended[source].append(name)
+        elif fault := _move(before, offer):
+            odd[name] = fault
+        elif _source(offer) == source:
+            ratios[source][name] = offer.hourly_rate / (before.hourly_rate or offer.hourly_rate or Decimal(1))
+    for source, names in ended.items():
+        if len(names) > 1 and len(names) > LARGEST_SHARE_ENDED * rates[source]:
+            odd |= {name: f"{_words(known[name])}: gone, as {len(names)} of {rates[source]}" for name in names}
+    alike = (name for moved in ratios.values() for name in _alike(moved))
+    return odd | {name: f"{_words(new[name])}: the whole list moved alike" for name in alike}
+
+
+def _move(before: Offer, offer: Offer) -> str | None:
+    """What is odd about the amount of an offer beside the last one of the same source, and about its currency."""
+    if offer.currency != before.currency:
+        return (
+            f"{_words(offer)}: {before.currency} {before.hourly_rate:f} became {offer.currency} {offer.hourly_rate:f}"
+        )
+    ratio = offer.hourly_rate / before.hourly_rate if before.hourly_rate else Decimal(1)
+    if _source(offer) != _source(before) or not _is_large(ratio, offer):
+        return None
+    return f"{_words(offer)}: {before.hourly_rate:f} to {offer.hourly_rate:f} {offer.currency} ({ratio - 1:+.0%})"
+
+
+def _alike(ratios: Mapping[Named, Decimal]) -> Sequence[Named]:
+    """Those that moved by one factor, if that is nearly the whole of a list: a unit or a currency has changed."""
+    together: dict[Decimal, list[Named]] = defaultdict(list)
+    for name, ratio in ratios.items():
+        together[round(ratio, 2)].append(name)
+    together.pop(round(Decimal(1), 2), None)
+    largest = max(together.values(), key=len, default=list[Named]())
+    is_a_list = len(largest) >= FEWEST and len(largest) > LARGEST_SHARE_ALIKE * len(ratios)
+    return largest if is_a_list else ()
+
+
+def _is_large(ratio: Decimal, offer: Offer) -> bool:
+    moves_freely = offer.purchase_option is PurchaseOption.SPOT or MARKETPLACE in offer.flags
+    if moves_freely:
+        return not 1 / (1 + LARGEST_SPOT_MOVE) <= ratio <= 1 + LARGEST_SPOT_MOVE
+    return abs(ratio - 1) >= LARGEST_MOVE
+
+
+def _explains(packaged: Offer | None, before: Offer, offer: Offer | None) -> bool:
+    """Whether a packaged row that is younger than what was known says what the new one says, or that the offer has ended."""
+    if packaged is None or packaged.observed_at <= before.observed_at:
+        return False
+    if offer is None or ENDED in offer.flags:
+        return ENDED in packaged.flags
+    return packaged.currency == offer.currency and abs(offer.hourly_rate / packaged.hourly_rate - 1) <= SAME_RATE
+
+
+def _source(offer: Offer) -> str:
+    return offer.source.partition(SEEN_AGAIN)[0]
+
+
+def _words(offer: Offer) -> str:
+    terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
+    return f"{offer.provider} {offer.instance_type} in {offer.region}, {terms} ({_source(offer)})"
