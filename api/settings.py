@@ -254,8 +254,8 @@ class Settings:
     )
     trusted_proxies: tuple[str, ...] = _setting(
         None,
-        "How many proxies stand in front, such as 1, if they alone reach the server; or their addresses or networks, none of them a "
-        "client's.",
+        "How many proxies stand in front, such as 1, if they alone reach the server; or their addresses or networks, without "
+        "clients.",
         _proxies,
         unset=(),
     )

@@ -17,7 +17,7 @@ from api.questions.themes import as_options
 from api.reports.cost import CostReport
 from api.reports.left_out import left_out
 from costcalc.answers import Answer
-from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.query import DEFAULT_LIMIT
 from costcalc.tasks.goals import goal_in_words
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
     answer = report.answer
     first = [line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2)]
     yield from first
-    if is_list(answer.query):
+    if is_list(answer):
         yield ""
         yield from paragraph(_heading(answer), view.width)
         yield from paragraph(_how_many(answer), view.width)
@@ -43,15 +43,17 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
         beside = [line for note in notes for line in paragraph(note, view.width, 2)]
         yield from best_lines(answer, view, LINES - len(first) - len(beside))
         yield from beside
-    if view.explain or is_list(answer.query):
+    if view.explain or is_list(answer):
         yield ""
         for line in (*_owned(answer), *_free(answer), *_notes(answer, view.explain)):
             yield from paragraph(line, view.width, 4)
 
 
-def is_list(query: EstimateQuery) -> bool:
-    """Whether a question asks for the list of all estimates, not only for what to do."""
-    return query.offset > 0 or query.limit > DEFAULT_LIMIT or "all" in (query.recipes, query.regions)
+def is_list(answer: Answer) -> bool:
+    """Whether a question asks for the list of all estimates, not only for what to do. A run of one's own is its only recipe."""
+    query, is_own = answer.query, any(each.recipe_kind == "own" for each in answer.estimates)
+    wants_all = "all" in (query.regions, query.regions if is_own else query.recipes)
+    return query.offset > 0 or query.limit > DEFAULT_LIMIT or wants_all
 
 
 def _heading(answer: Answer) -> str:
@@ -87,7 +89,7 @@ def _converted(answer: Answer) -> Iterator[str]:
 
 
 def _notes(answer: Answer, explain: bool) -> Iterator[str]:
-    yield from _converted(answer) if is_list(answer.query) else ()
+    yield from _converted(answer) if is_list(answer) else ()
     yield highest_accuracy(answer)
     if answer.rejections:
         yield f"Left out: {as_options(left_out(answer))}"

@@ -7,10 +7,13 @@ from importlib import import_module
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from support.own_speeds import own_speed
+from support.own_training_runs import own_run
 from support.prices import NOW
 from support.this_machine import EPYC, forgotten, pretend
 
+from api.bootstrap import user_name
 from api.cli.main import main
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
@@ -172,7 +175,7 @@ class TestLogs:
         assert "my-net" not in run("recipes", "list").stdout
         assert "0.6 acc" in run("recipes", "list").stdout
         told = run("cost", "my-log", "0.6", "--accelerator", "A100-80GB", "--accelerators", "2", "--limit", "1")
-        assert "my-log to 0.6 acc" in told.stdout
+        assert "Recipe: my-log (your own run, " in told.stdout
         assert "Your run my-log reached 0.6 acc." in told.stdout
         assert run("recipes", "remove", "my-log").exit_code == 0
         assert run("cost", "my-log", "0.6").exit_code == 2
@@ -209,3 +212,13 @@ def test_a_log_is_tried_before_it_is_kept(run, tmp_path):
     assert "2 epochs  0.5        ████" in tried.stdout
     assert "Nothing is stored" in tried.stdout
     assert "log" not in run("recipes", "list").stdout.split()
+
+
+def test_the_answer_about_a_run_shows_what_to_act_on_and_folds_the_rest(run, filled_url):
+    Store(filled_url).add_own_run(replace(own_run().stored(), shared_by=user_name()), By(user_name(), NOW))
+    asked = ("cost", "my-run", "0.8", "--max-price-age", "4000")
+    lines = run(*asked).stdout.splitlines()
+    assert len(lines) <= 24
+    assert "Recipe: my-run (your own run, " in run(*asked).stdout
+    assert lines[-1].startswith("Also ")
+    assert "estimates, cheapest first:" in run(*asked, "--regions", "all", "--limit", "5").stdout
