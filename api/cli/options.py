@@ -86,8 +86,8 @@ class SchemaCommand(click.Command):
                 if others[-1] in wants_value or name not in names or not (sign or each.startswith("--")):
                     others.append(each)
                 elif (given := value if sign else next(left, None)) is not None:
-                    named[name] = given
-                else:
+                    named[name] = f"{named[name]},{given}" if name in named else given
+                elif not ctx.resilient_parsing:  # who completes it is about to type it
                     ctx.fail(f"{each} needs a value.")
             first = [named[name] for name in names[:1] if name in named]
             return super().parse_args(ctx, [*first, *others[1:], *(named[name] for name in names[1:] if name in named)])

@@ -21,8 +21,8 @@ def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
     """How many rows there are and how many are shown, then their table."""
     document, rows = report.document(), list(listed.rows(report))
     count = getattr(document, "count", len(rows))
-    shown = f"{len(rows):,} of " if len(rows) < count else ""
-    yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}", view.width)
+    shown, more = (f"{len(rows):,} of ", "; --limit shows more") if len(rows) < count else ("", "")
+    yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}{more}", view.width)
     if rows:
         columns = [
             Column(each.heading.lower().replace(" ", "\n", 1), _cell(each), each.is_number, each.leave)

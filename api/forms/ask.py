@@ -16,7 +16,11 @@ LONGEST_COMMAND = 300  # nobody uses one that names every cloud but one
 def terminal(report: AskReport, view: View) -> Iterator[str]:
     """The answer as lines; if the sentence is not a question, what to type."""
     meant, answer = report.understanding, report.cost
-    exactly = command(meant.answered)
+    if rates := report.rates:
+        lines = (*meant.lines, *rates.verdict, f"Exactly: {command('offers', meant.answered)}")
+        yield from (text for line in lines for text in paragraph(line, view.width, 4))
+        return
+    exactly = command("cost", meant.answered)
     for line in (*meant.lines, *([f"Exactly: {exactly}"] if answer and len(exactly) <= LONGEST_COMMAND else [])):
         yield from paragraph(line, view.width, 4)
     if answer:
@@ -24,8 +28,8 @@ def terminal(report: AskReport, view: View) -> Iterator[str]:
         yield from cost.terminal(answer, view)
 
 
-def command(parameters: Mapping[str, list[str]]) -> str:
-    """The command that asks these parameters of `/cost`."""
+def command(name: str, parameters: Mapping[str, list[str]]) -> str:
+    """The command of this name that asks these parameters."""
     options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
     arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
-    return join(["costcalc", "cost", *arguments, *(word for pair in options for word in pair)])
+    return join(["costcalc", name, *arguments, *(word for pair in options for word in pair)])

@@ -187,7 +187,7 @@ QUESTIONS = (
         "api.reports.prices.offers:OffersSchema",
         "api.reports.prices.offers:offers_report",
         _forms("offers", "csv", "xlsx"),
-        command=Command("List the current rates of machines, with sources and dates."),
+        command=Command("List the current rates of machines, with sources and dates.", ("accelerator?",)),
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
         topic="Prices",
         table="api.forms.offers:TABLE",

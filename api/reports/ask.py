@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlencode
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from api.questions.errors import BadParameters, NotFound
@@ -18,12 +19,24 @@ from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
 from api.reports.cost import CostDocument, CostReport
 from api.reports.named import with_a_target, with_its_energy, with_its_month, with_one_of
+from api.reports.rates import RatesDocument, rates_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
 
 PAID_FOR = "Your machine counts as paid for; own_price= says what it cost."
+
+
+EITHER = Meta(
+    extra_json_schema={
+        "anyOf": [
+            *({"$ref": f"#/components/schemas/{each.__name__}"} for each in (CostDocument, RatesDocument)),
+            {"type": "null"},
+        ]
+    }
+)
+"""What a sentence is answered with: msgspec describes no union of two documents."""
 
 
 class AskSchema(LayoutSchema):
@@ -49,7 +62,8 @@ class AskDocument:
     """The JSON answer. `understood` are the parameters of `/cost`, several values with commas between them; `ignored` are words
     without a meaning of their own; `corrected` has misspelt words with those they were read as. `asked` names everything else
     that was written, or is missing, with what to type instead, which the answer leaves out; where no network is named, it says
-    which one is answered. `link` asks exactly what is answered. `answer` is that of `/cost`, null where there is none."""
+    which one is answered. `link` asks exactly what is answered. `answer` is that of `/cost`, or the rates
+    of machines where these are asked for; null where there is none."""
 
     sentence: str
     understood: dict[str, str]
@@ -57,7 +71,7 @@ class AskDocument:
     corrected: dict[str, str]
     asked: tuple[str, ...]
     link: str
-    answer: CostDocument | None
+    answer: Annotated[Any, EITHER]
 
 
 @dataclass(frozen=True)
@@ -85,9 +99,26 @@ class AskReport:
         """How the sentence wants its answer written."""
         return self._checked[2]
 
+    @property
+    def rates(self) -> RatesDocument | None:
+        """What machines cost an hour, where the sentence asks for that."""
+        return self._rates[1]
+
+    @cached_property
+    def _rates(self) -> tuple[Understanding, RatesDocument | None]:
+        meant = self.service.understand(self.sentence, self.catalogue)
+        if not meant.asks_rates:
+            return meant, None
+        try:
+            meant, report = rates_of(self.service, self.catalogue, meant)
+            return meant, report.document()
+        except BadParameters as refused:
+            return _refused(meant, refused), None
+
     @cached_property
     def _checked(self) -> tuple[Understanding, CostReport | None, Layout]:
-        return self._answered(self.service.understand(self.sentence, self.catalogue))
+        meant, _ = self._rates
+        return (meant, None, Layout()) if meant.asks_rates else self._answered(meant)
 
     def _answered(self, meant: Understanding) -> tuple[Understanding, CostReport | None, Layout]:
         try:
@@ -109,8 +140,7 @@ class AskReport:
                 meant, (report, layout) = aimed, self._report(aimed)
             meant = with_its_month(with_its_energy(meant, report), report)
         except (BadParameters, NotFound) as refused:
-            lines = tuple(f"{name}: {line}" for name, lines in refused.errors.items() for line in lines)
-            return replace(meant, asked=lines, is_question=False), None, Layout()
+            return _refused(meant, refused), None, Layout()
         return meant, report, layout
 
     def _with_own_price(self, meant: Understanding) -> Understanding:
@@ -149,9 +179,15 @@ class AskReport:
             ignored=meant.ignored,
             corrected=dict(meant.corrected),
             asked=(*meant.choice, *meant.asked),
-            link=f"/cost?{self.link}",
-            answer=self.cost.document() if self.cost else None,
+            link=self.rates.link if self.rates else f"/cost?{self.link}",
+            answer=self.cost.document() if self.cost else self.rates,
         )
+
+
+def _refused(meant: Understanding, refused: BadParameters | NotFound) -> Understanding:
+    """A sentence that states what no question takes: what is wrong with it is all that is said."""
+    lines = tuple(f"{name}: {line}" for name, lines in refused.errors.items() for line in lines)
+    return replace(meant, asked=lines, is_question=False)
 
 
 def ask_report(service: Service, catalogue: Catalogue, values: AskValues) -> AskReport:

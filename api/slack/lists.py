@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from api.questions.errors import NotFound
 from api.reports.models import summary
+from api.reports.rates import RatesDocument
 from api.service import Service
 from api.slack.message import Message, escape, link, section, table
 from costcalc.hardware import counted
@@ -48,6 +51,13 @@ def complaint(messages: list[str]) -> Message:
     """What was not understood, and what to type."""
     lines = "\n".join(f"• {escape(_here(line))}" for line in messages)
     text = f"{lines}\n{TRY}"
+    return Message(text, (section(text),))
+
+
+def rates(document: RatesDocument, lines: Sequence[str], base: str) -> Message:
+    """What machines cost an hour, and where all rates are."""
+    told = "\n".join(map(escape, (*document.verdict, *lines)))
+    text = f"{told}\n{link(f'{base}{document.link}', 'every rate')}"
     return Message(text, (section(text),))
 
 

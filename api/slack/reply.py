@@ -82,6 +82,8 @@ class Replier:
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
         report = AskReport(self.seen, catalogue, text)
         meant, cost = report.understanding, report.cost
+        if rates := report.rates:
+            return Replies(slack_lists.rates(rates, meant.lines, base))
         if cost is None:
             return Replies(slack_lists.complaint(list(meant.lines)))
         links = self._links(cost.answer, report.layout, base)

@@ -22,6 +22,7 @@ from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
 from api.questions.words.settling import settle
 from api.questions.words.shares_and_money import SHARES_AND_MONEY
+from api.questions.words.tables import not_asked
 from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.tasks.known import of_benchmark
@@ -40,6 +41,16 @@ _PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
 LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
+OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
+BESIDE_RATES = frozenset(
+    ["accelerators", "nodes", "term", "payment", "available", "as_of", "currency", "rates", "sort"]
+)
+PRICES = re.compile(
+    r"\b(?:prices?|pricing|costs?|rates?|rent(?:al|als|ing)?|charges?|how (?:much|expensive|cheap)|cheap(?:est)?|hourly|"
+    r"(?:per|an) hour)\b",
+    re.IGNORECASE,
+)
+TRAINING = re.compile(r"\b(?:(?:re|pre)?-?train(?:s|ed|ing)?|epochs?|accuracy|model|network|imagenet)\b", re.IGNORECASE)
 WHAT_IF = re.compile(
     r"[\s,;.?!]+(?:(?:(?:and|or|but)\s+)?(?:what\s+(?:about|if)|how\s+about)|(?:and|or|but)\s+if|(?:or\s+)?else|otherwise)\b",
     re.IGNORECASE,
@@ -56,7 +67,8 @@ FOLLOWS = re.compile(
 class Understanding(Struct, frozen=True):
     """What a sentence asks. `parameters` are those of `/cost`, `summary` the same in words: exclusions as such. `ignored` are
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
-    everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked.
+    everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked, and
+    `asks_rates` where it is what machines cost an hour.
     `several` are the values of each side of a comparison, `monthly` the runs and the money of a month. `chosen` are parameters
     that the answer chooses, as the sentence does not; `choice` says which, and why."""
 
@@ -66,6 +78,7 @@ class Understanding(Struct, frozen=True):
     corrected: Mapping[str, str]
     asked: tuple[str, ...]
     is_question: bool
+    asks_rates: bool = False
     shared: bool = False
     lacks_only_network: bool = False
     several: tuple[Mapping[str, list[str]], ...] = ()
@@ -132,6 +145,9 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
+    if asks_rates := _asks_rates(text, reading, parameters):
+        parameters.pop("sort", None)  # the least is told in any order
+        reading.asked.clear()
     summary = [f"{name}={_in_short(values)}" for name, values in parameters.items()]
     for kind, values in excluded.items():
         name = "region" if kind == "place" else kind
@@ -142,10 +158,20 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
-        (*(() if stops else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
+        () if asks_rates else (*(() if stops else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
-        monthly=monthly,
+        monthly=monthly, asks_rates=asks_rates,
+    )  # fmt: skip
+
+
+def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]) -> bool:
+    """Whether a sentence asks what machines cost an hour, and nothing that has to do with a training."""
+    hourly = not_asked()["hourly"].message
+    named, told = {*parameters, *reading.unclear}, [each for each in reading.asked if each.message != hourly]
+    return (
+        bool(named & OF_RATES) and named <= OF_RATES | BESIDE_RATES and not (told or reading.sides)
+        and bool(PRICES.search(text) or len(named & OF_RATES) > 1 and "purchase" in named) and not TRAINING.search(text)
     )  # fmt: skip
 
 

@@ -77,10 +77,9 @@ class Vocabulary:
     @staticmethod
     def _other_task(text: str, place: int) -> Named | None:
         """A network of another task under a longer name than we know: `mistralai/Mistral-7B-v0.1`."""
-        match = _PIECE.match(text, place)
-        name = _HUB_NAME.match(text, place)
-        other = kind_of_network(name[0] if name else match[0]) if match else None
-        return Named((Value("other", other),), (name or match)[0], (name or match).end()) if other else None
+        match = _HUB_NAME.match(text, place) or _PIECE.match(text, place)
+        other = kind_of_network(match[0]) if match else None
+        return Named((Value("other", other),), match[0], match.end()) if match and other else None
 
     def has_own_target(self, model: str) -> bool:
         """Whether the model's targets may have any size: those of a user's own run, or of a task."""

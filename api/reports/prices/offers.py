@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, Offe
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.rates import RateRow, selected
+from api.reports.prices.summary import RateSummary, overall, summaries
 from api.service import Service, exchange_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation
@@ -29,6 +31,12 @@ from costcalc.units import Indices
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
 OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
+
+
+class OffersValues(Values, total=False):
+    """Values of `/offers`."""
+
+    accelerators: int
 
 
 class OffersSchema(OfferFilters):
@@ -45,6 +53,7 @@ class OffersSchema(OfferFilters):
         "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
         example="accelerator",
     )
+    accelerators = Number(int, 1, 1_000_000, "accelerators of one machine", example=8)
     limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
 
 
@@ -58,13 +67,14 @@ class OfferRow(RateRow):
 
 @dataclass(frozen=True, slots=True)
 class OffersDocument:
-    """The JSON price sheet; `count` is the number of offers before limit and offset, `exchange` has the rates converted
-    with."""
+    """The JSON price sheet; `count` is the number of offers before limit and offset, `summary` has their rates per accelerator
+    in US dollars, or in the currency asked for, and `exchange` the rates converted with."""
 
     snapshot: str
     as_of: datetime
     gaps: tuple[Gap, ...]
     count: int
+    summary: tuple[RateSummary, ...]
     offers: tuple[OfferRow, ...]
     exchange: tuple[ExchangeRate, ...]
 
@@ -102,19 +112,33 @@ class Converter:
         return self.rates[str(self.currency) if offer.currency == "USD" else offer.currency]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OffersReport:
     """The rows that pass the filters, cheapest first within each instance type, and the `page` of them to show."""
 
     name: ClassVar = "offers"
     catalogue: Catalogue
     as_of: datetime
-    count: int
+    listed: Indices
     rest: Rest | None
     page: Indices
     confirmed: Confirmation
     converter: Converter
     words: Mapping[str, str]
+
+    @property
+    def count(self) -> int:
+        return len(self.listed)
+
+    @cached_property
+    def summary(self) -> tuple[RateSummary, ...]:
+        """What all rates that pass the filters are per accelerator."""
+        return summaries(self.catalogue, self.listed, self.converter.currency or "USD", self.as_of.date())
+
+    @cached_property
+    def overall(self) -> RateSummary | None:
+        """All of them together."""
+        return overall(self.catalogue, self.listed, self.converter.currency or "USD", self.as_of.date())
 
     def quoted(self) -> Iterator[tuple[Offer, OfferRow]]:
         """Each offer of the page as it is quoted, and its row in the currency asked for."""
@@ -131,20 +155,24 @@ class OffersReport:
             self.as_of,
             self.catalogue.gaps,
             self.count,
+            self.summary,
             tuple(self.rows()),
             self.converter.used,
         )
 
 
-def offers_report(service: Service, catalogue: Catalogue, values: Values) -> OffersReport:
+def offers_report(service: Service, catalogue: Catalogue, values: OffersValues) -> OffersReport:
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
     rows, confirmed = selected(catalogue, as_of, values), catalogue.confirmed(as_of)
+    if "accelerators" in values:
+        counts = np.array([machine.accelerators for _, _, machine in catalogue.vocabulary.instances])
+        rows = rows[counts[catalogue.columns.instance[rows]] == values["accelerators"]]
     rows = ordered(service, catalogue, rows, values.get("sort", "machine"), as_of)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
     page, words = page_of(values), own_words(values)
-    return OffersReport(catalogue, as_of, len(rows), rest_of(len(rows), page), rows[page], confirmed, into, words)
+    return OffersReport(catalogue, as_of, rows, rest_of(len(rows), page), rows[page], confirmed, into, words)
 
 
 def ordered(service: Service, catalogue: Catalogue, rows: Indices, by: str, as_of: datetime) -> Indices:

@@ -18,6 +18,7 @@ from api.questions.question import Question
 from api.questions.register import QUESTIONS
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
+from api.reports.rates import RatesDocument
 from api.service import COST
 from api.web.asker import COOKIE
 from api.web.files import FEED, LAUNCH
@@ -219,7 +220,7 @@ _SLASH_COMMAND: Json = {
 def described(private: bool, root: str) -> Json:
     """The whole document: `private` where tokens are set, `root` the path below which the service is served."""
     types = [operation.document for operation in OPERATIONS if operation.document]
-    _, components = msgspec.json.schema_components([*types, Problem], ref_template=REFERENCE)
+    _, components = msgspec.json.schema_components([*types, RatesDocument, Problem], ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
         "info": {"title": "costcalc", "version": __version__, "description": ABOUT},

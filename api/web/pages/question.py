@@ -89,7 +89,12 @@ def page() -> Response:
         if sentence:
             meant = _understood(service, catalogue, sentence, " ".join(given.get("currency", [])))
             at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.answered.items()})
-            shown = {"sentence": sentence, "meant": meant.understanding, "exactly": f"?{meant.link}"}
+            shown = {
+                "sentence": sentence,
+                "meant": meant.understanding,
+                "exactly": f"?{meant.link}",
+                "rates": meant.rates,
+            }
             if meant.cost is None:
                 return Response(_drawn(at, shown))
         parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())

@@ -226,7 +226,7 @@ def test_whatever_is_typed_is_read(words, text):
     "text",
     [
         "*resnet50* to `75.7%` on _aws_", "**resnet50** 75.7% `aws`", "> resnet50 to 75.7% on aws", "resnet50，75.7％，aws",
-        "<https://a.example/b|resnet50> 75.7% aws <@U1>", "[resnet50](https://a.example) to 75.7% on aws", "resnet50 75.7% aws.com",
+        "<https://a.example|resnet50> 75.7% aws <@U1>", "[resnet50](https://a.example) to 75.7% on aws", "resnet50 75.7% aws.com",
         "用aws训练resnet50到75.7%", "resnet50を75.7%までAWSで学習", "ResNet-50 auf 75,7 % bei AWS trainieren",
         "how much would it cost to train resnet50 on aws to 75.7%", "- resnet50 75.7% on aws",
     ],
@@ -238,7 +238,7 @@ def test_marks_and_languages_change_nothing(words, text):
 @pytest.mark.parametrize(
     "text",
     [
-        "train resnet50 on imagenet on aws to 75.7%", "resnet50 75.7% with imagenet in aws", "AWS cost for imagenet resnet50 75.7%",
+        "train resnet50 on imagenet on aws to 75.7%", "resnet50 75.7% with imagenet in aws", "AWS cost, imagenet resnet50 75.7%",
         "resnet50 auf ImageNet bei AWS auf 75,7 %", "resnet50 75.7% sur imagenet chez aws", "resnet50 75.7% en imagenet en aws",
         "resnet50 75.7% on the imagenet dataset with amazon web services",
     ],
