@@ -291,7 +291,7 @@ def highest_accuracy(answer: Answer) -> str:
         return f"No {metric(query.metric)} curve of {query.model} is known: say how long it trains, such as epochs=300."
     if not isinstance(query.metric, Metric):
         reached = value_in_words(query.metric, best.accuracy)
-        runs = f"The published runs of {query.model} stop at" if task_of(query) else f"Your run {query.model} reached"
+        runs = f"The published runs of {query.model} stop at" if task_of(query) else f"The run {query.model} reached"
         return f"{runs} {reached}."
     return f"The highest accuracy of any recipe of {query.model} is {best.accuracy:g} ({best.recipe})."
 

@@ -180,7 +180,7 @@ class AccuracyReport(OfQuery):
             sure = self._told(confirmed[0].target, confirmed[0])
             sentence = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {sentence}"
         if self.own:
-            return f"{sentence} Your run reached no better value." if accuracy == self.own[-1] else sentence
+            return f"{sentence} The run reached no better value." if accuracy == self.own[-1] else sentence
         if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
             return sentence
         return f"{sentence} No known recipe reaches a higher accuracy with the required confidence, at any price."

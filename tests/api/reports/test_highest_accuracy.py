@@ -41,7 +41,7 @@ def test_the_best_value_of_ones_own_metric_within_a_budget(service, lower_is_bet
     client = create_app(mine).test_client()
     asked = f"/accuracy?model={run.name}&provider=aws&purchase=on_demand&crossing=first"
     whole = client.get(f"{asked}&budget=10000").get_json()
-    assert (whole["accuracy"], "Your run reached no better value" in whole["message"]) == (values[-1], True)
+    assert (whole["accuracy"], "The run reached no better value" in whole["message"]) == (values[-1], True)
     by_target = [
         client.get(
             f"/cost?model={run.name}&target={value}&provider=aws&purchase=on_demand&crossing=first&limit=1&sort=cost"
