@@ -44,6 +44,8 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "help":
+            return super().resolve_command(ctx, [*args[1:], "--help"])
         if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])) or not re.search(r"\d", " ".join(args)):
             return super().resolve_command(ctx, args)
         words = list(takewhile(lambda each: not each.startswith("--"), args))
@@ -66,7 +68,7 @@ def _as_words(options: Sequence[str], its_own: Sequence[click.Parameter]) -> Ite
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "token_normalize_func": dashed})
-@click.version_option(package_name="costcalc")
+@click.version_option(None, "--version", "-V", package_name="costcalc")
 def main() -> None:
     """What will it cost to train a model to an accuracy, how long will it take, and where?"""
     # Many small linear systems: BLAS threads that wait for one another make a busy machine ten times slower.

@@ -22,6 +22,7 @@ LONGEST_CHOICES = 50
 MOST_OPTIONS = 30
 """A command with more options lists only the everyday ones under `--help`."""
 FORMATS = ("table", "json", "csv")
+INTO_A_FILE = ("o", "out", "outfile", "output-file")
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",
@@ -97,16 +98,25 @@ class SchemaCommand(click.Command):
     def _no_such_option(self, given: str) -> str:
         from api.questions.suggestions import either
 
-        meant = [f"--{dashed(name)}" for name in self._meant(given.lstrip("-"))]
+        word = given.lstrip("-")
+        if word in INTO_A_FILE:
+            return f"there is no option {given}: write > FILE behind the command"
+        meant = self._meant(word)
         hint = f"did you mean {either(meant)}?" if meant else "--help lists all options"
         return f"there is no option {given}: {hint}"
 
     def _meant(self, given: str) -> list[str]:
+        """What one may have meant by an option: one with that word as its value, one that people call so, or one spelt alike."""
         from api.questions.suggestions import CALLED, nearest, squeeze
 
+        word, fields = squeeze(given), self.schema().fields
+        values = {"format": FORMATS, **{name: choices(field) for name, field in fields.items() if name != "format"}}
         names = [each.name for each in (*self.params, *self.options) if each.name]
-        also = [name for name in names if squeeze(given) in CALLED.get(name, "").split()]
-        return also or nearest(given, names)
+        valued = [
+            f"--{dashed(name)} {choice}" for name in names for choice in values.get(name, ()) if squeeze(choice) == word
+        ]
+        called = [name for name in names if word in CALLED.get(name, "").split()]
+        return valued or [f"--{dashed(name)}" for name in called or nearest(given, names)]
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:

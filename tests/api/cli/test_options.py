@@ -183,3 +183,22 @@ def test_no_command_is_summed_up_in_half_a_sentence(group):
     summaries = shown.partition("Commands:\n")[2].splitlines()
     assert summaries
     assert [line for line in summaries if not line.endswith(".") or line.endswith("...")] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("--json", "--format json"), ("--csv", "--format csv"), ("--spot", "--purchase spot"),
+     ("--on-demand", "--purchase on_demand"),
+     ("--record", "--training record"), ("--cloud", "--provider"), ("--verbose", "--explain"), ("--gpu", "--accelerator")],
+)  # fmt: skip
+def test_a_habit_of_other_tools_is_told_what_to_type(typed, meant):
+    ended = CliRunner().invoke(main, ["cost", "resnet50", typed])
+    assert ended.exit_code == 2
+    assert f"there is no option {typed}: did you mean {meant}?" in ended.output
+
+
+def test_help_and_the_version_are_found_as_elsewhere():
+    assert CliRunner().invoke(main, ["help"]).output == CliRunner().invoke(main, ["--help"]).output
+    assert CliRunner().invoke(main, ["help", "cost"]).output == CliRunner().invoke(main, ["cost", "--help"]).output
+    assert ", version " in CliRunner().invoke(main, ["-V"]).output
+    assert "write > FILE behind the command" in CliRunner().invoke(main, ["cost", "resnet50", "-o"]).output
