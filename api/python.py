@@ -17,13 +17,13 @@ from api.formats import words
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
-from api.questions.schemas.training import COST_LAYOUT, LayoutSchema, TrainingSchema
+from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.reports.advice import Advice
 from api.service import Service, query_of
 from api.settings import read_settings
 from costcalc.answers import Answer, Estimate
 
-QUESTION = TrainingSchema(exclude=(*LayoutSchema().fields, *COST_LAYOUT))
+QUESTION = TrainingSchema(exclude=tuple(LayoutSchema().fields))
 NO_PANDAS = "a.df() needs the package pandas, run: pip install pandas"
 
 

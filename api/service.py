@@ -24,7 +24,7 @@ from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas.layout import Layout, layout
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 from api.questions.subjects import DescribedSubject, ImageNetSubject, OwnRunSubject, Subject, TaskSubject
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
 from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # the reading of sentences stays out of a command that asks i
     from api.questions.words.understanding import Understanding
     from api.questions.words.vocabulary import Vocabulary
 
-COST = TrainingSchema()
+COST = CostSchema()
 NOTHING_RUN = KnownRuns()
 UNKNOWN_NETWORK = (
     "/models lists them all; for another, ask model=any with epochs= and its speed or size; "

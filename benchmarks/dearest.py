@@ -18,7 +18,7 @@ from time import process_time
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 from api.questions.words.understanding import LONGEST, MOST_WORDS
 from api.reports.plan import MOST_SECONDS
 from api.service import Service
@@ -143,7 +143,7 @@ def _mistakes(service: Service) -> Iterator[Dear]:
 def _plans(service: Service) -> Iterator[Dear]:
     rows = [{"model": "resnet50", "target": f"0.{number}{{number}}"} for number in range(6000, 7000)]
     everything = dict(
-        pair.split("=") for pair in EVERYTHING.split("&")[1:] if pair.split("=")[0] in TrainingSchema().fields
+        pair.split("=") for pair in EVERYTHING.split("&")[1:] if pair.split("=")[0] in CostSchema().fields
     )
     yield Dear("POST /plan of 1,000 rows", "/plan", _body(rows), 1000, 1000)
     yield Dear(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, partial
 from itertools import chain, count, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -50,18 +50,16 @@ from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
 from costcalc.ordinary import OrdinaryScript
+from costcalc.parameters import Part
 from costcalc.picks import HOUR_WORTH, PickName, Requirement, pickable
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, reset
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
 from costcalc.rivals import Rivals
 from costcalc.units import Flags, Indices
 
-UNFILTERED: dict[str, Any] = {
-    **dict.fromkeys(("provider", "region", "instance_type", "accelerator", "purchase"), ()),
-    **dict.fromkeys(("accelerators", "nodes", "max_accelerators", "max_nodes", "max_hours", "max_cost")),
-}
-"""What a question asks about where it asks about everything that can be rented."""
+FILTERS: tuple[Part, ...] = ("machine", "count", "purchase", "limit", "order", "page", "price")
+"""The parts of a question that leave out or order what can be rented."""
 IN_DOLLARS = Market()
 
 
@@ -223,11 +221,12 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
         @cache
         def found() -> Decimal | None:
-            rented = cheapest_rental(catalogue, candidates)
-            if rented is None:
-                elsewhere = Asked(replace(of, **UNFILTERED), evidence, catalogue, now, market, memory)
-                rented = cheapest_rental(catalogue, elsewhere._found.candidates)
-            return rented
+            everything = reset(of, *FILTERS)
+            if everything == of:
+                return cheapest_rental(catalogue, candidates)
+            elsewhere = Asked(everything, evidence, catalogue, now, market, memory)
+            rented = cheapest_rental(catalogue, elsewhere._found.candidates)
+            return cheapest_rental(catalogue, candidates) if rented is None else rented
 
         return found
 

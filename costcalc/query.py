@@ -1,15 +1,15 @@
 """The question: what to train, to what accuracy, where, and how the answer is to be counted and ordered."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
+from costcalc.parameters import Param, Part, declared, named
 from costcalc.picks import PickName
 from costcalc.programs import Training
 from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, Running
@@ -86,70 +86,202 @@ class EstimateQuery(Struct, frozen=True):
     ImageNet's). `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
     """
 
-    model: str
-    target: float
-    metric: str = Metric.TOP1
-    dataset: str = "imagenet"
-    provider: tuple[str, ...] = ()
-    region: tuple[str, ...] = ()
-    instance_type: tuple[str, ...] = ()
-    accelerator: tuple[str, ...] = ()
-    recipe: tuple[str, ...] = ()
-    purchase: tuple[PurchaseOption, ...] = ()
-    term: tuple[str, ...] = ()
-    payment: tuple[Payment, ...] = ()
-    available: bool = False
-    accelerators: int | None = None
-    nodes: int | None = None
-    max_accelerators: int | None = None
-    max_nodes: int | None = None
-    as_of: datetime | None = None
-    max_hours: float | None = None
-    max_cost: Decimal | None = None
-    confidence: float = 0.9
-    training: Training = "tuned"
-    evidence: Literal["any", "measured"] = "any"
-    software: Literal["usual", "recipe"] = "usual"
-    pipeline: PipelineAsked = "recipe"
-    precision: Literal["amp", "fp32"] | None = None
-    compilation: Compilation | None = None
-    images_per_second: tuple[OwnSpeed, ...] = ()
-    overheads: Literal["typical", "none"] = "typical"
-    crossing: Crossing = Crossing.ISOTONIC
-    utilization: float = 1.0
-    basis: Basis = "billed"
-    hour_worth: Decimal | None = None
-    sort: Literal["cost", "time"] = "cost"
-    pick: PickName | None = None
-    limit: int = DEFAULT_LIMIT
-    offset: int = 0
-    frontier: bool = False
-    recipes: Literal["best", "all"] = "best"
-    regions: Literal["cheapest", "all"] = "cheapest"
-    rates: Literal["all", "confirmed"] = "all"
-    max_price_age: int = 540
-    discount: tuple[Discount, ...] = ()
-    currency: str = "USD"
-    fx: tuple[OwnRate, ...] = ()
-    runs: int = 1
-    storage_gb: Decimal = Decimal(0)
-    storage_rate: Decimal | None = None
-    egress_gb: Decimal = Decimal(0)
-    egress_rate: Decimal | None = None
-    own: tuple[OwnMachine, ...] = ()
-    own_price: Decimal | None = None
-    own_years: int = 3
-    own_resale: Decimal = Decimal("0.25")
-    own_watts: Decimal | None = None
-    electricity: float | Place = "household"
-    pue: float | Place = "household"
-    label: str | None = None
-    cost_center: str | None = None
-    epochs: float | None = None
-    parameters: float | None = None
-    gmacs: float | None = None
-    samples_per_epoch: int | None = None
+    # fmt: off
+    model: Annotated[str, Param(
+        "model to train; case, - and _ are ignored; any takes epochs and a speed or a size",
+        "goal", "resnet50", use="everyday")]
+    target: Annotated[float, Param(
+        "accuracy to reach, as a fraction or a percentage such as 75.7%; default the task's own or, on ImageNet, what"
+        " the most used ordinary recipe reaches in nine of ten runs",
+        "goal", 0.757, "accuracy", settled=True, use="everyday")]
+    metric: Annotated[str, Param(
+        "top-1 or top-5 accuracy; default top1",
+        "goal", "top1", words=tuple(Metric), use="usual")] = Metric.TOP1
+    dataset: Annotated[str, Param(
+        "dataset that the accuracy is measured on; default imagenet",
+        "goal", "imagenet", words=("imagenet",))] = "imagenet"
+    provider: Annotated[tuple[str, ...], Param("cloud provider", "machine", "aws", narrows=True, use="everyday")] = ()
+    region: Annotated[tuple[str, ...], Param(
+        "region, as its provider names it",
+        "machine", "us-east-1", narrows=True, use="everyday")] = ()
+    instance_type: Annotated[tuple[str, ...], Param(
+        "machine type, as its provider names it",
+        "machine", "a2-highgpu-1g", narrows=True)] = ()
+    accelerator: Annotated[tuple[str, ...], Param(
+        "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB and H100-SXM a single one; CPU "
+        "means every processor",
+        "machine", "H100", narrows=True, use="everyday")] = ()
+    recipe: Annotated[tuple[str, ...], Param(
+        "recipe names; a name may end in *",
+        "recipe", "mlperf-*", narrows=True, use="usual")] = ()
+    purchase: Annotated[tuple[PurchaseOption, ...], Param(
+        "purchase option",
+        "purchase", "reserved", narrows=True, use="everyday")] = ()
+    term: Annotated[tuple[str, ...], Param(
+        "length of a commitment or rental, also in days such as 14d",
+        "purchase", "1y", "term", narrows=True, use="usual")] = ()
+    payment: Annotated[tuple[Payment, ...], Param(
+        "payment option of a commitment",
+        "purchase", "no_upfront", narrows=True)] = ()
+    available: Annotated[bool, Param(
+        "only machines that the provider reported as free when the price was read",
+        "machine", "true", narrows=True)] = False
+    accelerators: Annotated[int | None, Param(
+        "total number of accelerators on all machines",
+        "count", 8, low=1, high=1_000_000, narrows=True, use="everyday")] = None
+    nodes: Annotated[int | None, Param(
+        "number of machines; default 1 and, for machines sold as clusters, also 2, 4, 8 and so on, up to the most for"
+        " rent",
+        "count", 1, low=1, high=100_000, narrows=True, use="usual")] = None
+    max_accelerators: Annotated[int | None, Param(
+        "maximum total number of accelerators",
+        "count", 4, low=1, high=1_000_000, narrows=True)] = None
+    max_nodes: Annotated[int | None, Param(
+        "maximum number of machines",
+        "count", 2, low=1, high=100_000, narrows=True)] = None
+    as_of: Annotated[datetime | None, Param(
+        "use the prices known at this time: a date, month or year (its end, UTC), or an ISO date-time; default now",
+        "date", "2026-06-30", narrows=True, use="everyday")] = None
+    max_hours: Annotated[float | None, Param(
+        "maximum calendar hours",
+        "limit", 12, "hours", above=0, high=10**9, narrows=True, leaves_out="over_max_hours", use="everyday")] = None
+    max_cost: Annotated[Decimal | None, Param(
+        "maximum cost, in the currency of the answer",
+        "limit", 100, "money", above=0, high=10**12, narrows=True, leaves_out="over_max_cost", use="everyday")] = None
+    confidence: Annotated[float, Param(
+        "minimum probability of reaching the target; default 0.9",
+        "recipe", 0.9, "share", above=0, below=1, leaves_out="below_confidence")] = 0.9
+    training: Annotated[Training, Param(
+        "which recipes count: ordinary are scripts that most people run, tuned adds public code made for speed, "
+        "record adds benchmark submissions; your own runs always count; default tuned",
+        "recipe", "ordinary", leaves_out="beyond_training", use="usual")] = "tuned"
+    evidence: Annotated[Literal["any", "measured"], Param(
+        "measured: only speeds measured on that system; default any",
+        "recipe", narrows=True)] = "any"
+    software: Annotated[Literal["usual", "recipe"], Param(
+        "software behind the speeds of MLPerf's recipes: usual is the accelerator's published median, recipe that of "
+        "the recipe's own year; default usual",
+        "recipe", "recipe")] = "usual"
+    pipeline: Annotated[PipelineAsked, Param(
+        "how processors prepare images: by the recipe's own pipeline (default), none to ignore processors and disks, "
+        "or by PyTorch with Pillow, DALI, FFCV or tf.data",
+        "recipe", "dali")] = "recipe"
+    precision: Annotated[Literal["amp", "fp32"] | None, Param(
+        "precision: amp (16 bits where that is enough) or fp32; default each recipe's own. Speeds are then learned "
+        "from other code, and the accuracy is assumed not to change",
+        "recipe", "amp")] = None
+    compilation: Annotated[Compilation | None, Param(
+        "how the code runs: eager, or compiled (XLA, JAX, torch.compile); default as each recipe's own does; if that "
+        "is unknown, the range covers both",
+        "recipe", "compiled")] = None
+    images_per_second: Annotated[tuple[OwnSpeed, ...], Param(
+        "speed of your own code and the machine you measured it on; other machines are scaled from one or several",
+        "recipe", "1450@1xA100-80GB", use="everyday")] = ()
+    overheads: Annotated[Literal["typical", "none"], Param(
+        "typical: add start-up, data staging, evaluation and checkpoints; default typical",
+        "recipe")] = "typical"
+    crossing: Annotated[Crossing, Param(
+        "rule that decides when a noisy curve has reached the target; default isotonic",
+        "recipe")] = Crossing.ISOTONIC
+    utilization: Annotated[float, Param(
+        "share of a commitment's, rental's or owned machine's remaining time that other work uses, for the effective "
+        "cost; at 0 this run bears the whole cost; default 1",
+        "share", 0.5, "share", low=0, high=1)] = 1.0
+    basis: Annotated[Basis, Param(
+        "cost that sort=cost, max_cost and the frontier use; default billed",
+        "share")] = "billed"
+    hour_worth: Annotated[Decimal | None, Param(
+        "what an hour of waiting costs you, in the currency of the answer; decides the balanced pick and, within 5 %,"
+        " the cheapest; default 10 US dollars",
+        "limit", 10, "money", low=0, high=10**9)] = None
+    sort: Annotated[Literal["cost", "time"], Param(
+        "order by cost (default) or calendar time; if given, the cheapest or the fastest pick comes first",
+        "order", use="usual")] = "cost"
+    pick: Annotated[PickName | None, Param(
+        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced if it saves "
+        "over a quarter of an hour at under a tenth of hour_worth",
+        "pick", "cheapest")] = None
+    limit: Annotated[int, Param(
+        "maximum number of estimates; default 20",
+        "page", 20, low=1, high=1000, use="usual")] = DEFAULT_LIMIT
+    offset: Annotated[int, Param("rows to skip", "page", 0, low=0, high=10**9)] = 0
+    frontier: Annotated[bool, Param(
+        "only estimates that no other beats on both cost and calendar time",
+        "order", "true")] = False
+    recipes: Annotated[Literal["best", "all"], Param(
+        "best (default): only the best recipe for each machine and offer; all: every recipe",
+        "order", use="usual")] = "best"
+    regions: Annotated[Literal["cheapest", "all"], Param(
+        "cheapest (default): only the cheapest region of each offer; all: every region",
+        "order")] = "cheapest"
+    rates: Annotated[Literal["all", "confirmed"], Param(
+        "confirmed: only recent rates that the provider or two independent sources vouch for; default all",
+        "price", "confirmed", narrows=True, leaves_out="unconfirmed_price")] = "all"
+    max_price_age: Annotated[int, Param(
+        "age in days above which a price is left out; default 540",
+        "price", 540, low=0, high=36_500, leaves_out="stale_price")] = 540
+    discount: Annotated[tuple[Discount, ...], Param(
+        "your discount on list prices: a fraction or a percentage, or provider:fraction",
+        "money", "0.12", use="usual")] = ()
+    currency: Annotated[str, Param(
+        "currency of the answer, an ISO 4217 code; default USD",
+        "money", "EUR", "currency", use="usual")] = "USD"
+    fx: Annotated[tuple[OwnRate, ...], Param(
+        "your exchange rate: a currency and its units per US dollar",
+        "money", "EUR:0.92")] = ()
+    runs: Annotated[int, Param(
+        "number of consecutive runs to cost; default 1",
+        "bill", 20, low=1, high=1_000_000, use="usual")] = 1
+    storage_gb: Annotated[Decimal, Param(
+        "GB kept in object storage during training; default 0",
+        "bill", 149, low=0, high=10**9)] = Decimal(0)
+    storage_rate: Annotated[Decimal | None, Param(
+        "your storage rate per GB-month, in the currency of the answer",
+        "bill", "0.02", "money", low=0, high=10**6)] = None
+    egress_gb: Annotated[Decimal, Param(
+        "GB transferred out of the cloud in total; default 0",
+        "bill", 10, low=0, high=10**9)] = Decimal(0)
+    egress_rate: Annotated[Decimal | None, Param(
+        "your egress rate per GB, in the currency of the answer",
+        "bill", "0.05", "money", low=0, high=10**6)] = None
+    own: Annotated[tuple[OwnMachine, ...], Param(
+        "your machines: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter "
+        "leaves them out",
+        "own", "1x RTX 4090", "names", use="everyday")] = ()
+    own_price: Annotated[Decimal | None, Param(
+        "price of each of your machines, in the currency of the answer; 0 if paid off; default what such machines "
+        "sold for",
+        "owned", 2800, "money", low=0, high=10**9, use="usual")] = None
+    own_years: Annotated[int, Param("years that you use your machines; default 3", "owned", 3, low=1, high=20)] = 3
+    own_resale: Annotated[Decimal, Param(
+        "share of the price that your machine is worth after these years; default 0.25",
+        "owned", 0.25, "share", low=0, high=1)] = Decimal("0.25")
+    own_watts: Annotated[Decimal | None, Param(
+        "watts of each of your machines; default by the data sheets",
+        "owned", 650, above=0, high=10**6)] = None
+    electricity: Annotated[float | Place, Param(
+        "price of a kWh in the currency of the answer; household (default) is 0.15 US dollars, data_center 0.08",
+        "owned", 0.15, low=0, high=1000)] = "household"
+    pue: Annotated[float | Place, Param(
+        "power usage effectiveness: kWh of the building per kWh of the machine; household (default) is 1, data_center"
+        " 1.56",
+        "owned", 1.2, low=1, high=10)] = "household"
+    label: Annotated[str | None, Param("your own label, repeated in every export", "words", "Q4 vision")] = None
+    cost_center: Annotated[str | None, Param("your cost centre, repeated in every export", "words", "R&D 4711")] = None
+    epochs: Annotated[float | None, Param(
+        "epochs that you say reach the target; without a target the training ends after them",
+        "described", 300, above=0, high=10**6, use="everyday")] = None
+    parameters: Annotated[float | None, Param(
+        "parameters of your network in millions, for model=any",
+        "described", 25.6, above=0, high=10**7)] = None
+    gmacs: Annotated[float | None, Param(
+        "multiply-adds of your network per image in 1e9, for model=any",
+        "described", 4.1, above=0, high=10**9)] = None
+    samples_per_epoch: Annotated[int | None, Param(
+        "samples of your data set, with epochs; default ImageNet's 1,281,167",
+        "described", 1_281_167, low=1, high=10**12)] = None
     target_of: str | None = None
+    # fmt: on
 
     @property
     def running(self) -> Running:
@@ -159,8 +291,16 @@ class EstimateQuery(Struct, frozen=True):
 
 DEFAULTS = dict(zip(EstimateQuery.__struct_fields__[2:], EstimateQuery.__struct_defaults__, strict=True))
 """What is asked where a question says nothing."""
-NARROWS = (
-    *("provider", "region", "instance_type", "accelerator", "recipe", "purchase", "term", "payment", "available"),
-    *("accelerators", "nodes", "max_accelerators", "max_nodes", "as_of", "max_hours", "max_cost", "evidence"),
-)
-"""The parameters that leave estimates out unless they have their defaults: an answer that finds little suggests to drop one."""
+DECLARED = declared(EstimateQuery)
+NARROWING = tuple(name for name, each in DECLARED.items() if each.param.narrows)
+"""The parameters that leave estimates out unless they have their defaults."""
+
+
+def parameters_of(*parts: Part) -> tuple[str, ...]:
+    """The names of the parameters of these parts of a question."""
+    return named(EstimateQuery, *parts)
+
+
+def reset(query: EstimateQuery, *parts: Part, **values: Any) -> EstimateQuery:
+    """The question with the defaults of these parts, and with these values."""
+    return replace(query, **{name: DEFAULTS[name] for name in parameters_of(*parts)} | values)

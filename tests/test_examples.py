@@ -17,7 +17,7 @@ from support.sampled import sampled
 from support.services import packaged_service
 
 from api.cli.main import main
-from api.questions.schemas.training import OWNED_BY
+from api.questions.schemas.training import OWNED
 from api.slack.reply import Replier
 from api.web.app import create_app
 
@@ -158,7 +158,7 @@ def test_examples_in_the_pages_form_find_something(client):
     page = client.get("/", query_string={"q": html.unescape(form.pop("q"))}, follow_redirects=True)
     assert 'id="estimates"' in page.get_data(as_text=True)
     for name, value in form.items():
-        asked = QUESTION | (MACHINE if name in OWNED_BY else {}) | {name: html.unescape(value)}
+        asked = QUESTION | (MACHINE if name in OWNED else {}) | {name: html.unescape(value)}
         assert client.get(f"/cost?{urlencode(asked)}").json["count"] > 0, (name, value)
 
 
@@ -181,7 +181,7 @@ def questions_of(document):
             root = "any list" if each["name"] in OF_EVERY_LIST else path.partition(".")[0]
             if (asked := (NARROWED_AS.get(root, root), each["name"])) not in seen:
                 seen.add(asked)
-                beside = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED_BY else {}
+                beside = NAMED_OTHERWISE.get(asked[0], MACHINE) if each["name"] in OWNED else {}
                 named = few | ANY_NETWORK if each["name"] in OF_ANY_NETWORK else required
                 yield path, named | beside | FEW_RECIPES.get(each["name"], {}) | {each["name"]: first(each["example"])}
 

@@ -11,7 +11,7 @@ from api.cli.main import main
 from api.cli.prices import source_settings
 from api.questions.fields import Parameter
 from api.questions.register import QUESTIONS
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS
 from pricing.sources import SOURCES
@@ -51,7 +51,7 @@ def written(argument):
 
 
 def parameters():
-    fields = TrainingSchema().fields.items()
+    fields = CostSchema().fields.items()
     rows = [
         [f"`{name}`" if field.example is None else f"`{name}={field.example}`", field.meaning]
         for name, field in fields

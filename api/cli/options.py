@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from api.cli.completion import completer
-from api.questions.themes import OTHER, THEMES, Theme, dashed
+from api.questions.themes import THEME_OF, THEMES, Theme, dashed
 
 if TYPE_CHECKING:  # a command that is not used does not wait for its schema
     from marshmallow import Schema
 
     from api.questions.fields import Parameter
+    from costcalc.parameters import Param
 
 
 SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."
@@ -62,11 +63,10 @@ class SchemaCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options by theme: those that most people need, or all of them for `--help-all` and for short commands."""
         shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        themes = themes_of(shown)
         if _HELP_ALL in shown and not ctx.meta.get(EVERY_OPTION):
-            shown = [each for each in shown if _name(each) in themes[each].everyday.split()]
-        for theme in (*THEMES, OTHER):
-            rows = filter(None, (each.get_help_record(ctx) for each in shown if themes[each] is theme))
+            shown = [each for each in shown if not (isinstance(each, ParameterOption) and each.param.use == "rare")]
+        for theme in THEMES:
+            rows = filter(None, (each.get_help_record(ctx) for each in shown if theme_of(each) is theme))
             if listed := list(rows):
                 with formatter.section(theme.heading):
                     formatter.write_text(theme.sentence)
@@ -132,18 +132,17 @@ _HELP_ALL = click.Option(
 )
 
 
-def _name(option: click.Option) -> str:
-    return option.opts[-1].lstrip("-").replace("-", "_")
+class ParameterOption(click.Option):
+    """The option of a parameter."""
+
+    def __init__(self, param: Param, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.param = param
 
 
-def themes_of(options: Iterable[click.Option]) -> dict[click.Option, Theme]:
-    """The theme that the help lists each option under: one that none names is a rare one of the option before it."""
-    themes: dict[click.Option, Theme] = {}
-    theme = OTHER
-    for option in options:
-        theme = next((each for each in THEMES if _name(option) in each.names), theme)
-        themes[option] = theme
-    return themes
+def theme_of(option: click.Option) -> Theme:
+    """The theme that the help lists an option under: a command's own ones are about its output."""
+    return THEME_OF[option.param.part if isinstance(option, ParameterOption) else "layout"]
 
 
 def texts(options: dict[str, Any]) -> dict[str, list[str]]:
@@ -165,12 +164,15 @@ def _option(name: str, field: Parameter) -> click.Option:
 
     names, words = [f"--{dashed(name)}", name], choices(field)
     if isinstance(field, Flag):
-        return click.Option(names, is_flag=True, flag_value="true", default=None, help=_sentence(field.meaning))
+        return ParameterOption(
+            field.param, names, is_flag=True, flag_value="true", default=None, help=_sentence(field.meaning)
+        )
     shown = f"[{'|'.join(words)}]"
     fits = words and len(shown) <= LONGEST_CHOICES and shown.count("|") < len(words)
     metavar = shown if fits else METAVARS.get(type(field).__name__, "TEXT")
     more = "" if fits else _takes(words, field)
-    return click.Option(
+    return ParameterOption(
+        field.param,
         names,
         multiple=True,
         metavar=f"{metavar},..." if field.listed else metavar,

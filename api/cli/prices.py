@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+from marshmallow import Schema
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -23,14 +24,15 @@ from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
 from api.formats.csv_export import columns_of, document
 from api.formats.terminal.grid import Column, echo_table, paragraph, terminal_width
+from api.questions.declared import fields_of
 from api.questions.schemas.layout import Layout
-from api.questions.schemas.training import OfferFilters
 from api.questions.suggestions import many
 from api.reports.prices.rates import RateRow, offer_filter
 from api.settings import Setting
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_stock
 from costcalc.fields import filled
+from costcalc.query import EstimateQuery
 from costcalc.units import SECONDS_PER_HOUR, in_words
 from pricing import editions
 from pricing import export as exporting
@@ -51,22 +53,23 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 prices = click.Group("prices", help="Fetch live prices and check their sources.")
 
 
-class WithdrawSchema(OfferFilters):
+class WithdrawSchema(Schema):
     """The parameters of `costcalc prices withdraw`: which of a source's rates."""
 
     class Meta:
         """Rates are withdrawn from now on."""
 
-        fields = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment")
+        include = fields_of(EstimateQuery, "machine", "purchase")
+        exclude = ("available",)
 
 
-class ReleaseSchema(OfferFilters):
+class ReleaseSchema(WithdrawSchema):
     """The parameters of `costcalc prices release`: which of a source's rates in quarantine."""
 
     class Meta:
         """What their machines hold is not kept."""
 
-        fields = ("provider", "region", "instance_type", "purchase", "term", "payment")
+        exclude = ("available", "accelerator")
 
 
 def source_settings() -> Iterator[Setting]:

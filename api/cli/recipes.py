@@ -15,7 +15,7 @@ from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, texts
 from api.formats.terminal.grid import Column, echo_table
 from api.questions.errors import BadParameters
-from api.questions.own_runs import RunSchema
+from api.questions.own_runs import FactsSchema
 from api.questions.themes import dashed
 from api.reports.own_runs import check_room, new_run
 from api.reports.plan_and_actual import comparisons, score
@@ -25,7 +25,6 @@ from own_runs.runs import RUN, Run, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
 from pricing.store.store import Store
 
-OF_HTTP = ("shared", "token", "file", "keep", "target")
 MOST_DRAWN, WIDEST_BAR = 12, 40
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
@@ -34,7 +33,7 @@ recipes = click.Group("recipes", help="Turn training logs into recipes; list and
 
 @recipes.command(
     cls=SchemaCommand,
-    schema=lambda: RunSchema(exclude=OF_HTTP),
+    schema=FactsSchema,
     params=[
         click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
         click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
@@ -51,7 +50,7 @@ def add(log: Path, only_try: bool, **given: object) -> None:
     with told():
         service = build_once(settings)
         try:
-            run = new_run(service, service.catalogue(), service.check(RunSchema(), texts(given)), log)
+            run = new_run(service, service.catalogue(), service.check(FactsSchema(), texts(given)), log)
         except BadParameters as refused:
             with suppress(LogRefused):  # of a log that can't be read this is said already
                 stop("\n".join([*_as_options(refused.errors, log), *as_read(log)]))

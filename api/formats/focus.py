@@ -16,9 +16,10 @@ import msgspec
 
 from api.formats import csv_export
 from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
-from api.questions.schemas.layout import WORDS, Layout, own_words
+from api.questions.schemas.layout import Layout, own_words
 from costcalc.answers import Answer, Estimate
 from costcalc.offers import ANY_REGION, Offer, PurchaseOption
+from costcalc.query import parameters_of
 from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.packaged.names import UNSPECIFIED
@@ -101,7 +102,7 @@ def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
 
 def _of_question(answer: Answer) -> Row:
     query, exchange = answer.query, answer.exchange
-    words = own_words({name: getattr(query, name) for name in WORDS})
+    words = own_words({name: getattr(query, name) for name in parameters_of("words")})
     return {
         "BillingAccountId": "estimate",
         "BillingAccountType": "Estimate",

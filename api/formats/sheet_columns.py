@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from api.formats import csv_export
 from api.formats.csv_export import Column
-from api.questions.schemas.layout import WORDS, own_words
+from api.questions.schemas.layout import own_words
 from costcalc.answers import Estimate
 from costcalc.money import ExchangeRate
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, parameters_of
 
 
 class Answered(Protocol):
@@ -59,7 +59,7 @@ def shared_columns(answer: Answered) -> Iterator[Column]:
         yield constant("exchange_rate_per_usd", answer.exchange.per_usd)
         yield constant("exchange_rate_date", answer.exchange.date)
         yield constant("exchange_rate_source", answer.exchange.source)
-    yield from word_columns({name: getattr(answer.query, name) for name in WORDS})
+    yield from word_columns({name: getattr(answer.query, name) for name in parameters_of("words")})
 
 
 def word_columns(given: Mapping[str, Any]) -> list[Column]:

@@ -7,21 +7,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, cast
 
 from marshmallow import Schema
+from msgspec import Struct
 
 from api.bootstrap import utc_now
 from api.formats.launch_files import launch_file
 from api.mcp.answers import Json, short_answer
 from api.mcp.tools import input_schema
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, Refused
-from api.questions.fields import Number, Text
-from api.questions.own_runs import RunSchema
+from api.questions.own_runs import RunFacts
 from api.questions.parsing import as_texts
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.own_runs import Owner, kept_run, new_run
 from api.service import Service
+from costcalc.parameters import Param
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.watch import NO_BUDGET, CannotWatch, Plan, outlook
@@ -33,57 +35,62 @@ from pricing.store.store import Store
 ASSISTANT = "assistant"
 
 
-class _Logged(Schema):
-    log = Text("path of the log file", example="run.csv", required=True)
+class Logged(Struct):
+    """A log on this machine."""
+
+    log: Annotated[str, Param("path of the log file", "run", "run.csv", use="everyday")]
 
 
-class WatchSchema(_Logged):
+class Watched(Logged):
     """The facts about a running training."""
 
-    rate = Number(Decimal, 0, 10**6, "what an hour of its machines costs, in US dollars", example=32.77, required=True)
-    metric = Text("metric of the log", example="top1")
-    target = Number(float, -1e300, 1e300, "value to reach", example=0.76)
-    planned_epochs = Number(float, 0, 10**6, "length of its schedule", open_low=True, example=90, required=True)
-    steps_per_epoch = Number(float, 0, 10**12, "where the log counts steps", open_low=True, example=5004)
-    max_cost = Number(Decimal, 0, 10**12, "budget in US dollars", open_low=True, example=200)
+    # fmt: off
+    rate: Annotated[Decimal, Param(
+        "what an hour of its machines costs, in US dollars",
+        "run", 32.77, low=0, high=10**6, use="everyday")]
+    planned_epochs: Annotated[float, Param("length of its schedule", "run", 90, above=0, high=10**6, use="everyday")]
+    metric: Annotated[str | None, Param("metric of the log", "goal", "top1", use="everyday")] = None
+    target: Annotated[float | None, Param(
+        "value to reach",
+        "goal", 0.76, low=-1e300, high=1e300, use="everyday")] = None
+    steps_per_epoch: Annotated[float | None, Param(
+        "where the log counts steps",
+        "run", 5004, above=0, high=10**12, use="everyday")] = None
+    max_cost: Annotated[Decimal | None, Param(
+        "budget in US dollars",
+        "limit", 200, above=0, high=10**12, use="everyday")] = None
+    # fmt: on
 
 
-class AddSchema(RunSchema):
-    """A user's log and the facts it lacks."""
-
-    log = _Logged().fields["log"]
-
-    class Meta:
-        """The user of an assistant is alone."""
-
-        exclude = ("file", "shared", "token", "keep", "target")
-
-
-class RefreshSchema(Schema):
+class Refreshed(Struct):
     """Which prices to refresh."""
 
-    source = Text("price source, default all", example="aws-page")
+    source: Annotated[str | None, Param("price source, default all", "machine", "aws-page", use="everyday")] = None
+
+
+WATCH, REFRESH = (Schema.from_dict(fields_of(of))() for of in (Watched, Refreshed))
+ADD = Schema.from_dict(fields_of(Logged) | fields_of(RunFacts))()
+LAUNCH = LaunchSchema()
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A tool that does something; `shown` are the parameters whose schema an assistant reads before."""
+    """A tool that does something."""
 
     name: str
     meaning: str
     schema: Schema
     does: Callable[[Service, Mapping[str, Any], str | None], Json]
-    shown: tuple[str, ...]
     changes: bool = False
 
     def input_schema(self) -> Json:
-        return input_schema(self.schema, self.shown)
+        return input_schema(cast(Any, self.schema.fields))
 
 
 def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     """A launch file for the best estimate of a question."""
     catalogue = service.catalogue()
-    values, _layout = service.parse(LaunchSchema(), _texts(given), catalogue)
+    values, _layout = service.parse(LAUNCH, _texts(given), catalogue)
     report = launch_report(service, catalogue, values)
     warning = {"warning": report.trains_nothing} if report.trains_nothing else {}
     return {**warning, "file": launch_file(report).decode()}
@@ -91,7 +98,7 @@ def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
 
 def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     """The hours and dollars so far, from a log."""
-    values = service.check(WatchSchema(), _texts(given))
+    values = service.check(WATCH, _texts(given))
     log, limit = values.pop("log"), values.pop("max_cost", NO_BUDGET)
     planned = values.pop("planned_epochs")
     plan = Plan(hourly_rate=values.pop("rate"), max_cost=limit, planned_epochs=planned, **values)
@@ -108,7 +115,7 @@ def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     """A log as the user's own recipe."""
     if service.keeper is None:
         raise Refused(503, "no runs are kept here: it answers from fixed prices")
-    values = service.check(AddSchema(), _texts(given))
+    values = service.check(ADD, _texts(given))
     path = Path(values.pop("log"))
     run = new_run(service, service.catalogue(), values, path)
     kept = kept_run(service, service.keeper, run, Owner(None, service.user), By(ASSISTANT, service.clock()))
@@ -117,7 +124,7 @@ def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
 
 def refreshed(service: Service, given: Mapping[str, Any], database: str | None) -> Json:
     """The prices of the sources, read anew into the store."""
-    values = service.check(RefreshSchema(), _texts(given))
+    values = service.check(REFRESH, _texts(given))
     named = (values["source"],) if "source" in values else ()
     try:
         report = refresh.refresh(named, Store(database), os.environ, utc_now(), lambda _: None)
@@ -134,12 +141,8 @@ def _texts(given: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 ACTIONS = (
-    Action("launch", "A launch file that rents the best machine and trains; takes cost's parameters.", LaunchSchema(),
-           launched, ("model", "target", "to", "provider", "run", "pick")),
-    Action("watch", "Dollars so far and to the target of a running training, from its log.", WatchSchema(), watched,
-           ("log", "rate", "planned_epochs", "metric", "target", "max_cost", "steps_per_epoch")),
-    Action("add_run", "Makes a training log of the user's a recipe; says what it needs to know.", AddSchema(), added,
-           ("log", "dataset", "accelerator", "metric", "batch_size", "name", "model"), changes=True),
-    Action("refresh", "Reads prices anew from their sources; takes up to minutes.", RefreshSchema(), refreshed, ("source",),
-           changes=True),
+    Action("launch", "A launch file that rents the best machine and trains; takes cost's parameters.", LAUNCH, launched),
+    Action("watch", "Dollars so far and to the target of a running training, from its log.", WATCH, watched),
+    Action("add_run", "Makes a training log of the user's a recipe; says what it needs to know.", ADD, added, changes=True),
+    Action("refresh", "Reads prices anew from their sources; takes up to minutes.", REFRESH, refreshed, changes=True),
 )  # fmt: skip

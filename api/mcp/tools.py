@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -17,26 +17,19 @@ from api.questions.fields import Number, Parameter
 from api.questions.parsing import as_texts
 from api.questions.question import Question
 from api.questions.register import QUESTIONS
-from api.questions.schemas.training import LayoutSchema
 from api.questions.values import Values
 from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
+from costcalc.query import DECLARED
 from costcalc.training import Metric, Recipe
 
 HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
-SHEET_ONLY = {*LayoutSchema().fields, "profile", "focus", "table", "label", "cost_center"}
-EVERYDAY = frozenset((
-    "model", "target", "provider", "region", "accelerator", "accelerators", "purchase", "max_cost", "max_hours", "as_of",
-    "epochs", "images_per_second", "own",
-))  # fmt: skip
-"""Parameters of a question about a training whose schema an assistant reads before it asks."""
-OF_OTHERS = frozenset(
-    {"model", "target", "q", "budget", "a", "b", "since", "instance_type", "runs_per_month", "provider"}
-)
-"""Those parameters of any other question."""
+OF_SHEETS = ("layout", "sheet", "focus", "words")
+"""Parts of a question that change the look of a sheet, never figures."""
+OF_SHEET = "this says how a sheet looks: leave it out here"
 MAIN = "cost"
 LONGEST = 70
 
@@ -125,17 +118,17 @@ class Tool:
     def parameters(self) -> dict[str, Parameter]:
         """The parameters that change figures, not the look of a sheet."""
         fields: Any = self.schema.fields
-        return {name: field for name, field in fields.items() if name not in SHEET_ONLY}
+        return {name: field for name, field in fields.items() if field.param.part not in OF_SHEETS}
 
     def input_schema(self) -> Json:
         """The JSON Schema of its arguments: of what is not everyday it says nothing."""
-        shown = EVERYDAY if self.name == MAIN else OF_OTHERS
-        return input_schema(self.schema, (name for name in self.parameters() if name in shown))
+        return input_schema(self.parameters(), self.name == MAIN)
 
     def answer(self, service: Service, given: Mapping[str, Any], base: str) -> Json:
         """The short answer; `base` is where the service answers over HTTP. Raises Refused saying what to write instead."""
         arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
-        sheets = {name: ["this says how a sheet looks: leave it out here"] for name in arguments if name in SHEET_ONLY}
+        known, asked = self.schema.fields, self.parameters()
+        sheets = {name: [OF_SHEET] for name in arguments if name in known and name not in asked}
         if sheets:
             raise BadParameters(sheets)
         if self.rows and "limit" in self.schema.fields:
@@ -165,10 +158,15 @@ TOOLS = (
 )  # fmt: skip
 
 
-def input_schema(schema: Schema, names: Iterable[str]) -> Json:
-    """The JSON Schema of these parameters."""
-    fields: Any = schema.fields
-    shown = {name: fields[name] for name in names}
+def input_schema(fields: Mapping[str, Parameter], is_main: bool = False) -> Json:
+    """The JSON Schema of the everyday ones among these parameters. Other questions about a training repeat little of the main
+    one."""
+    known = DECLARED.keys() if "target" in fields and not is_main else ()
+    shown = {
+        name: field
+        for name, field in fields.items()
+        if field.param.use == "everyday" and (field.param.part == "goal" or name not in known)
+    }
     return {
         "type": "object",
         "properties": {name: described(field) for name, field in shown.items()},

@@ -14,6 +14,7 @@ from marshmallow import ValidationError, fields
 from api.questions import amounts
 from api.questions.spellings import Spellings, between_commas, term
 from api.questions.suggestions import clip, either, unknown
+from costcalc.parameters import Param
 from costcalc.query import Discount, OwnRate
 from costcalc.small_networks import SmallNetwork, WrongLayers, small_network
 from costcalc.text import UNSEEN, is_line
@@ -27,6 +28,7 @@ TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?", re.ASCII)
+SHORT_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 _MOST = re.compile(r"(?:within|in|under|below|less than|at most|max(?:imum)?|up to|<=?)\s*", re.IGNORECASE)
 
 JsonSchema = dict[str, Any]
@@ -38,6 +40,7 @@ class Parameter(fields.Field[Any]):
     listed: ClassVar[bool] = False
     longest: ClassVar[int] = LONGEST_VALUE
     breaks: ClassVar[str] = ""  # that its text may have between lines
+    param: Param
 
     def __init__(self, meaning: str, example: object = None, **keywords: Any) -> None:
         super().__init__(**keywords)
@@ -76,6 +79,17 @@ class Parameter(fields.Field[Any]):
 
 class Text(Parameter):
     """Free text."""
+
+
+class Word(Text):
+    """A name of letters, digits and - . _ alone."""
+
+    def parse(self, text: str) -> str:
+        if not SHORT_WORD.fullmatch(text):
+            raise ValidationError(
+                f"must have at most 48 letters, digits and - . _, a letter or digit first; got {clip(text)}"
+            )
+        return text
 
 
 class Sentence(Text):

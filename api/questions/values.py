@@ -1,23 +1,17 @@
-"""The values of parsed parameters that reports read by name; `query_of` makes a question of the others."""
+"""The values of parsed parameters. `query_of` makes the engine's question of them; what a question asks beside that has a
+structure of its own."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypeVar
 
-from costcalc.query import OwnRate
-from costcalc.training import Model
+from msgspec import Struct
+
+S = TypeVar("S", bound=Struct)
+Values = dict[str, Any]
+"""By name; those that were not given are missing."""
 
 
-class Values(TypedDict, total=False):
-    """Of every question; one with parameters of its own has its own kind beside them. Those that were not given are missing,
-    unless the schema has a default."""
-
-    model: Model
-    as_of: datetime
-    currency: str
-    fx: tuple[OwnRate, ...]
-    rates: str
-    sort: str
-    offset: int
-    limit: int
+def taken(of: type[S], values: Values) -> S:
+    """Takes the parameters of this structure out of the values."""
+    return of(**{name: values.pop(name) for name in of.__struct_fields__ if name in values})

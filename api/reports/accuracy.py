@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from api.questions.fields import Cost, Hours, Number
-from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
-from api.questions.values import Values
+from api.questions.declared import fields_of
+from api.questions.schemas.training import TrainingSchema
+from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
 from api.reports.within_reach import LEAST, highest, last_that
@@ -24,7 +25,8 @@ from costcalc.fields import filled
 from costcalc.hardware import counted
 from costcalc.money import CENT, ExchangeRate, money
 from costcalc.offers import PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 from costcalc.tasks.goals import value_in_words
 from costcalc.training import Crossing
 from costcalc.units import in_words
@@ -40,27 +42,28 @@ DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
 
-DESCRIBED = ("epochs", "parameters", "gmacs", "samples_per_epoch")
+
+class AccuracyParameters(Struct):
+    """What a question about an accuracy asks beside its training."""
+
+    # fmt: off
+    budget: Annotated[Decimal | None, Param(
+        "maximum cost, in the currency of the answer",
+        "limit", 100, "money", above=0, high=10**12, use="everyday")] = None
+    limit: Annotated[int, Param(
+        "maximum number of estimates at that accuracy; default 5",
+        "page", 5, low=1, high=100, use="usual")] = DEFAULT_ESTIMATES
+    # fmt: on
 
 
 class AccuracySchema(TrainingSchema):
     """The parameters of `/accuracy`."""
 
-    budget = Cost(Decimal, 0, 10**12, "maximum cost, in the currency of the answer", open_low=True, example=100)
-    max_hours = Hours(float, 0, 10**9, "maximum duration in hours", open_low=True, example=12)
-    limit = Number(int, 1, 100, "maximum number of estimates at that accuracy; default 5", example=5)
-
     class Meta:
         """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
 
-        exclude = (*COST_LAYOUT, *DESCRIBED, "target", "max_cost", "pick", "frontier", "recipes", "offset")
-
-
-class AccuracyValues(Values, total=False):
-    """Values of `/accuracy`."""
-
-    budget: Decimal | None
-    crossing: Crossing
+        include = fields_of(AccuracyParameters)
+        exclude = (*parameters_of("described", "pick"), "target", "max_cost", "frontier", "recipes", "offset")
 
 
 class AccuracyQuery(EstimateQuery, frozen=True):
@@ -230,9 +233,10 @@ class AccuracyReport(OfQuery):
         return f"{money(cost, estimate.currency)} in {in_words(estimate.hours)}{waiting}"
 
 
-def accuracy_report(service: Service, catalogue: Catalogue, values: AccuracyValues) -> AccuracyReport:
+def accuracy_report(service: Service, catalogue: Catalogue, values: Values) -> AccuracyReport:
     """The report that parsed parameters of `/accuracy` ask for; the budget is the limit of cost."""
     own = service.own.get(normalised(values["model"].name)) if service.own else None
     passed = own.values(values.get("crossing", Crossing.ISOTONIC)) if own else ()
-    limits = {"max_cost": values.pop("budget", None), "limit": DEFAULT_ESTIMATES, "target": passed[0] if own else LEAST}
-    return AccuracyReport(service, catalogue, query_of(values, **limits), passed)
+    limits, least = taken(AccuracyParameters, values), passed[0] if own else LEAST
+    query = query_of(values, max_cost=limits.budget, limit=limits.limit, target=least)
+    return AccuracyReport(service, catalogue, query, passed)

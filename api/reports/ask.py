@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlencode
 
-from msgspec import Meta
+from marshmallow import Schema
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, NotFound
-from api.questions.fields import Choice, Sentence
-from api.questions.schemas.layout import Layout
-from api.questions.schemas.training import LayoutSchema
+from api.questions.schemas.layout import Access, Layout
 from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
@@ -23,6 +23,7 @@ from api.reports.rates import RatesDocument, rates_of
 from api.reports.unnamed import with_a_network
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.parameters import Param
 from costcalc.query import EstimateQuery
 
 PAID_FOR = "Your machine counts as paid for; own_price= says what it cost."
@@ -39,22 +40,26 @@ EITHER = Meta(
 """What a sentence is answered with: msgspec describes no union of two documents."""
 
 
-class AskSchema(LayoutSchema):
-    """The parameters of `/ask`."""
+class AskParameters(Struct):
+    """The sentence."""
 
-    format = Choice(("json",), "format of the answer; overrides the Accept header", example="json")
-    q = Sentence("a question in a sentence", example="resnet50 to 76% on aws in frankfurt, no spot", required=True)
+    # fmt: off
+    q: Annotated[str, Param(
+        "a question in a sentence",
+        "goal", "resnet50 to 76% on aws in frankfurt, no spot", "sentence", use="everyday")]
+    format: Annotated[Literal["json"] | None, Param(
+        "format of the answer; overrides the Accept header",
+        "layout", "json")] = None
+    # fmt: on
+
+
+class AskSchema(Schema):
+    """The parameters of `/ask`."""
 
     class Meta:
         """An answer to a sentence comes as JSON alone."""
 
-        exclude = ("excel", "sep", "decimal", "columns")
-
-
-class AskValues(Values, total=False):
-    """Values of `/ask`."""
-
-    q: str
+        include = fields_of(Access) | fields_of(AskParameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +195,6 @@ def _refused(meant: Understanding, refused: BadParameters | NotFound) -> Underst
     return replace(meant, asked=lines, is_question=False)
 
 
-def ask_report(service: Service, catalogue: Catalogue, values: AskValues) -> AskReport:
+def ask_report(service: Service, catalogue: Catalogue, values: Values) -> AskReport:
     """The report that parsed parameters of `/ask` ask for."""
     return AskReport(service, catalogue, values["q"])

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
-from api.questions.fields import Choice, Number
-from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
-from api.questions.values import Values
+from api.questions.schemas.training import TrainingSchema
+from api.questions.values import Values, taken
 from api.reports.decision import Compared, ComparedMachines, MachineBills, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
@@ -29,7 +30,8 @@ from costcalc.estimate import Asked
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.offers import PriceSource, PurchaseOption
-from costcalc.query import EstimateQuery, OwnMachine
+from costcalc.parameters import Param
+from costcalc.query import Basis, EstimateQuery, OwnMachine, parameters_of, reset
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
@@ -53,35 +55,34 @@ NOTHING = "No reserved, committed or monthly offer matches. Widen provider=, acc
 NO_COMMITMENT = "purchase= names no reserved, committed or monthly option, so all of them are compared."
 NEVER_ON_DEMAND = "No machine with the same accelerators is sold on demand, so there is no break-even."
 
-CAMPAIGN = ("runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
+
+class CommitmentsParameters(Struct):
+    """What a question about commitments asks beside its training."""
+
+    # fmt: off
+    runs_per_month: Annotated[Decimal | None, Param(
+        "runs of this training per month",
+        "limit", 20, above=0, high=10**6, use="everyday")] = None
+    limit: Annotated[int, Param("maximum number of machines; default 3", "page", 3, low=1, high=20, use="usual")] = MACHINES
+    basis: Annotated[Basis, Param("cost by which the machines are chosen; default effective", "share")] = "effective"
+    table: Annotated[Literal["break_even", "cash"], Param(
+        "CSV table: break_even for costs by utilization, cash for payments by month; default break_even",
+        "sheet")] = "break_even"
+    # fmt: on
 
 
 class CommitmentsSchema(TrainingSchema):
     """The parameters of `/commitments`."""
 
-    runs_per_month = Number(Decimal, 0, 10**6, "runs of this training per month", open_low=True, example=20)
-    limit = Number(int, 1, 20, "maximum number of machines; default 3", example=3)
-    basis = Choice(("effective", "billed"), "cost by which the machines are chosen; default effective")
-    table = Choice(
-        ("break_even", "cash"),
-        "CSV table: break_even for costs by utilization, cash for payments by month; default break_even",
-    )
-
     class Meta:
-        """A comparison by month has no single run and no FOCUS columns."""
+        """A comparison by month has no single run."""
 
-        exclude = (*COST_LAYOUT, *CAMPAIGN, "own", "pick")
+        include = fields_of(CommitmentsParameters)
+        exclude = parameters_of("bill", "own", "pick")
 
     def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         """Each machine is compared with the user's own that has the same accelerators."""
         return True
-
-
-class CommitmentsValues(Values, total=False):
-    """Values of `/commitments`."""
-
-    runs_per_month: Decimal | None
-    table: Literal["break_even", "cash"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +102,7 @@ class CommitmentsDocument:
 def question_beside(query: EstimateQuery) -> EstimateQuery:
     """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
     machine that the user owns among those for rent."""
-    free = {"max_cost": None, "runs": 1, "storage_gb": NO_HOURS, "egress_gb": NO_HOURS, "offset": 0, "frontier": False}
-    return replace(query, **free, own=(), basis="effective", sort="cost", limit=MACHINES)
+    return reset(query, "bill", "order", "page", "own", max_cost=None, basis="effective", limit=MACHINES)
 
 
 @dataclass(frozen=True)
@@ -239,8 +239,7 @@ class CommitmentsReport(OfQuery):
 
     def _plain(self) -> EstimateQuery:
         """The question without limits and order, which only choose machines."""
-        free = {"max_cost": None, "max_hours": None, "accelerator": (), "frontier": False}
-        return replace(self.query, **free, recipes="best", basis="effective", sort="cost", offset=0, limit=1000)
+        return reset(self.query, "limit", "order", "page", accelerator=(), basis="effective", limit=1000)
 
     def _alike(self, estimate: Estimate) -> Bill | None:
         """The cheapest on-demand machine with the same accelerators, in the same number."""
@@ -289,8 +288,8 @@ def _about(on_demand: OnDemand | None) -> tuple[str, ...]:
     return () if on_demand.same_machine else (OTHER_MACHINE,)
 
 
-def commitments_report(service: Service, catalogue: Catalogue, values: CommitmentsValues) -> CommitmentsReport:
+def commitments_report(service: Service, catalogue: Catalogue, values: Values) -> CommitmentsReport:
     """The report that parsed parameters of `/commitments` ask for."""
-    runs, table = values.pop("runs_per_month", None), values.pop("table", "break_even")
-    query = query_of(values, basis="effective", limit=MACHINES)
-    return CommitmentsReport(service, catalogue, query, runs, table)
+    months = taken(CommitmentsParameters, values)
+    query = query_of(values, basis=months.basis, limit=months.limit)
+    return CommitmentsReport(service, catalogue, query, months.runs_per_month, months.table)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
-from api.questions.fields import Text
 from api.questions.resolving import Side
-from api.questions.schemas.training import COST_LAYOUT, TrainingSchema
-from api.questions.values import Values
+from api.questions.schemas.training import TrainingSchema
+from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
 from api.service import Service, query_of, with_moment
@@ -23,7 +25,8 @@ from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PROVIDER as OWN
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 from costcalc.units import HOURS_PER_MONTH
 
 APART = "They share neither recipe nor accelerator, so the errors of their times are assumed to be unrelated."
@@ -33,15 +36,33 @@ SHARED = {
 }
 
 
+class CompareParameters(Struct):
+    """The two machines."""
+
+    a: Annotated[
+        Side,
+        Param(
+            "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
+            "machine",
+            "aws:p4d.24xlarge",
+            "text",
+            use="everyday",
+        ),
+    ]
+    b: Annotated[
+        Side,
+        Param(
+            "the machine to compare it with, written the same way",
+            "machine",
+            "aws:p4d.24xlarge:2",
+            "text",
+            use="everyday",
+        ),
+    ]
+
+
 class CompareSchema(TrainingSchema):
     """The parameters of `/compare`."""
-
-    a = Text(
-        "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
-        example="aws:p4d.24xlarge",
-        required=True,
-    )
-    b = Text("the machine to compare it with, written the same way", example="aws:p4d.24xlarge:2", required=True)
 
     own_example = "a=own:1xRTX4090"
 
@@ -51,18 +72,8 @@ class CompareSchema(TrainingSchema):
     class Meta:
         """The two machines stand for all filters of offers, and their effective costs are compared."""
 
-        exclude = (
-            *COST_LAYOUT, "provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available",
-            "accelerators", "nodes", "max_accelerators", "max_nodes", "own", "max_hours", "max_cost", "basis", "sort", "pick",
-            "limit", "offset", "frontier", "recipes", "regions", "rates",
-        )  # fmt: skip
-
-
-class CompareValues(Values, total=False):
-    """Values of `/compare`."""
-
-    a: Side
-    b: Side
+        include = fields_of(CompareParameters)
+        exclude = (*parameters_of("machine", "purchase", "count", "own", "limit", "order", "pick", "page"), "basis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +138,10 @@ class CompareReport(OfQuery):
         )
 
 
-def compare_report(service: Service, catalogue: Catalogue, values: CompareValues) -> CompareReport:
+def compare_report(service: Service, catalogue: Catalogue, values: Values) -> CompareReport:
     """The report that parsed parameters of `/compare` ask for."""
-    sides = values.pop("a"), values.pop("b")
-    return CompareReport(service, catalogue, query_of({"basis": "effective", **values}), sides)
+    sides = taken(CompareParameters, values)
+    return CompareReport(service, catalogue, query_of({"basis": "effective", **values}), (sides.a, sides.b))
 
 
 def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:

@@ -5,45 +5,54 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar, TypedDict, get_args
+from typing import Annotated, ClassVar
 
+from msgspec import Struct
+
+from api.questions.declared import fields_of
 from api.questions.errors import NotFound
-from api.questions.fields import Choice, Moment, Names, Number
 from api.questions.schemas.training import LayoutSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import not_by_its_layers, unknown
+from api.questions.values import Values, taken
 from api.reports.paging import Rest, page_of, rest_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import normalised
 from costcalc.evidence.largest_batch import Fit, FitQuestion, Fits, fits, nearest, networks
+from costcalc.parameters import Param
 from costcalc.throughput.memory import Precision
 
 MOST_FITS = 1000
 
 
+class FitParameters(Struct):
+    """Which networks on which accelerators."""
+
+    # fmt: off
+    model: Annotated[tuple[str, ...], Param("networks, one or more; default all", "goal", "resnet50", use="everyday")] = ()
+    accelerator: Annotated[tuple[str, ...], Param(
+        "GPU or TPU models; default all",
+        "machine", "RTX 3090", use="everyday")] = ()
+    precision: Annotated[Precision, Param("bits of the computation; default 16bit", "recipe", "16bit", use="usual")] = "16bit"
+    image_size: Annotated[int | None, Param(
+        "image size in pixels; default each network's own",
+        "recipe", 224, low=1, high=10_000, use="usual")] = None
+    as_of: Annotated[datetime | None, Param(
+        "only accelerators on sale and measurements known at this time; default now",
+        "date", "2020-02-20", use="usual")] = None
+    limit: Annotated[int, Param("maximum number of rows; default 1000", "page", 100, low=1, high=10**6, use="usual")] = MOST_FITS
+    offset: Annotated[int, Param("rows to skip", "page", 0, low=0, high=10**9, use="usual")] = 0
+    # fmt: on
+
+
 class FitSchema(LayoutSchema):
     """The parameters of `/fit`."""
 
-    model = Names("networks, one or more; default all", example="resnet50")
-    accelerator = Names("GPU or TPU models; default all", example="RTX 3090")
-    precision = Choice(get_args(Precision), "bits of the computation; default 16bit", example="16bit")
-    image_size = Number(int, 1, 10_000, "image size in pixels; default each network's own", example=224)
-    as_of = Moment("only accelerators on sale and measurements known at this time; default now", example="2020-02-20")
-    limit = Number(int, 1, 10**6, "maximum number of rows; default 1000", example=100)
-    offset = Number(int, 0, 10**9, "rows to skip", example=0)
+    class Meta:
+        """It asks of no offer."""
 
-
-class FitValues(TypedDict, total=False):
-    """Values of `/fit`."""
-
-    model: tuple[str, ...]
-    accelerator: tuple[str, ...]
-    precision: Precision
-    image_size: int
-    as_of: datetime
-    offset: int
-    limit: int
+        include = fields_of(FitParameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +89,22 @@ class FitReport:
         return FitDocument(self.as_of, len(self.found), tuple(self.rows()), self.nearest)
 
 
-def fit_report(service: Service, _: Catalogue, values: FitValues) -> FitReport:
+def fit_report(service: Service, _: Catalogue, values: Values) -> FitReport:
     """The report that parsed parameters of `/fit` ask for. Raises NotFound for an unknown network."""
-    as_of = values.get("as_of") or service.clock()
+    page, asked = page_of(values, MOST_FITS), taken(FitParameters, values)
+    as_of = asked.as_of or service.clock()
     names = networks(service.evidence)
     question = FitQuestion(
-        models=tuple(_network(service, name, names) for name in between_commas(*values["model"]))
-        if "model" in values
-        else names,
-        accelerators=values.get("accelerator") or tuple(service.evidence.accelerators),
-        precision=values.get("precision", "16bit"),
-        image_size=values.get("image_size"),
+        models=tuple(_network(service, name, names) for name in between_commas(*asked.model)) or names,
+        accelerators=asked.accelerator or tuple(service.evidence.accelerators),
+        precision=asked.precision,
+        image_size=asked.image_size,
         day=as_of.astimezone(UTC).date(),
     )
     fitting = fits(service.evidence, question)
-    unfit = next((each for each in fitting if not each.fits), None) if "accelerator" in values else None
+    unfit = next((each for each in fitting if not each.fits), None) if asked.accelerator else None
     holds = nearest(service.evidence, question, unfit) if unfit else None
-    return FitReport(as_of, fitting, page_of(values, MOST_FITS), holds, "accelerator" in values)
+    return FitReport(as_of, fitting, page, holds, bool(asked.accelerator))
 
 
 def _network(service: Service, text: str, names: Sequence[str]) -> str:

@@ -10,20 +10,18 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from api.questions import fields
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, NotFound
-from api.questions.fields import Choice, Choices, Number, Text
 from api.questions.links import narrowed
-from api.questions.schemas.training import COST_LAYOUT, OWNED_BY, TrainingSchema
-from api.questions.spellings import PURCHASES
+from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.questions.suggestions import many
-from api.questions.values import Values
+from api.questions.values import Values, taken
 from api.reports.launch_limits import Limits
 from api.reports.left_out import left_out
 from api.service import Service, query_of
@@ -32,8 +30,9 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import discount_fraction
 from costcalc.hardware import Accelerator, counted
 from costcalc.offers import PurchaseOption
+from costcalc.parameters import Param
 from costcalc.programs import Command
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, parameters_of
 from costcalc.training import Recipe
 from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
 
@@ -43,44 +42,50 @@ Launcher = Literal["skypilot", "dstack"]
 MOST_SEARCHED = 1000
 TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
 
-BOUGHT_AHEAD = ("term", "payment")
 BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
+
+
+class LaunchParameters(Struct):
+    """What a launch file asks beside its training."""
+
+    # fmt: off
+    to: Annotated[Launcher, Param("launcher that rents the machines", "layout", "skypilot", use="everyday")]
+    purchase: Annotated[tuple[PurchaseOption, ...], Param(
+        "purchase option; default on_demand",
+        "purchase", "spot", words=BY_THE_HOUR, use="everyday")] = ()
+    run: Annotated[str, Param(
+        "command that trains; otherwise the recipe's own code, where it starts",
+        "layout", "python train.py", "command", use="everyday")] = ""
+    data: Annotated[str, Param(
+        "where ImageNet lies: a bucket, or a path or volume of the machine",
+        "layout", "s3://my-bucket/imagenet")] = ""
+    checkpoints: Annotated[str, Param(
+        "where checkpoints are kept, so that a spot run goes on: a bucket, or a path or volume of the machine",
+        "layout", "s3://my-runs")] = ""
+    limit: Annotated[int, Param(
+        "maximum number of machines to try in turn, with SkyPilot; default 5",
+        "page", 5, low=1, high=20, use="usual")] = 5
+    # fmt: on
 
 
 class LaunchSchema(TrainingSchema):
     """The parameters of `/launch`."""
 
-    to = Choice(("skypilot", "dstack"), "launcher that rents the machines", example="skypilot", required=True)
-    purchase = Choices(BY_THE_HOUR, "purchase option; default on_demand", example="spot", also=PURCHASES)
-    run = fields.Command(
-        "command that trains; otherwise the recipe's own code, where it starts", example="python train.py"
-    )
-    data = Text("where ImageNet lies: a bucket, or a path or volume of the machine", example="s3://my-bucket/imagenet")
-    checkpoints = Text(
-        "where checkpoints are kept, so that a spot run goes on: a bucket, or a path or volume of the machine",
-        example="s3://my-runs",
-    )
-    limit = Number(int, 1, 20, "maximum number of machines to try in turn, with SkyPilot; default 5", example=5)
-
     class Meta:
         """Launchers rent by the hour, and are told list rates in dollars, whatever currency and discounts are asked for."""
 
+        include = fields_of(LaunchParameters)
         exclude = (
-            *COST_LAYOUT, *BOUGHT_AHEAD, *OWNED_BY, "own", "format", "excel", "sep", "decimal", "offset",
-        )  # fmt: skip
+            *parameters_of("own", "owned"),
+            "term",
+            "payment",
+            "offset",
+            *LayoutSchema().fields.keys() - {"token"},
+        )
 
 
 LAUNCHED = frozenset(LaunchSchema().fields) - {"limit"}
 """The parameters of a question that the one about its launch file takes alike."""
-
-
-class LaunchValues(Values, total=False):
-    """Values of `/launch`."""
-
-    to: Literal["skypilot", "dstack"]
-    run: str
-    data: str
-    checkpoints: str
 
 
 class CommandLine(Struct, frozen=True):
@@ -311,14 +316,14 @@ def launchers(estimate: Estimate) -> list[Launcher]:
     return [launcher for launcher in TITLES if name_of(launcher, estimate.rented)]
 
 
-def launch_report(service: Service, catalogue: Catalogue, values: LaunchValues) -> LaunchReport:
+def launch_report(service: Service, catalogue: Catalogue, values: Values) -> LaunchReport:
     """The report that parsed parameters of `/launch` ask for."""
-    training = {name: value for name, value in values.items() if name not in ("to", "run", "data", "checkpoints")}
-    places: dict[str, str] = {name: str(values.get(name, "")) for name in ("data", "checkpoints")}
-    if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, values["to"]))}:
+    file = taken(LaunchParameters, values)
+    places = {"data": file.data, "checkpoints": file.checkpoints}
+    if wrong := {name: [why] for name, place in places.items() if (why := _not_mounted(place, file.to))}:
         raise BadParameters(wrong)
-    how = values["to"], values.get("run", ""), places["data"], places["checkpoints"]
-    return LaunchReport(service, catalogue, query_of(training, limit=5), *how)
+    query = query_of(values, purchase=file.purchase, limit=file.limit)
+    return LaunchReport(service, catalogue, query, file.to, file.run, file.data, file.checkpoints)
 
 
 def _not_mounted(place: str, launcher: Launcher) -> str:

@@ -18,7 +18,7 @@ from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
-from costcalc.query import DEFAULTS, NARROWS, EstimateQuery
+from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, parameters_of
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric
 from costcalc.units import in_words
@@ -29,13 +29,7 @@ MOST_HINTS = 4
 MOST_REASONS = 2  # for which nothing was found, in one sentence
 NEARLY = ("runs", "offers", "recipes")  # what was left out, that which was nearest to an answer first
 LOWER_CONFIDENCE, LEAST_CONFIDENCE = (0.8, 0.5), 0.01
-BROUGHT_BACK_BY = {
-    "stale_price": "max_price_age",
-    "below_confidence": "confidence",
-    "beyond_training": "training",
-    "over_max_hours": "max_hours",
-    "over_max_cost": "max_cost",
-}
+BROUGHT_BACK_BY = {each.param.leaves_out: name for name, each in DECLARED.items() if each.param.leaves_out}
 """The parameter to change for each reason; of an answer that has a few estimates no others are tried."""
 WORDS = {
     "no_recipe": "every recipe, as none matches",
@@ -46,6 +40,7 @@ WORDS = {
     "beyond_training": "recipes beyond training={query.training}",
     "no_matching_offer": "every offer, as none matches",
     "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
+    "unconfirmed_price": "offers whose rate nobody confirms",
     "second_hand_price": "second-hand rates of offers that the provider itself prices",
     "no_matching_cluster": "offers of another number of accelerators",
     "no_throughput": "offers whose speed cannot be estimated",
@@ -64,7 +59,7 @@ IF_ALL_ARE_OLD = (
     "fetch newer rates with costcalc prices refresh, allow these with max_price_age=, "
     "or ask with as_of= at an earlier date"
 )
-OF_MACHINES = ("provider", "region", "instance_type", "accelerator", "purchase", "term", "payment", "available")
+OF_MACHINES = parameters_of("machine", "purchase")
 UNCOUNTED = ("no_recipe", "no_matching_offer")  # one stands for all
 ORDERED_BY = {"max_hours": "time", "max_cost": "cost"}
 
@@ -159,7 +154,7 @@ class Change(Struct, frozen=True):
 
     def written(self) -> str:
         """`max_price_age=900`, `without provider`, or both joined."""
-        dropped = [name for name, value in self.values.items() if name in NARROWS and value == DEFAULTS[name]]
+        dropped = [name for name, value in self.values.items() if name in NARROWING and value == DEFAULTS[name]]
         kept = [f"{name}={_text(value)}" for name, value in self.values.items() if name not in dropped]
         without = f"without {', '.join(dropped)}" if dropped else ""
         return " and ".join(filter(None, [", ".join(kept), without]))
@@ -233,7 +228,7 @@ class Hints(Struct, frozen=True):
         yield from self._older_prices(answer)
         if query.recipes == "best":
             yield from self._less_sure(answer)
-        for name in NARROWS:
+        for name in NARROWING:
             if getattr(query, name) != DEFAULTS[name]:
                 yield Change({name: DEFAULTS[name]})
 
@@ -283,7 +278,7 @@ def _together(answer: Answer, changes: Iterable[Change]) -> Iterator[Change]:
         return
     values = {name: value for change in changes for name, value in change.values.items() if name != "as_of"}
     kept = {name: value for name, value in values.items() if name in ("target", "max_price_age")}
-    dropped = {name: value for name, value in values.items() if name in NARROWS and value == DEFAULTS[name]}
+    dropped = {name: value for name, value in values.items() if name in NARROWING and value == DEFAULTS[name]}
     yield from map(Change, (kept, dropped, {**kept, **dropped}, {**values, **dropped}))
 
 

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.declared import fields_of
 from api.questions.errors import NotFound
-from api.questions.fields import Text
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values
 from api.reports.over_time import (
-    ONE_ESTIMATE,
+    MANY,
     POINT_BYTES,
     Drivers,
     Point,
@@ -30,7 +31,8 @@ from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.offers import PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 from costcalc.tasks.known import find_task, quality_on
 from costcalc.tasks.tables import MLPERF, Task, benchmark_of, results, rounds
 
@@ -38,15 +40,23 @@ END_OF_DAY = time(23, 59, 59)
 MINUTES_PER_HOUR = 60
 
 
+class RoundsParameters(Struct):
+    """A task instead of a model."""
+
+    model: Annotated[
+        str,
+        Param("task of MLPerf, as costcalc tasks lists them", "goal", "llama2-70b-lora", use="everyday"),
+    ]
+
+
 class RoundsSchema(TrainingSchema):
     """The parameters of `/mlperf`."""
-
-    model = Text("task of MLPerf, as costcalc tasks lists them", example="llama2-70b-lora", required=True)
 
     class Meta:
         """Each round is a date of its own, and has its own target."""
 
-        exclude = ONE_ESTIMATE
+        include = fields_of(RoundsParameters)
+        exclude = parameters_of(*MANY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from api.questions.fields import Text
+from msgspec import Struct
+
+from api.questions.declared import fields_of
 from api.questions.schemas.training import LayoutSchema
 from api.questions.values import Values
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
+from costcalc.parameters import Param
 from costcalc.training import Metric, Model, Recipe, Throughput
+
+
+class ModelParameters(Struct):
+    """One model, or none for all."""
+
+    model: Annotated[
+        str | None,
+        Param("only this model, with its recipes and measured speeds", "goal", "resnet50", use="everyday"),
+    ] = None
 
 
 class ModelQuestionSchema(LayoutSchema):
     """The parameters of `costcalc models`."""
 
-    model = Text("only this model, with its recipes and measured speeds", example="resnet50")
+    class Meta:
+        """It asks of no offer."""
+
+        include = fields_of(ModelParameters)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from api.questions.schemas.training import COST_LAYOUT, OWNED_BY
 from api.reports.verdict import in_short
 from api.service import Service
 from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.memory import Memory
 from costcalc.money import cents, money
+from costcalc.parameters import Part
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
 
@@ -30,8 +30,8 @@ MOST_COUNTS = 100
 """Estimates of one type of machine, for each number of them: asking about one number shares nothing with what is known."""
 A_FALL = Decimal("0.9")
 """A fall to this share of a year's first cost is worth speaking of."""
-ONE_ESTIMATE = (*COST_LAYOUT, *OWNED_BY, "limit", "offset", "sort", "pick", "frontier", "recipes", "regions", "own")
-"""Parameters that such questions lack: each date has one estimate, the cheapest pick."""
+MANY: tuple[Part, ...] = ("own", "owned", "order", "pick", "page")
+"""What such questions do not ask: each date has one estimate, the cheapest pick."""
 
 
 class Point(Struct, frozen=True):

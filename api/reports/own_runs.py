@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from api.questions.names import Known
 from api.questions.resolving import MACHINE
 from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
+from api.questions.values import Values
 from api.reports.advice import Advice
 from api.service import Service, query_of
 from api.stored import KnownRuns, StoredRuns
@@ -42,20 +43,6 @@ class Owner(NamedTuple):
 
     digest: str | None
     shares_as: str | None
-
-
-class RunValues(TypedDict, total=False):
-    """What is said of a run beside its log."""
-
-    file: str
-    name: str
-    model: str
-    date: datetime
-    better: Literal["lower", "higher"]
-    nodes: int
-    instance_type: str
-    accelerator: str
-    steps_are: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +173,7 @@ def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:
     return "you" if row.owner and not row.shared_by else "everybody"
 
 
-def new_run(service: Service, catalogue: Catalogue, values: RunValues, log: Path) -> Run:
+def new_run(service: Service, catalogue: Catalogue, values: Values, log: Path) -> Run:
     """The run that a log and parsed parameters of RunSchema describe. Raises BadParameters naming all that is missing."""
     names = service.names(catalogue)
     errors: dict[str, list[str]] = {}
@@ -222,7 +209,7 @@ def _name(service: Service, names: Known, name: str, errors: dict[str, list[str]
     return name
 
 
-def _machine(values: RunValues, names: Known, catalogue: Catalogue, errors: dict[str, list[str]]) -> dict[str, Any]:
+def _machine(values: Values, names: Known, catalogue: Catalogue, errors: dict[str, list[str]]) -> dict[str, Any]:
     """The accelerators of a run, and its rented machine where it is named."""
     nodes = values.get("nodes", 1)
     try:

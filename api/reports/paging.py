@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+from api.questions.values import Values
 
 if TYPE_CHECKING:
     from api.service import Service
@@ -25,13 +27,6 @@ class OfQuery:
         return None
 
 
-class Page(TypedDict, total=False):
-    """The parameters that choose a part."""
-
-    offset: int
-    limit: int
-
-
 class Rest(NamedTuple):
     """The rows behind those that an answer shows: the `offset` of the first of them, and the `total` of rows that there are."""
 
@@ -42,7 +37,7 @@ class Rest(NamedTuple):
         return f"{self.total - self.offset:,} of {self.total:,} rows are left out here. The next row has offset={self.offset}."
 
 
-def page_of(values: Page, default_limit: int | None = None) -> slice:
+def page_of(values: Values, default_limit: int | None = None) -> slice:
     """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
     start, limit = values.get("offset", 0), values.get("limit", default_limit)
     return slice(start, None if limit is None else start + limit)

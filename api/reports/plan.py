@@ -14,17 +14,18 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import product
 from time import monotonic, thread_time
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, Refused
-from api.questions.fields import Choice, Discounts, Names, Number, OwnRates, Target, Targets, Text
+from api.questions.fields import Discounts, Number, OwnRates
 from api.questions.parsing import Arguments
-from api.questions.schemas.layout import WORDS, Layout
-from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, WORKBOOK_FORMATS, TrainingSchema
+from api.questions.schemas.layout import Layout
+from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing
@@ -32,7 +33,8 @@ from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import ExchangeRate
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 
 MOST_ROWS = 1000
 MOST_SECONDS = 20  # of processor
@@ -53,34 +55,60 @@ class PlanRowSchema(TrainingSchema):
     class Meta:
         """A row has one answer, the best; the layout is the whole sheet's."""
 
-        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "token", "limit", "offset", "frontier")
+        exclude = (*LayoutSchema().fields, *parameters_of("page"), "frontier")
+
+
+class PlanDefaults(Struct):
+    """What may stand in the rows instead."""
+
+    model: Annotated[
+        str, Param("model to train, for rows that name none", "goal", "resnet50", settled=True, use="everyday")
+    ]
+    target: Annotated[
+        float,
+        Param("accuracy to reach, for rows that name none", "goal", 0.757, "accuracy", settled=True, use="everyday"),
+    ]
 
 
 class PlanDefaultsSchema(TrainingSchema):
     """The parameters beside the rows of `POST /plan`, which apply to all of them."""
 
-    format = Choice(
-        WORKBOOK_FORMATS, "format of the answer; overrides the Accept header and the format of the rows", example="csv"
-    )
-    model = Text("model to train, for rows that name none", example="resnet50")
-    target = Target("accuracy to reach, for rows that name none", example=0.757)
-
     class Meta:
         """See `PlanRowSchema`."""
 
-        exclude = (*COST_LAYOUT, "limit", "offset", "frontier")
+        include = fields_of(PlanDefaults)
+        exclude = (*parameters_of("page"), "frontier")
 
     def _names_own_machines(self, values: Mapping[str, object]) -> bool:
         return True  # a row may
 
 
+class PlanParameters(Struct):
+    """Every model to every target."""
+
+    model: Annotated[
+        tuple[str, ...], Param("models to train, one or more", "goal", "resnet50,resnet18", use="everyday")
+    ]
+    target: Annotated[
+        tuple[float, ...],
+        Param(
+            "accuracies to reach, as fractions or percentages, one or more",
+            "goal",
+            "0.757,0.76",
+            "accuracies",
+            use="everyday",
+        ),
+    ]
+
+
 class PlanSchema(PlanDefaultsSchema):
     """The parameters of `GET /plan`: every model to every target."""
 
-    model = Names("models to train, one or more", example="resnet50,resnet18", required=True)  # type: ignore[assignment]
-    target = Targets(
-        "accuracies to reach, as fractions or percentages, one or more", example="0.757,0.76", required=True
-    )
+    class Meta:
+        """See `PlanRowSchema`."""
+
+        include = fields_of(PlanParameters)
+        exclude = PlanDefaultsSchema.Meta.exclude
 
 
 ROW, DEFAULTS = PlanRowSchema(), PlanDefaultsSchema()
@@ -131,7 +159,9 @@ def sums_of(document: PlanDocument) -> list[Sum]:
         return Sum(column, value, len(rows), sum(costs, Decimal(0)), currency)
 
     sums = [total("", "all", answered)]
-    own = dict.fromkeys(name for row in answered for name in row.given if name.startswith("_") or name in WORDS)
+    own = dict.fromkeys(
+        name for row in answered for name in row.given if name.startswith("_") or name in parameters_of("words")
+    )
     for column in own:
         values = dict.fromkeys(row.given.get(column, "") for row in answered)
         if len(values) < len(answered) and len(values) <= MOST_VALUES_SUMMED:
@@ -161,7 +191,11 @@ class Planner:
         pairs = []
         for number, given in enumerate(rows, 1):
             with turn():
-                common = {name: self.shared[name][0] for name in WORDS if name in self.shared and not given.get(name)}
+                common = {
+                    name: self.shared[name][0]
+                    for name in parameters_of("words")
+                    if name in self.shared and not given.get(name)
+                }
                 pairs.append(self._row(number, {**given, **common}))
         prices = next((prices for _, prices in pairs if prices), None)
         answered = tuple(row for row, _ in pairs)

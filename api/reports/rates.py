@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
-from api.questions.schemas.training import CONFIRMED
 from api.questions.suggestions import either
 from api.questions.words.understanding import Understanding
 from api.reports.prices.offers import OffersReport, OffersSchema, offers_report
@@ -72,7 +71,7 @@ def rates_of(service: Service, catalogue: Catalogue, meant: Understanding) -> tu
     """The report that a sentence about rates asks for, and the sentence with what it does not say: on demand, and of confirmed
     rates, where there are such. Raises BadParameters."""
     meant = replace(meant, chosen={} if "purchase" in meant.parameters else {"purchase": ["on_demand"]})
-    confirmed = replace(meant, chosen={**meant.chosen, "rates": [CONFIRMED]})
+    confirmed = replace(meant, chosen={**meant.chosen, "rates": ["confirmed"]})
     report = RatesReport(service, catalogue, confirmed.answered)
     if any(each.overall for _, each in report.reports):
         return confirmed, report

@@ -5,44 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, Literal, TypedDict
+from typing import Annotated, ClassVar, Literal
 
-from api.questions.fields import Cost, Layers, Number
+from msgspec import Struct
+
+from api.questions.declared import fields_of
 from api.questions.schemas.training import LayoutSchema
+from api.questions.values import Values, taken
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence.small_devices import small_devices
 from costcalc.fields import filled
+from costcalc.parameters import Param
 from costcalc.small_networks import SmallDevice, SmallNetwork, Training, hours, step_time, turning_factor, worth_up_to
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.speeds import SMALL_DEVICE, small_device
 
-SAMPLES, BATCH_SIZE, EPOCHS, HOURLY_RATE = 60_000, 64, 10, Decimal("0.10")
+
+class SmallParameters(Struct):
+    """A network by its layers, and how long it is trained."""
+
+    # fmt: off
+    model: Annotated[SmallNetwork, Param(
+        "layers: mlp:inputs-units-...-classes for dense ones, cnn:heightxwidthxchannels-channels-...-classes for 3 x 3 "
+        "convolutions",
+        "goal", "mlp:784-512-512-10", "layers", use="everyday")]
+    samples: Annotated[int, Param(
+        "samples of the data set; default 60000",
+        "described", 60_000, low=1, high=10**12, use="usual")] = 60_000
+    batch_size: Annotated[int, Param("samples per step; default 64", "described", 64, low=1, high=10**9, use="usual")] = 64
+    epochs: Annotated[int, Param("passes over all samples; default 10", "described", 10, low=1, high=10**6, use="usual")] = 10
+    hourly_rate: Annotated[Decimal, Param(
+        "hourly rate of the processor; default 0.10",
+        "money", "0.10", "money", above=0, high=10**6, use="usual")] = Decimal("0.10")
+    # fmt: on
 
 
 class SmallSchema(LayoutSchema):
     """The parameters of `/small`."""
 
-    model = Layers(
-        "layers: mlp:inputs-units-...-classes for dense ones, cnn:heightxwidthxchannels-channels-...-classes for 3 x 3 "
-        "convolutions",
-        example="mlp:784-512-512-10",
-        required=True,
-    )
-    samples = Number(int, 1, 10**12, "samples of the data set; default 60000", example=60_000)
-    batch_size = Number(int, 1, 10**9, "samples per step; default 64", example=64)
-    epochs = Number(int, 1, 10**6, "passes over all samples; default 10", example=10)
-    hourly_rate = Cost(Decimal, 0, 10**6, "hourly rate of the processor; default 0.10", open_low=True, example="0.10")
+    class Meta:
+        """It asks of no offer."""
 
-
-class SmallValues(TypedDict, total=False):
-    """Values of `/small`."""
-
-    model: SmallNetwork
-    samples: int
-    batch_size: int
-    epochs: int
-    hourly_rate: Decimal
+        include = fields_of(SmallParameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +134,9 @@ class SmallReport:
             )
 
 
-def small_report(service: Service, _: Catalogue, values: SmallValues) -> SmallReport:
+def small_report(service: Service, _: Catalogue, values: Values) -> SmallReport:
     """The report that parsed parameters of `/small` ask for."""
-    training = Training(
-        values["model"],
-        values.get("samples", SAMPLES),
-        values.get("batch_size", BATCH_SIZE),
-        values.get("epochs", EPOCHS),
-    )
+    given = taken(SmallParameters, values)
+    training = Training(given.model, given.samples, given.batch_size, given.epochs)
     measured = (small_device(run) for run in service.runs.seen_by(None) if run.kind == SMALL_DEVICE)
-    return SmallReport(training, values.get("hourly_rate", HOURLY_RATE), (*measured, *small_devices()))
+    return SmallReport(training, given.hourly_rate, (*measured, *small_devices()))

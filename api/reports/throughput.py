@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct
 
-from api.questions.fields import Choice, Names, Number, Text
+from api.questions.declared import fields_of
 from api.questions.schemas.layout import own_words
-from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, OfferFilters
+from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.rates import selected
@@ -24,6 +25,8 @@ from costcalc.fields import filled
 from costcalc.memory import Few
 from costcalc.money import NANOS_PER_UNIT
 from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery
 from costcalc.recall import OFFER_BYTES, OFFERS_KEPT
 from costcalc.training import Recipe, Throughput
 
@@ -32,29 +35,36 @@ DEFAULT_ROWS = 100
 BEST = "best"
 
 
+class ThroughputParameters(Struct):
+    """Which speeds."""
+
+    # fmt: off
+    model: Annotated[str | None, Param("only this model", "goal", "resnet50", use="everyday")] = None
+    recipe: Annotated[tuple[str, ...], Param(
+        "only speeds of these recipes' code on their own systems; a name may end in *",
+        "recipe", "ffcv-*", use="usual")] = ()
+    image_size: Annotated[int | None, Param(
+        "only this image size in pixels",
+        "recipe", 224, low=1, high=10_000, use="usual")] = None
+    year: Annotated[int | None, Param("only software of this year", "recipe", 2022, low=1900, high=3000, use="usual")] = None
+    nodes: Annotated[int | None, Param("only this number of machines", "count", 1, low=1, high=100_000, use="usual")] = None
+    speeds: Annotated[Literal["all", "best"], Param(
+        "best: of each machine the highest speed of each model and image size; default all",
+        "order", BEST, use="usual")] = "all"
+    limit: Annotated[int, Param(
+        "maximum number of rows; default 100",
+        "page", 100, low=1, high=10**6, use="usual")] = DEFAULT_ROWS
+    # fmt: on
+
+
 class ThroughputSchema(OfferFilters):
     """The parameters of `/throughput`."""
 
-    model = Text("only this model", example="resnet50")
-    recipe = Names("only speeds of these recipes' code on their own systems; a name may end in *", example="ffcv-*")
-    image_size = Number(int, 1, 10_000, "only this image size in pixels", example=224)
-    year = Number(int, 1900, 3000, "only software of this year", example=2022)
-    nodes = Number(int, 1, 100_000, "only this number of machines", example=1)
-    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
-    speeds = Choice(
-        ("all", BEST), "best: of each machine the highest speed of each model and image size; default all", example=BEST
-    )
-    limit = Number(int, 1, 10**6, "maximum number of rows; default 100", example=100)
+    class Meta:
+        """All that narrows offers, and whether their rates are confirmed."""
 
-
-class ThroughputValues(Values, total=False):
-    """Values of `/throughput`."""
-
-    recipe: tuple[str, ...]
-    image_size: int
-    year: int
-    nodes: int
-    speeds: str
+        include = fields_of(EstimateQuery, "price") | fields_of(ThroughputParameters)
+        exclude = ("max_price_age",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +156,7 @@ class ThroughputReport:
         return ThroughputDocument(self.catalogue.snapshot, self.as_of, self.count, tuple(self.rows()))
 
 
-def throughput_report(service: Service, catalogue: Catalogue, values: ThroughputValues) -> ThroughputReport:
+def throughput_report(service: Service, catalogue: Catalogue, values: Values) -> ThroughputReport:
     """The report that parsed parameters of `/throughput` ask for."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)
@@ -160,7 +170,7 @@ def throughput_report(service: Service, catalogue: Catalogue, values: Throughput
     return ThroughputReport(catalogue, as_of, len(speeds), rest_of(len(speeds), page), speeds[page], confirmed, words)
 
 
-def measured(evidence: Evidence, values: ThroughputValues) -> Iterator[Throughput]:
+def measured(evidence: Evidence, values: Values) -> Iterator[Throughput]:
     """The measured speeds that pass the filters."""
     wanted: dict[str, object] = {
         name: value for name, value in values.items() if name in ("image_size", "year", "nodes")

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from api.questions.fields import LAST_SECOND, Choice
+from api.questions.declared import fields_of
+from api.questions.fields import LAST_SECOND
 from api.questions.schemas.training import TrainingSchema
-from api.questions.values import Values
+from api.questions.values import Values, taken
 from api.reports.over_time import (
-    ONE_ESTIMATE,
+    MANY,
     POINT_BYTES,
     Change,
     Drivers,
@@ -32,27 +34,30 @@ from costcalc.answers import PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.offers import PurchaseOption
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 
 MONTHS = {"year": 12, "quarter": 3, "month": 1}
 STEPS = ("year", "quarter", "month")
 
 
+class TrendParameters(Struct):
+    """What a question about the past asks beside its training."""
+
+    every: Annotated[
+        Literal["year", "quarter", "month"],
+        Param("how far apart the dates are; default year", "date", "quarter", use="everyday"),
+    ] = "year"
+
+
 class TrendSchema(TrainingSchema):
     """The parameters of `/trend`."""
-
-    every = Choice(STEPS, "how far apart the dates are; default year", example="quarter")
 
     class Meta:
         """Each point has one estimate, the cheapest pick of its date."""
 
-        exclude = ONE_ESTIMATE
-
-
-class TrendValues(Values, total=False):
-    """Values of `/trend`."""
-
-    every: str
+        include = fields_of(TrendParameters)
+        exclude = parameters_of(*MANY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +156,8 @@ def _months_before(moment: datetime, months: int) -> datetime:
     return datetime.combine(moment.replace(year=year, month=month + 1, day=day).date(), LAST_SECOND)
 
 
-def trend_report(service: Service, catalogue: Catalogue, values: TrendValues) -> TrendReport:
+def trend_report(service: Service, catalogue: Catalogue, values: Values) -> TrendReport:
     """The report that parsed parameters of `/trend` ask for: of machines on demand unless the question says otherwise."""
-    every = values.get("every", "year")
-    training = {name: value for name, value in values.items() if name != "every"}
-    query = query_of(training, purchase=(PurchaseOption.ON_DEMAND,))
-    return TrendReport(service, catalogue, query, every)
+    beside = taken(TrendParameters, values)
+    query = query_of(values, purchase=(PurchaseOption.ON_DEMAND,))
+    return TrendReport(service, catalogue, query, beside.every)

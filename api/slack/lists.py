@@ -10,6 +10,7 @@ from api.reports.rates import RatesDocument
 from api.service import Service
 from api.slack.message import Message, escape, link, section, table
 from costcalc.hardware import counted
+from costcalc.query import DECLARED
 from costcalc.tasks.tables import tasks
 from costcalc.training import Metric, Recipe
 
@@ -26,8 +27,6 @@ EXAMPLES = (
 )
 TRY = "Try `/cost resnet50 0.757`, or `/cost help`."
 MOST_RECIPES = 25
-MOST_USED = ("provider", "region", "accelerator", "purchase", "max_hours", "max_cost", "as_of", "currency", "own", "sort",
-             "limit")  # fmt: skip
 MOST_MODELS = 40
 _HERE = (
     ("costcalc models lists", "/models lists"),
@@ -41,7 +40,8 @@ RECIPE_COLUMNS = (("Recipe", "left"), ("Epochs", "right"), ("Best top-1", "right
 def usage(base: str) -> Message:
     """Examples, and the names of the parameters that are used most."""
     shown = "\n".join(f"`{escape(typed)}`  {meaning}" for typed, meaning in EXAMPLES)
-    names = ", ".join(f"`{name}`" for name in MOST_USED)
+    usual = (name for name, each in DECLARED.items() if each.param.use == "everyday" and each.param.part != "goal")
+    names = ", ".join(f"`{name}`" for name in usual)
     more = link(f"{base}/docs#get_cost", "all parameters")
     text = f"*What will a training cost, and how long will it take?*\n{shown}\nMost used: {names}; {more}."
     return Message(text, (section(text),))

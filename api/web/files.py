@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from hashlib import blake2b
+from typing import Annotated
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Blueprint, Response, current_app, request, url_for
+from msgspec import Struct
 
 from api.formats import open_book, words
 from api.formats.launch_files import file_name, launch_file
-from api.questions.fields import Cost
+from api.questions.declared import fields_of
 from api.questions.links import to_url
-from api.questions.schemas.training import COST_LAYOUT, FILE_LAYOUT, TrainingSchema
+from api.questions.schemas.training import LayoutSchema, TrainingSchema
+from api.questions.values import taken
 from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.next_step import without_a_terminal
@@ -24,29 +27,38 @@ from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import Offer
-from costcalc.query import EstimateQuery
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery, parameters_of
 from pricing import editions
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
 blueprint = Blueprint("files", __name__)
 
 
+class FeedParameters(Struct):
+    """What a subscription asks beside its training."""
+
+    below: Annotated[
+        Decimal | None,
+        Param(
+            "report only answers that cost less than this, in the currency of the answer",
+            "limit",
+            5,
+            "money",
+            above=0,
+            high=10**12,
+        ),
+    ] = None
+
+
 class FeedSchema(TrainingSchema):
     """The parameters of `/cost.atom`."""
-
-    below = Cost(
-        Decimal,
-        0,
-        10**12,
-        "report only answers that cost less than this, in the currency of the answer",
-        open_low=True,
-        example=5,
-    )
 
     class Meta:
         """A feed is Atom alone, and has one entry."""
 
-        exclude = (*COST_LAYOUT, *FILE_LAYOUT, "limit", "offset", "label", "cost_center")
+        include = fields_of(FeedParameters)
+        exclude = (*LayoutSchema().fields.keys() - {"token"}, *parameters_of("page", "words"))
 
 
 FEED, LAUNCH = FeedSchema(), LaunchSchema()
@@ -102,7 +114,7 @@ def feed() -> Response:
     catalogue = service.catalogue()
     values, _ = service.parse(FEED, arguments(), catalogue)
     parts = (catalogue.snapshot, sorted(values.items()), values.get("as_of") or service.clock().date())
-    below = values.pop("below", None)
+    below = taken(FeedParameters, values).below
     report = Advice(service, catalogue, query_of(values))
 
     def body() -> bytes:

@@ -11,12 +11,12 @@ from flask import Blueprint, Response, current_app, request, url_for
 
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
-from api.questions.own_runs import RunSchema
+from api.questions.own_runs import RunSchema, Upload
+from api.questions.values import Values, taken
 from api.reports.own_runs import (
     Owner,
     OwnRecipe,
     OwnRecipesReport,
-    RunValues,
     TriedRun,
     kept_run,
     new_run,
@@ -89,13 +89,13 @@ def _added(given: dict[str, list[str]]) -> tuple[OwnRecipe | TriedRun, int]:
     """What became of a log, and the status that says so."""
     service, owner = current_service(), current_owner()
     values = service.check(RUN, given)
-    shared, target, keep = values.pop("shared", False), values.pop("target", None), values.pop("keep", True)
+    upload = taken(Upload, values)
     values.pop("token", None)
-    if not keep:
-        return tried_run(_service(), _read(service, values), target, owner), 200
+    if not upload.keep:
+        return tried_run(_service(), _read(service, values, upload), upload.target, owner), 200
     keeper = _keeper()
-    run = _read(service, values)
-    sharer = current_sharer() if shared or owner is None else None
+    run = _read(service, values, upload)
+    sharer = current_sharer() if upload.shared or owner is None else None
     return kept_run(_service(), keeper, run, Owner(owner, sharer), current_author()), 201
 
 
@@ -108,13 +108,13 @@ def remove(id: str) -> Response:
     return Response(status=204, headers=HEADERS)
 
 
-def _read(service: Service, values: RunValues) -> Run:
+def _read(service: Service, values: Values, upload: Upload) -> Run:
     sent = request.files.get("file") if _is_form() else None
     pasted = request.form.get("log", "").encode() if _is_form() else b""
     content = (sent.read() if sent else b"") or pasted or request.get_data()
     if not content:
         raise BadParameters({"file": ["missing: send the log as the body, or as the field file of a form"]})
-    named = values.pop("file", None) or (sent.filename if sent else None) or values.get("name") or "log"
+    named = upload.file or (sent.filename if sent else None) or values.get("name") or "log"
     name = OTHER_SIGNS.sub("-", str(named).rpartition("/")[2]).strip(".-")[-LONGEST_FILE_NAME:] or "log"
     with TemporaryDirectory() as folder:
         path = Path(folder, name)

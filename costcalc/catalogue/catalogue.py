@@ -44,6 +44,7 @@ EVER = 36_500  # days
 ANNOUNCED_DAYS = 30  # ahead of which an answer tells of a change
 OPTIONS = tuple(PurchaseOption)
 _TERMLESS: Flags = np.array([option in WITHOUT_TERM for option in OPTIONS], bool)
+NONE: Indices = np.zeros(0, np.int64)
 SCARCITY = {True: 0, None: 1, False: 2}
 
 
@@ -52,7 +53,8 @@ class CurrentOffers(Struct, frozen=True, eq=False, weakref=True):
 
     All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.
     `rows` are those of them that are first hand, and those of groups that have no first-hand one; `heads` are the positions
-    in `rows` where a group starts. `second_hand` are the others of `listed`, `stale` the rows left out as too old.
+    in `rows` where a group starts. `second_hand` are the others of `listed`; `stale` are the rows left out as too old,
+    `unconfirmed` those whose rates nobody vouches for, where these are not wanted.
     """
 
     listed: Indices
@@ -60,6 +62,7 @@ class CurrentOffers(Struct, frozen=True, eq=False, weakref=True):
     heads: Indices
     second_hand: Indices
     stale: Indices
+    unconfirmed: Indices
 
 
 class OfferFilter(NamedTuple):
@@ -180,8 +183,9 @@ class Catalogue:
     def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The current offers whose rates are confirmed."""
         current = self.current_offers(as_of, max_price_age_days)
-        listed = current.listed[self.confirmed(as_of, max_price_age_days).of(current.listed)]
-        return _current_offers(self.columns, self.first_hand, listed, current.stale)
+        flags = self.confirmed(as_of, max_price_age_days).of(current.listed)
+        confirmed, others = current.listed[flags], current.listed[~flags]
+        return _current_offers(self.columns, self.first_hand, confirmed, current.stale, others)
 
     def _between(self, as_of: datetime, days: int) -> tuple[int, int]:
         """The number of the first moment after `as_of`, and of the first one at most so many days before it."""
@@ -384,10 +388,12 @@ def _current(columns: Columns, marks: _Marks, moments: Indices, newest: int, old
     return _current_offers(columns, marks.first_hand, listed, rows[~fresh])
 
 
-def _current_offers(columns: Columns, first_hand: Flags, listed: Indices, stale: Indices) -> CurrentOffers:
+def _current_offers(
+    columns: Columns, first_hand: Flags, listed: Indices, stale: Indices, unconfirmed: Indices = NONE
+) -> CurrentOffers:
     away = _gives_way(columns, first_hand, listed)
     rows = listed[~away]
-    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], stale)
+    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], stale, unconfirmed)
 
 
 def _enough_since(

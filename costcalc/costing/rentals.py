@@ -29,7 +29,7 @@ from costcalc.spot_rates import moves
 from costcalc.throughput import REFUSALS
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indices
 
-STALE_PRICE, SECOND_HAND_PRICE = "stale_price", "second_hand_price"
+STALE_PRICE, UNCONFIRMED_PRICE, SECOND_HAND_PRICE = "stale_price", "unconfirmed_price", "second_hand_price"
 NO_MATCHING_OFFER, NO_MATCHING_CLUSTER = "no_matching_offer", "no_matching_cluster"
 TOGETHER = 2**14  # rentals costed at a time: what is worked out of them fits into a processor's cache
 EVERYTHING = slice(None)
@@ -108,8 +108,10 @@ def allowed_offers(
         found_rows.append(rows[here])
         found_clusters.append(clusters[here])
     rejections = _without_cluster(matrix, instances[~anywhere])
-    rejections |= {STALE_PRICE: len(stale), SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
-    rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale))}
+    unconfirmed = catalogue.passing_rows(current.unconfirmed, wanted)
+    rejections |= {STALE_PRICE: len(stale), UNCONFIRMED_PRICE: len(unconfirmed)}
+    rejections |= {SECOND_HAND_PRICE: len(catalogue.second_hand_rows(current, wanted))}
+    rejections |= {NO_MATCHING_OFFER: int(not len(rows) and not len(stale) and not len(unconfirmed))}
     found = np.concatenate(found_rows), np.concatenate(found_clusters), rows[~mine]
     return AllowedOffers.of(catalogue, matrix, found, rejections)
 

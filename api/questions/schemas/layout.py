@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
-WORDS = ("label", "cost_center")
+from costcalc.parameters import Param
+from costcalc.query import parameters_of
 
 
 class Layout(Struct, frozen=True):
@@ -17,15 +18,35 @@ class Layout(Struct, frozen=True):
     workbook begin with, and `address` that of this question; both are empty where nobody knows them.
     """
 
-    format: Literal["json", "csv", "xlsx"] | None = None
-    excel: bool = False
-    sep: str = ","
-    decimal: str = "."
-    profile: Literal["own", "focus"] = "own"
-    focus: Literal["1.4", "1.2"] = "1.4"
-    columns: tuple[str, ...] = ()
+    # fmt: off
+    format: Annotated[Literal["json", "csv", "xlsx"] | None, Param(
+        "format of the answer; overrides the Accept header",
+        "layout", "csv", use="usual")] = None
+    excel: Annotated[bool, Param(
+        "CSV for Excel: a UTF-8 mark, Excel's dates, and a last line that counts the rows left out",
+        "sheet", 1)] = False
+    sep: Annotated[str, Param("CSV: separator between cells; default a comma", "sheet", ";", "separator")] = ","
+    decimal: Annotated[Literal[".", ","], Param(
+        "CSV: decimal separator; with a comma, sep is ; by default",
+        "sheet", ",")] = "."
+    columns: Annotated[tuple[str, ...], Param(
+        "CSV and XLSX: these columns alone, in this order",
+        "sheet", "provider,hours")] = ()
+    profile: Annotated[Literal["own", "focus"], Param(
+        "CSV columns: own (default), or focus for the FinOps billing format",
+        "focus", "focus")] = "own"
+    focus: Annotated[Literal["1.4", "1.2"], Param("version of the FOCUS columns; default 1.4", "focus", "1.2")] = "1.4"
+    # fmt: on
     root: str = ""
     address: str = ""
+
+
+class Access(Struct, frozen=True):
+    """Who asks."""
+
+    token: Annotated[str | None, Param("API token, for clients that cannot send an Authorization header", "layout")] = (
+        None
+    )
 
 
 def layout(values: dict[str, Any]) -> Layout:
@@ -43,4 +64,4 @@ def layout(values: dict[str, Any]) -> Layout:
 
 def own_words(values: Mapping[str, object]) -> dict[str, str]:
     """The label and the cost centre among parsed parameters, which every export repeats."""
-    return {name: str(values[name]) for name in WORDS if values.get(name) is not None}
+    return {name: str(values[name]) for name in parameters_of("words") if values.get(name) is not None}

@@ -10,7 +10,7 @@ from math import isclose, prod
 from api.questions.amounts import number, plain, share
 from api.questions.fields import Parameter
 from api.questions.names import MEMORY_TOLERANCE
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 from api.questions.spellings import ALONE, MAKERS
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
@@ -206,7 +206,7 @@ def _says_more(side: Mapping[str, list[str]], other: Mapping[str, list[str]]) ->
 @cache
 def _single() -> frozenset[str]:
     return frozenset(
-        name for name, each in TrainingSchema().fields.items() if isinstance(each, Parameter) and not each.listed
+        name for name, each in CostSchema().fields.items() if isinstance(each, Parameter) and not each.listed
     )
 
 

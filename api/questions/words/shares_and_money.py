@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, Money, plain
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import Guesses, called
 from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Match, asks
 from api.questions.words.scan import Scan, Understand
@@ -18,7 +18,7 @@ _NO_MONEY = re.compile(
     r"\s+(?!(?:for|on|in|to|with|at|within|by|max|total|tops|or|and|budget|limit|all|until|only|is)\b)[a-z]",
     re.IGNORECASE,
 )
-PARAMETERS = TrainingSchema().fields
+PARAMETERS = CostSchema().fields
 
 
 def _pair(scan: Scan, match: Match) -> bool:

@@ -171,7 +171,7 @@ def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]
     named, told = {*parameters, *reading.unclear}, [each for each in reading.asked if each.message != hourly]
     return (
         bool(named & OF_RATES) and named <= OF_RATES | BESIDE_RATES and not (told or reading.sides)
-        and bool(PRICES.search(text) or len(named & OF_RATES) > 1 and "purchase" in named) and not TRAINING.search(text)
+        and bool(PRICES.search(text) or (len(named & OF_RATES) > 1 and "purchase" in named)) and not TRAINING.search(text)
     )  # fmt: skip
 
 

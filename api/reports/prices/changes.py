@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
+from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
-from api.questions.fields import Moment, Number
 from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
@@ -22,6 +23,7 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.parameters import Param
 
 USUAL = timedelta(days=30)
 COMPARED = ("hourly_rate", "upfront", "currency", "observed_at", "source")
@@ -29,19 +31,24 @@ COMPARED = ("hourly_rate", "upfront", "currency", "observed_at", "source")
 RATES = ("hourly", "upfront", "recurring", "monthly", "currency")
 
 
+class ChangesParameters(Struct):
+    """Since when."""
+
+    # fmt: off
+    since: Annotated[datetime | None, Param(
+        "the earlier of the two dates; as_of is the later; default 30 days before it",
+        "date", "2025-06-01", "begin", use="everyday")] = None
+    limit: Annotated[int | None, Param("maximum number of rows; default all", "page", 100, low=1, high=10**9, use="usual")] = None
+    # fmt: on
+
+
 class ChangesSchema(OfferFilters):
     """The parameters of `/offers/changes`."""
 
-    since = Moment(
-        "the earlier of the two dates; as_of is the later; default 30 days before it", begins=True, example="2025-06-01"
-    )
-    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
+    class Meta:
+        """All that narrows offers."""
 
-
-class ChangesValues(Values, total=False):
-    """Values of `/offers/changes`."""
-
-    since: datetime
+        include = fields_of(ChangesParameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ class ChangesReport:
         return ChangesDocument(self.catalogue.snapshot, self.since, self.as_of, self.count, tuple(self.rows()))
 
 
-def changes_report(service: Service, catalogue: Catalogue, values: ChangesValues) -> ChangesReport:
+def changes_report(service: Service, catalogue: Catalogue, values: Values) -> ChangesReport:
     """The report that parsed parameters of `/offers/changes` ask for. Raises BadParameters where `since` is after `as_of`."""
     as_of = values.get("as_of") or service.clock()
     since = values.get("since") or as_of - USUAL

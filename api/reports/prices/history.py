@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
-from api.questions.fields import Moment, Names, Number
+from api.questions.declared import fields_of
 from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
@@ -21,9 +22,30 @@ from api.reports.prices.rates import RateRow, offer_filter
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
+from costcalc.parameters import Param
 from costcalc.units import Indices
 
 SAME_RATE = ("key", "source", "hourly", "upfront", "recurring", "monthly", "hours_in_month", "currency", "parts")
+
+
+class HistoryParameters(Struct):
+    """Which machines, and of which time."""
+
+    # fmt: off
+    instance_type: Annotated[tuple[str, ...], Param(
+        "machine type, as its provider names it",
+        "machine", "p3.8xlarge", use="everyday")]
+    accelerator: Annotated[tuple[str, ...], Param(
+        "accelerator of the machine, where several machines share a name",
+        "machine", "V100", use="usual")] = ()
+    since: Annotated[datetime | None, Param(
+        "only rates still seen at this time or later; default all",
+        "date", "2018-01-01", "begin", use="everyday")] = None
+    until: Annotated[datetime | None, Param(
+        "only rates observed by this time; default now",
+        "date", "2026-06-30", use="usual")] = None
+    limit: Annotated[int | None, Param("maximum number of rows; default all", "page", 100, low=1, high=10**9, use="usual")] = None
+    # fmt: on
 
 
 class HistorySchema(OfferFilters):
@@ -32,21 +54,8 @@ class HistorySchema(OfferFilters):
     class Meta:
         """A history has no one moment."""
 
+        include = fields_of(HistoryParameters)
         exclude = ("as_of", "available")
-
-    instance_type = Names("machine type, as its provider names it", example="p3.8xlarge", required=True)
-    accelerator = Names("accelerator of the machine, where several machines share a name", example="V100")
-    since = Moment("only rates still seen at this time or later; default all", begins=True, example="2018-01-01")
-    until = Moment("only rates observed by this time; default now", example="2026-06-30")
-    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
-
-
-class HistoryValues(Values, total=False):
-    """Values of `/offers/history`."""
-
-    since: datetime
-    until: datetime
-    instance_type: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +103,7 @@ def held_rates(catalogue: Catalogue, rows: Indices) -> HeldRates:
     return HeldRates(rows[first[order]], rows[last[order]])
 
 
-def seen_between(catalogue: Catalogue, filters: HistoryValues, until: datetime) -> HeldRates:
+def seen_between(catalogue: Catalogue, filters: Values, until: datetime) -> HeldRates:
     """The rates that began by `until` and were still seen at `since` or later."""
     observed = catalogue.columns.observed
     earlier = np.flatnonzero(observed <= int(until.timestamp()))
@@ -128,7 +137,7 @@ class HistoryReport:
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))
 
 
-def history_report(service: Service, catalogue: Catalogue, values: HistoryValues) -> HistoryReport:
+def history_report(service: Service, catalogue: Catalogue, values: Values) -> HistoryReport:
     """The report that parsed parameters of `/offers/history` ask for."""
     until = values.get("until") or service.clock()
     if "since" not in values or not catalogue.knows(values["since"]):

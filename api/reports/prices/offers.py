@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
-from api.questions.fields import Choice, Currency, Number, OwnRates
+from api.questions.declared import fields_of
 from api.questions.schemas.layout import own_words
-from api.questions.schemas.training import CONFIRMED, RATES, RATES_MEANING, OfferFilters
+from api.questions.schemas.training import OfferFilters
 from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.rates import RateRow, selected
@@ -26,35 +27,39 @@ from costcalc.fields import filled
 from costcalc.hardware import Accelerator
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offers import Gap, Offer
+from costcalc.parameters import Param
+from costcalc.query import EstimateQuery
 from costcalc.units import Indices
 
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
 
-OFFER_ORDERS = ("machine", "accelerator", "rate", "seen")
 
+class OffersParameters(Struct):
+    """How the price sheet is ordered, and which machines it has."""
 
-class OffersValues(Values, total=False):
-    """Values of `/offers`."""
-
-    accelerators: int
+    # fmt: off
+    currency: Annotated[str | None, Param(
+        "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in",
+        "money", "EUR", "currency", use="usual")] = None
+    sort: Annotated[Literal["machine", "accelerator", "rate", "seen"], Param(
+        "machine: cheapest first within each type; accelerator: the newest first, and of each the cheapest per accelerator; "
+        "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
+        "order", "accelerator", use="usual")] = "machine"
+    accelerators: Annotated[int | None, Param(
+        "accelerators of one machine",
+        "count", 8, low=1, high=1_000_000, use="usual")] = None
+    limit: Annotated[int | None, Param("maximum number of rows; default all", "page", 100, low=1, high=10**9, use="usual")] = None
+    # fmt: on
 
 
 class OffersSchema(OfferFilters):
     """The parameters of `/offers`."""
 
-    currency = Currency(
-        "currency of the answer, an ISO 4217 code; default the currency each offer is quoted in", example="EUR"
-    )
-    fx = OwnRates("your exchange rate: a currency and its units per US dollar", example="EUR:0.92")
-    rates = Choice(RATES, RATES_MEANING, example=CONFIRMED)
-    sort = Choice(
-        OFFER_ORDERS,
-        "machine: cheapest first within each type; accelerator: the newest first, and of each the cheapest per accelerator; "
-        "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
-        example="accelerator",
-    )
-    accelerators = Number(int, 1, 1_000_000, "accelerators of one machine", example=8)
-    limit = Number(int, 1, 10**9, "maximum number of rows; default all", example=100)
+    class Meta:
+        """A sheet of every rate."""
+
+        include = fields_of(EstimateQuery, "money", "price") | fields_of(OffersParameters)
+        exclude = ("discount", "max_price_age")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,7 @@ class OffersReport:
         )
 
 
-def offers_report(service: Service, catalogue: Catalogue, values: OffersValues) -> OffersReport:
+def offers_report(service: Service, catalogue: Catalogue, values: Values) -> OffersReport:
     """The report that parsed parameters of `/offers` ask for. Raises BadParameters for a currency without a rate."""
     as_of = values.get("as_of") or service.clock()
     catalogue = service.at(catalogue, as_of)

@@ -8,7 +8,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
-from api.questions.schemas.training import CONFIRMED
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
 from costcalc.offers import Payment, PurchaseOption
 from costcalc.units import Indices
@@ -54,7 +53,7 @@ def selected(
 ) -> Indices:
     """The catalogue's rows that pass the filters, in the catalogue's order, of any age, first and second hand."""
     rows = catalogue.passing_rows(catalogue.current_offers(as_of, EVER).listed, offer_filter(filters))
-    if filters.get("rates") == CONFIRMED:
+    if filters.get("rates") == "confirmed":
         rows = rows[catalogue.confirmed(as_of).of(rows)]
     return rows if regions == "all" else catalogue.cheapest_regions(rows)
 

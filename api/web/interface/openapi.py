@@ -37,8 +37,6 @@ ABOUT = """What it will cost to train a model to an accuracy, how long it will t
 
 Case and spaces around a value are ignored, and a parameter without a value counts as not given. Parameters whose names start \
 with `_` are ignored. Every path of GET also takes HEAD; other methods are refused with 405."""
-_CSV_ONLY = ("excel", "sep", "decimal", "columns")
-_ASKED_OF_CSV = ("profile", "focus")  # which no other form has
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,9 +349,9 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
     for name, field in (operation.schema.fields if operation.schema else {}).items():
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue
-        if name in _ASKED_OF_CSV and sheet != "csv":
-            continue
-        if isinstance(field, Parameter) and (operation.sheets or name not in _CSV_ONLY):
+        if isinstance(field, Parameter) and (operation.sheets or field.param.part != "sheet"):
+            if field.param.part == "focus" and sheet != "csv":  # which no other form has
+                continue
             single = field.schema()
             schema = {"type": "array", "items": single, "maxItems": MOST_VALUES} if field.listed else single
             parameter: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}

@@ -13,7 +13,8 @@ from api.reports.glance import Glance
 from api.service import COST
 from api.web.pages.address import Address
 from costcalc.offers import PurchaseOption
-from costcalc.query import DEFAULTS, NARROWS, EstimateQuery
+from costcalc.parameters import Part
+from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, parameters_of
 
 FEW = {"provider": 8, "accelerator": 6, "purchase": 9}
 TITLES = {"provider": "Provider", "purchase": "How it is bought", "accelerator": "Accelerator"}
@@ -30,9 +31,9 @@ LIMITS = (
     ("region", "Region", "us-east-1"),
     ("instance_type", "Machine", "g5.xlarge"),
 )
-FURTHER = ("currency", "discount", "runs", "basis", "utilization", "recipes", "regions", "software", "pipeline", "overheads",
-           "training", "confidence", "max_price_age")  # fmt: skip
-ASKED = {"model", "target", "metric", "dataset", "limit", "offset", "sort"}
+
+
+FURTHER: tuple[Part, ...] = ("recipe", "order", "pick", "price", "money", "bill", "share", "own", "owned")
 
 
 class Choosable(NamedTuple):
@@ -106,7 +107,12 @@ def presets(at: Address) -> Iterator[Preset]:
 def chips(query: EstimateQuery, at: Address) -> Iterator[Chip]:
     """What the question asks for beside the model and its target."""
     for name in at.given:
-        if name in DEFAULTS and name not in ASKED and getattr(query, name) != DEFAULTS[name]:
+        if (
+            name in DEFAULTS
+            and DECLARED[name].param.part not in ("goal", "page")
+            and name != "sort"
+            and getattr(query, name) != DEFAULTS[name]
+        ):
             value = _all_but(query.purchase) if name == "purchase" else text_of(getattr(query, name))
             yield Chip(f"{name}: {value.replace(',', ', ')}".replace("_", " "), at(**{name: None}))
 
@@ -121,7 +127,7 @@ def _all_but(purchase: Sequence[PurchaseOption]) -> str:
 
 def cleared(at: Address) -> str:
     """The question without filters."""
-    return at(None, **dict.fromkeys((*NARROWS, "frontier", "max_price_age")))
+    return at(None, **dict.fromkeys((*NARROWING, *parameters_of("price"), "frontier")))
 
 
 def limits(at: Address) -> list[Entry]:
@@ -131,7 +137,8 @@ def limits(at: Address) -> list[Entry]:
 
 def further(at: Address) -> list[Entry]:
     """The other parameters that change figures."""
-    return [entry(name, COST.fields[name], at) for name in FURTHER]
+    shown = {*TITLES, *(name for name, _, _ in LIMITS)}
+    return [entry(name, COST.fields[name], at) for name in parameters_of(*FURTHER) if name not in shown]
 
 
 def entry(name: str, field: Any, at: Address) -> Entry:

@@ -17,6 +17,7 @@ from api.formats.page import Headline
 from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
 from api.questions.question import Question
+from api.questions.register import QUESTIONS
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
 from api.reports.advice import Advice
@@ -33,7 +34,7 @@ from api.web.responses import answered, arguments, cached, current_service, want
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
-from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.query import DEFAULT_LIMIT, DEFAULTS, EstimateQuery, parameters_of, reset
 from costcalc.reasons import against
 from costcalc.tasks.tables import MLPERF, benchmark_of
 
@@ -43,12 +44,10 @@ PATH = "/"
 COMPARED = CompareSchema()
 SENTENCE = "q"
 SIZES = (20, 50, 100)
-LISTING = ("limit", "offset", "sort", "recipes", "regions", "frontier")
+LISTING = parameters_of("order", "page")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
-OF_ONE_RUN = ("basis", "runs", "storage_gb", "storage_rate", "egress_gb", "egress_rate")
 STEPS = {"/launch": "the launch file", "/commitments": "what commitments cost", "/estimate": "the estimate"}
-WITHOUT = {"accuracy": ("target",), "commitments": OF_ONE_RUN, "trend": ("as_of",)}
 
 
 class Pages(NamedTuple):
@@ -230,9 +229,10 @@ def _today(report: Advice) -> Estimate | None:
 
 
 def _beside(query: EstimateQuery, name: str) -> str:
-    """This question asked of accuracy, commitments or its past."""
-    question = replace(query, limit=DEFAULT_LIMIT, offset=0, frontier=False, recipes="best", max_cost=None, sort="cost")
-    return to_url(question, "", WITHOUT[name])
+    """This question asked of accuracy, commitments or its past, without what these are not asked."""
+    asked = next(each.schema.fields for each in QUESTIONS if each.name == name)
+    question = reset(query, "order", "page", max_cost=None)
+    return to_url(question, "", DEFAULTS.keys() - asked.keys() | ({"target"} - asked.keys()))
 
 
 def _confirmed(query: EstimateQuery) -> EstimateQuery:

@@ -2,8 +2,8 @@
 
 import os
 import subprocess
+from typing import get_args
 
-import click
 import pytest
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 from click.testing import CliRunner
@@ -12,12 +12,13 @@ from support.services import packaged_service
 
 from api.cli.completion import one_word
 from api.cli.main import main
-from api.cli.options import MOST_OPTIONS, themes_of
+from api.cli.options import MOST_OPTIONS
 from api.questions.fields import Choice, Flag, Parameter
 from api.questions.names import WHERE
 from api.questions.register import QUESTIONS
 from api.questions.suggestions import Guesses, squeeze
-from api.questions.themes import OTHER, dashed
+from api.questions.themes import THEME_OF, dashed
+from costcalc.parameters import Part
 
 SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 COMMANDS = {question.name: question.asked_in_terminal for question in QUESTIONS if question.command}
@@ -43,7 +44,6 @@ def completed(shell, line):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_has_every_parameter_with_its_choices_under_a_theme(command):
     shown = help_of(command)
-    assert OTHER.heading not in shown
     arguments = {each.name for each in main.commands[command].params if each.param_type_name == "argument"}
     for _, name, field in (each for each in PARAMETERS if each[0] == command and each[1] not in arguments):
         assert f"--{dashed(name)}" in shown
@@ -62,15 +62,8 @@ def test_help_shows_what_most_people_need_first():
     assert "--help-all" in brief
 
 
-def test_every_option_has_a_theme():
-    for name in COMMANDS:
-        assert OTHER not in themes_of(main.commands[name].options).values()
-
-
-def test_a_new_parameter_is_a_rare_one_of_the_theme_before_it():
-    before, new, after = (click.Option([f"--{name}"]) for name in ("nodes", "min-memory", "term"))
-    themes = themes_of([before, new, after])
-    assert themes[new] is themes[before] is not themes[after]
+def test_every_part_of_a_question_has_a_theme():
+    assert THEME_OF.keys() == {*get_args(Part)}
 
 
 def test_options_may_be_written_with_underscores(monkeypatch):

@@ -12,7 +12,7 @@ from support.services import packaged_service
 
 import costcalc
 from api.python import QUESTION, Session
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import CostSchema
 
 CELLS = (
     "import costcalc\na = costcalc.cost('resnet50', 0.757, provider='aws')\na",
@@ -54,7 +54,7 @@ def test_wrong_values_raise_with_the_message_of_http(session, client, asked):
 
 
 def test_how_a_sheet_looks_is_no_question(session):
-    assert TrainingSchema().fields.keys() - QUESTION.fields.keys() >= {"format", "excel", "token", "profile"}
+    assert CostSchema().fields.keys() - QUESTION.fields.keys() >= {"format", "excel", "token", "profile"}
     with pytest.raises(costcalc.Refused, match="unknown parameter"):
         session.cost("resnet50", 0.757, excel=True)
 

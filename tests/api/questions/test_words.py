@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
-from api.questions.schemas.training import OWNED_BY, TrainingSchema
+from api.questions.schemas.training import OWNED, CostSchema
 from api.questions.subjects import SIZES
 from api.questions.words.understanding import understand
 
@@ -124,9 +124,9 @@ def test_as_people_say_it(words, text, more):
     assert read(text, words).parameters == {**BASE, **more}
 
 
-@pytest.mark.parametrize("name", sorted(set(TrainingSchema().fields) - {"model", "target"}))
+@pytest.mark.parametrize("name", sorted(set(CostSchema().fields) - {"model", "target"}))
 def test_every_parameter_works_as_name_and_value(words, service, name):
-    field = TrainingSchema().fields[name]
+    field = CostSchema().fields[name]
     assert isinstance(field, Parameter)
     value = (
         "true"
@@ -136,7 +136,7 @@ def test_every_parameter_works_as_name_and_value(words, service, name):
     reading = read(f'resnet50 0.757 {name}="{value}"', words)
     assert reading.parameters == {**BASE, name: [value]}
     if name not in ("token", "profile", "focus", "format"):
-        machine = {"own": ["1x RTX 3090"]} if name in OWNED_BY else {}
+        machine = {"own": ["1x RTX 3090"]} if name in OWNED else {}
         network = {"model": ["any"], "target": [], "parameters": ["25"], "gmacs": ["4"]} if name in SIZES else {}
         epochs = {"epochs": ["9"]} if name in (*SIZES, "samples_per_epoch") else {}
         asked = {**reading.parameters, **machine, **network, **epochs}

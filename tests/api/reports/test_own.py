@@ -31,9 +31,8 @@ def test_an_own_machine_stands_beside_the_offers_whatever_filters_them(client):
     assert one["break_even"]
     assert {each["provider"] for each in one["break_even"]} == {"aws"}
     assert all(each["break_even_hours"] > 0 for each in one["break_even"])
-    assert estimate["break_even_hours"] == pytest.approx(
-        max(e["break_even_hours"] for e in one["break_even"]), rel=0.05
-    )
+    (unfiltered,) = mine(client, "own=1xRTX4090")
+    assert estimate["break_even_hours"] == unfiltered["estimate"]["break_even_hours"]
 
 
 def test_without_a_rental_in_the_question_it_is_compared_with_those_of_everybody(client):

@@ -13,13 +13,13 @@ from support.openapi import inlined
 from support.sampled import WHOLE, sampled
 from support.services import packaged_service
 
-from api.questions.schemas.training import OWNED_BY, TrainingSchema
-from api.reports.accuracy import DESCRIBED
+from api.questions.schemas.training import CostSchema
 from api.settings import Settings
 from api.web.app import create_app
 from api.web.interface.openapi import OPERATIONS
 from costcalc.answers import Estimate
 from costcalc.offers import PurchaseOption
+from costcalc.query import parameters_of
 
 SERVICE = packaged_service()
 APP = create_app(SERVICE, Settings(slack_signing_secret="a secret"))
@@ -70,7 +70,7 @@ def with_known_words(operations):
     What is said of machines and trainings of one's own is left out: it cannot say what must stand beside it. So are columns: each
     sheet has others.
     """
-    left_out = (*OWNED_BY, *DESCRIBED, "columns")
+    left_out = (*parameters_of("owned", "described"), "columns")
     operations.raw_schema["paths"] = inlined(operations.raw_schema)["paths"]
     paths = operations.raw_schema["paths"].items()
     for path, told in ((path, each) for path, methods in paths for each in methods.values()):
@@ -195,9 +195,9 @@ def test_it_is_openapi_3_1_and_has_every_path(document):
 
 def test_every_parameter_is_described(document):
     listed = {each["name"]: each for each in document["paths"]["/cost"]["get"]["parameters"]}
-    assert set(listed) == set(TrainingSchema().fields) - {"token", "profile", "focus"}
+    assert set(listed) == set(CostSchema().fields) - {"token", "profile", "focus"}
     sheet = {each["name"] for each in document["paths"]["/cost.csv"]["get"]["parameters"]}
-    assert sheet == set(TrainingSchema().fields) - {"token", "format"}
+    assert sheet == set(CostSchema().fields) - {"token", "format"}
     assert all(each["description"] for each in listed.values())
     assert [name for name, each in listed.items() if each.get("required")] == ["model"]
     assert listed["purchase"]["schema"]["items"]["anyOf"][0]["enum"] == [option.value for option in PurchaseOption]
