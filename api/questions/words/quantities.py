@@ -20,6 +20,10 @@ BY_TOKENS = (
     "trainings are not estimated by tokens; costcalc tasks lists the language models, each with the target of its task"
 )
 BY_EXAMPLES = "trainings are not estimated by examples of text; costcalc tasks lists the language models"
+CHIP_TIME = (
+    "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"
+)
+WATTS = "own_watts= says what a machine of your own draws"
 LENGTH = "the length of sequences is that of each task"
 MINUTES = "minutes or millions? Write 30 minutes, or what there are a million of"
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
@@ -81,6 +85,9 @@ _TAKES = (
 )
 _NO_LIMIT = r"(?!\s*(?:max|tops|at\s+most|or\s+(?:less|faster|sooner)))"
 QUANTITIES = (
+    (rf"{NUMBER}\s*(?:k?(?-i:W)|watts?|kilowatts?){END}", asks(WATTS)),
+    (rf"{SPAN}\s+of\s+(?:\w+[\s-]+)?(?:(?:gpu|tpu|chip|card|accelerator|machine)s?[\s-]*)?(?:time|compute|usage|use){END}",
+     asks(CHIP_TIME)),
     (rf"(?:storage|store|storing)\s+(?:of\s+)?(?P<amount>{NUMBER})\s*(?P<unit>)gi?b{END}", _quantity("storage_gb")),
     (rf"(?P<amount>{NUMBER})\s*(?P<unit>)gi?b\s+(?:of\s+)?storage{END}", _quantity("storage_gb")),
     (rf"(?:may|can|could|should|must|to)\s+(?:only\s+)?(?:take|run|last)\s+(?:for\s+)?(?={SPAN})".replace("?P<", "?P<to_"),

@@ -35,6 +35,7 @@ BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
 )
 _WHERE = re.compile(r"\b(?:in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
+_PERCENT_OF = re.compile(r"%\s*(?:of\s+)?$")  # something else than an accuracy
 _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
 _WORD = re.compile(r"[^\s,;/]+")
@@ -384,10 +385,8 @@ class Scan:
             self.reading.corrected.append((word, correction))
         else:
             self.mine, self.place = False, match.end()
-            is_place = _WHERE.search(self.text, 0, self.place)
-            is_condition = (
-                self.negated or is_place or known_provider(word) or self.words.family(word) or not word.isascii()
-            )
+            before = _WHERE.search(self.text, 0, self.place) or _PERCENT_OF.search(self.text, 0, self.place)
+            is_condition = self.negated or before or known_provider(word) or self.words.family(word) or not word.isascii()
             self.reading.ask(f"{self.negated} {word}", self._hint(word), bool(is_condition) or None)
             self._go_on("") if self.negated else None
 

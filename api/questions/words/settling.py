@@ -42,7 +42,7 @@ NO_METHOD = (
     "epochs; costcalc recipes add reads the log of a run"
 )
 RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
-SIZE_TOLERANCE = 0.2
+SIZE_TOLERANCE = 0.1
 MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
 STEPS = "steps need a batch size, as in 450k steps of batch 256; or write 90 epochs"

@@ -23,7 +23,7 @@ PARAMETERS = CostSchema().fields
 
 def _pair(scan: Scan, match: Match) -> bool:
     """Any parameter as name=value; names that people use for one of ours are that one."""
-    name, value = match[1].lower().replace("-", "_"), match[2].strip("\"'")
+    name, value = match[1].lower().replace("-", "_"), match[2].rstrip(",;").strip("\"'")
     if name == "share":
         scan.reading.shared = value.lower() in ("true", "yes", "1")
         return True
