@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -17,17 +18,18 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.text import in_lines
-from costcalc.training import IMAGES_PER_EPOCH
+from costcalc.training import IMAGES_PER_EPOCH, Throughput
 from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.clock import in_words
 from own_runs.logs.log import LogRefused, Point, TrainingLog, only_refusals
+from own_runs.logs.names import is_metric
 from own_runs.logs.reading import read_log
-from own_runs.runs import CurvePoint, Run, is_lower_better
+from own_runs.metrics import likeliest
+from own_runs.placing import Placed, placed
+from own_runs.runs import CurvePoint, Run, is_higher_better, is_lower_better
 
 MOST_STORED, LARGEST_VALUE, FASTEST = 1000, 1e12, 1e9
 MOST_NAMED = 8  # metrics
-VALIDATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|test)(?![a-z])", re.I)
-ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
-TOP_1 = re.compile(r"top[-_/ ]?1(?!\d)", re.I)
 PARTS_OF_NAME = re.compile(r"[^a-z0-9.]+")
 NO_TIMES = "missing: the log has no times, so how many hours did all of it take?"
 WORDS = ("model", "dataset", "better")
@@ -36,7 +38,17 @@ LONGEST_STEP = 60.0
 """Seconds of a step beyond which a log that counts steps alone may well count epochs by them, as many write to MLflow."""
 BETTER = {"lower": True, "higher": False}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
-NO_METRIC = re.compile(r"^(lr|learning_rate|momentum|grad_norm|weight_decay)(?![a-z])|^lr[-/]", re.I)
+YOURS = "The log says {} {:,.6g}: your {:,.6g} counts."
+YOUR_HOURS = "The log's own clock says {}: your {} count."
+TOLERANCE = 0.02
+SAME_HOURS = 0.7, 1.2
+"""Of the time that a log says that all of it took, what its clock may say: it may leave out the end, or the start."""
+PASSES = 30
+"""How often training reads or writes each sample at least: the first layers of even a small network are larger than it."""
+LEAST_SAMPLE_BYTES = 64
+BYTES_PER_PIXEL = 6  # of three colours in 16 bits
+SIZES_BY_SAMPLES = {1_281_167: 224, 50_000: 32, 60_000: 28}
+"""Pixels of the images of ImageNet, CIFAR and MNIST, which one knows by their number."""
 BEYOND = 5.0
 """How many times slower or faster than anybody measured a run may be."""
 PER_PROCESS = "transformers"  # whose train_batch_size is that of one process
@@ -76,17 +88,24 @@ class Facts(Struct, frozen=True):
 
 @only_refusals()
 def read_run(path: Path, facts: Facts, now: datetime) -> Run:
-    """The run whose log is in a file. Raises LogRefused for a file that cannot be read, RunRefused where a fact is missing."""
+    """The run whose log is in a file. Raises LogRefused for a file that cannot be read, RunRefused where a fact is missing or
+    the log contradicts itself."""
     log = read_log(path)
     if facts.steps_are == "epochs" and all(point.epochs is None for point in log.points):
         log = replace(log, points=tuple(point._replace(epochs=point.steps, steps=None) for point in log.points))
-    facts = _with_stated(facts, log)
+    hours = facts.hours
+    facts, notes = _with_stated(facts, log)
+    steps = facts.samples_per_epoch / facts.batch_size if facts.samples_per_epoch and facts.batch_size else None
+    lies = placed(log, steps)
+    if hours:
+        lies, notes = _in_hours(lies, hours, notes)
     metric, column, errors = _metric(log, facts)
-    points = [point for point in log.points if column in point.values]
-    errors |= _missing(facts, log, points)
+    points = [point for point in lies.points if column in point.values]
+    errors |= _missing(facts, log, lies, points) | ({} if hours else _doubted(lies, log))
     if errors:
         raise RunRefused(errors)
-    return in_lines(_run(_Read(path, log, points, metric, column), facts, now))
+    log = replace(log, notes=(*log.notes, *lies.notes, *notes))
+    return in_lines(_run(_Read(path, log, lies, points, metric, column), facts, now))
 
 
 class _Read(Struct, frozen=True):
@@ -94,6 +113,7 @@ class _Read(Struct, frozen=True):
 
     path: Path
     log: TrainingLog
+    lies: Placed
     points: Sequence[Point]
     metric: str
     column: str
@@ -103,7 +123,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     assert facts.batch_size
     assert facts.accelerator
     assert facts.dataset
-    samples = facts.samples_per_epoch or _derived_samples(read.log.points, facts.batch_size)
+    samples = facts.samples_per_epoch or round(facts.batch_size * (read.lies.steps_per_epoch or 0.0))
     assert samples
     curve, notes = _from_the_start(_curve(read, facts.batch_size / samples))
     with read.path.open("rb") as file:
@@ -116,7 +136,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
         lower_is_better=_lower_is_better(read, facts, curve),
         curve=_thinned(curve),
         samples_per_epoch=samples,
-        samples_per_second=_speed(curve, samples, facts),
+        samples_per_second=_speed(curve, samples, _untimed(read, facts, facts.batch_size / samples)),
         ran_on=facts.ran_on or now.date(),
         added_at=now,
         source=read.path.name,
@@ -137,30 +157,69 @@ def as_read(path: Path) -> tuple[str, ...]:
     return (f"{path.name} is read as a log of {log.written_by}: {values}.", *log.notes)
 
 
-def _with_stated(facts: Facts, log: TrainingLog) -> Facts:
-    """The facts, completed by those that the file states."""
+def _with_stated(facts: Facts, log: TrainingLog) -> tuple[Facts, tuple[str, ...]]:
+    """The facts, completed by those that the file states, and where both differ: the owner's count."""
     stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
+    if log.written_by == PER_PROCESS:
+        stated["batch_size"] = _of_all_processes(stated)
     dataset, better = facts.dataset or log.stated.get("dataset"), log.stated.get("better", "")
-    if log.written_by == PER_PROCESS and facts.accelerators > 1:
-        stated.pop("batch_size", None)
-    batch, samples = stated.get("batch_size"), stated.get("samples_per_epoch")
-    return replace(
+    samples = stated.get("samples_per_epoch")
+    completed = replace(
         facts,
         model=facts.model or log.stated.get("model"),
         dataset=dataset,
         lower_is_better=BETTER.get(better) if facts.lower_is_better is None else facts.lower_is_better,
-        batch_size=facts.batch_size or (int(batch) if batch else None),
+        batch_size=facts.batch_size or int(stated.get("batch_size", 0.0)) or None,
         samples_per_epoch=facts.samples_per_epoch or (int(samples) if samples else KNOWN_SAMPLES.get(dataset or "")),
         hours=facts.hours or stated.get("hours"),
     )
+    given = {"batch_size": facts.batch_size, "samples_per_epoch": facts.samples_per_epoch, "hours": facts.hours}
+    differ = [
+        YOURS.format(name, stated[name], own)
+        for name, own in given.items()
+        if own and stated.get(name) and abs(own / stated[name] - 1) > TOLERANCE
+    ]
+    return completed, tuple(differ)
+
+
+def _of_all_processes(stated: Mapping[str, float]) -> float:
+    """Samples of a step of all processes, accumulation included, which transformers' last entry tells; 0 where it is missing."""
+    of_one, of_step = stated.get("batch_size", 1.0) or 1.0, stated.get("samples_per_step", 0.0)
+    return of_one * max(round(of_step / of_one), 1) if of_step else 0.0
+
+
+def _in_hours(lies: Placed, hours: float, notes: tuple[str, ...]) -> tuple[Placed, tuple[str, ...]]:
+    """The points with a clock that ends after so many hours, as their owner says, and where its own clock says otherwise."""
+    seconds = hours * SECONDS_PER_HOUR
+    if not lies.seconds:
+        return lies, notes
+    ratio = seconds / lies.seconds
+    if abs(ratio - 1) > TOLERANCE:
+        notes = (*notes, YOUR_HOURS.format(in_words(lies.seconds), in_words(seconds)))
+    points = tuple(
+        point if point.seconds is None else point._replace(seconds=point.seconds * ratio) for point in lies.points
+    )
+    return replace(lies, points=points), notes
+
+
+def _doubted(lies: Placed, log: TrainingLog) -> dict[str, str]:
+    """What to ask of a log that contradicts itself."""
+    doubts = {name: f"missing: {doubt}" for name, doubt in lies.doubts.items()}
+    stated = float(log.stated.get("hours", "0")) * SECONDS_PER_HOUR
+    if stated and lies.seconds and not SAME_HOURS[0] <= lies.seconds / stated <= SAME_HOURS[1]:
+        both = f"its clock says {in_words(lies.seconds)}, and that all of it took {in_words(stated)}"
+        doubts.setdefault("hours", f"missing: {both}: how many hours was it?")
+    return doubts
 
 
 def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
     """The name of the metric and its column, or a message if neither can be told."""
-    columns, named = [name for name in log.metrics() if not NO_METRIC.search(name)], facts.metric
+    columns, named = log.metrics(), facts.metric
+    judging = [name for name in columns if is_metric(name)]
     if named is None:
-        matching = _likeliest(columns)
-        wrong = f"missing: the log has {', '.join(columns[:12])}"
+        likely = likeliest(judging, log.points)
+        matching = likely if len(likely) == 1 else []
+        wrong = f"missing: the log has {', '.join(likely or judging or columns)[:400]}"
     else:
         matching = [column for column in columns if column == named] or [
             column for column in columns if named.casefold() in column.casefold()
@@ -172,15 +231,7 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
     return named or matching[0], matching[0], {}
 
 
-def _likeliest(columns: list[str]) -> list[str]:
-    """The only column; else the accuracies of validation, the top-1 if there are several; else the columns of validation."""
-    of_validation = [name for name in columns if VALIDATION.search(name)]
-    accuracies = [name for name in of_validation or columns if ACCURACY.search(name)]
-    firsts = [name for name in accuracies if TOP_1.search(name)]
-    return columns if len(columns) == 1 else firsts or accuracies or of_validation
-
-
-def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[str, str]:
+def _missing(facts: Facts, log: TrainingLog, lies: Placed, points: Sequence[Point]) -> dict[str, str]:
     """A message for each fact that neither the owner nor the log gives."""
     errors = {}
     if facts.accelerator is None:
@@ -189,9 +240,9 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
         errors["dataset"] = "missing: what it was trained on, such as imagenet or my-data"
     if facts.batch_size is None:
         process = log.written_by == PER_PROCESS and "batch_size" in log.stated
-        beside = f"; the log has {log.stated['batch_size']} for one process" if process else ""
+        beside = f"; the log has {log.stated['batch_size']} for one process, before accumulation" if process else ""
         errors["batch_size"] = f"missing: samples in a step of all accelerators together{beside}"
-    if facts.samples_per_epoch is None and not _derived_samples(log.points, facts.batch_size or 1):
+    if facts.samples_per_epoch is None and not lies.steps_per_epoch:
         errors["samples_per_epoch"] = "missing: how many samples the data set has"
     timed = [point for point in points if point.seconds is not None]
     if points and not facts.hours and not (timed and timed[-1].seconds):
@@ -205,13 +256,11 @@ def _missing(facts: Facts, log: TrainingLog, points: Sequence[Point]) -> dict[st
     return errors
 
 
-def _derived_samples(points: Sequence[Point], batch_size: int) -> int | None:
-    """Samples per epoch, from the last step of each epoch; None unless the log counts both epochs and steps."""
-    both = list({point.epochs: point.steps for point in points if point.epochs and point.steps}.items())
-    if not both:
-        return None
-    (first, begun), (last, ended) = both[0], both[-1]
-    return round(batch_size * ((ended - begun) / (last - first) if last > first else ended / last))
+def _untimed(read: _Read, facts: Facts, epochs_per_step: float) -> tuple[float, float]:
+    """The epochs of the whole log, and the seconds that its owner, or the log, says that it took."""
+    end = read.lies.end
+    epochs = end.epochs if end.epochs is not None else (end.steps or 0.0) * epochs_per_step
+    return epochs, (facts.hours or 0.0) * SECONDS_PER_HOUR
 
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
@@ -243,17 +292,16 @@ def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[st
     return shifted, (f"The {first.epochs:g} epochs before the first value are taken to be as fast as those after it.",)
 
 
-def _speed(curve: Sequence[CurvePoint], samples: int, facts: Facts) -> float:
+def _speed(curve: Sequence[CurvePoint], samples: int, untimed: tuple[float, float]) -> float:
     """Samples per second over the whole log, by its own clock if it has one. Raises RunRefused."""
     timed = [point for point in curve if point.seconds]
-    end = timed[-1] if timed else curve[-1]
-    seconds = end.seconds or (facts.hours or 0.0) * SECONDS_PER_HOUR
+    epochs, seconds = (timed[-1].epochs, timed[-1].seconds or 0.0) if timed else untimed
     if not seconds:
         raise RunRefused({"hours": NO_TIMES})
-    speed = end.epochs * samples / seconds
+    speed = epochs * samples / seconds
     if speed > FASTEST:
         raise RunRefused(
-            {"hours": f"{end.epochs:g} epochs in {seconds:g} s are {speed:g} samples/s: how long did it take?"}
+            {"hours": f"{epochs:g} epochs in {seconds:g} s are {speed:g} samples/s: how long did it take?"}
         )
     return speed
 
@@ -264,6 +312,8 @@ def _lower_is_better(read: _Read, facts: Facts, curve: Sequence[CurvePoint]) -> 
         return facts.lower_is_better
     if is_lower_better(read.metric) or is_lower_better(read.column):
         return True
+    if is_higher_better(read.metric) or is_higher_better(read.column):
+        return False
     if curve[-1].value < curve[0].value:
         fall = f"{read.metric} fell from {curve[0].value:g} to {curve[-1].value:g}"
         raise RunRefused({"better": f"missing: {fall}; lower for a loss, higher for an accuracy"})
@@ -280,21 +330,43 @@ def _thinned(curve: list[CurvePoint]) -> tuple[CurvePoint, ...]:
 
 
 def implausible(run: Run, evidence: Evidence) -> str | None:
-    """The question to ask if a known network ran far slower or faster than anybody measured it; None if it did not."""
-    if run.model not in evidence.models or run.accelerator not in evidence.accelerators:
-        return None
-    rates = [
-        row.images_per_second / row.accelerators
-        for row in evidence.throughputs
-        if row.model == run.model and row.accelerators
-    ]
+    """The question to ask if a run was far slower or faster than anybody measured its network, or faster than its card can be;
+    None if it was not."""
     own = run.samples_per_second / run.accelerators
-    if not rates or min(rates) / BEYOND <= own <= max(rates) * BEYOND:
+    rates = [row for row in evidence.throughputs if row.accelerators and row.accelerator == run.accelerator]
+    if run.model in evidence.models and run.accelerator in evidence.accelerators:
+        rates = [row for row in evidence.throughputs if row.accelerators and row.model == run.model]
+        low, high = _least_and_most(rates)
+        who = f"{run.model} was measured at {low:,.0f} to {high:,.0f}"
+        is_odd = bool(rates) and not low / BEYOND <= own <= high * BEYOND
+    else:
+        most = _most_of_card(run, evidence)
+        who = f"the memory of {run.accelerator} passes at most {most:,.0f} such samples"
+        if KNOWN_SAMPLES["imagenet"] == run.samples_per_epoch and rates:
+            most = _least_and_most(rates)[1] * BEYOND
+            who = f"no network was measured beyond {most / BEYOND:,.0f} on {run.accelerator} with so many images"
+        is_odd = own > most
+    if not is_odd:
         return None
     return (
-        f"missing: that is {own:,.0f} samples/s on each accelerator, and {run.model} was measured at {min(rates):,.0f} to "
-        f"{max(rates):,.0f}; does the log count epochs or batches, are batch_size and samples_per_epoch right?"
+        f"missing: that is {own:,.0f} samples/s on each accelerator, and {who}; does the log count epochs or batches, are hours, "
+        "batch_size and samples_per_epoch right?"
     )
+
+
+def _least_and_most(rows: Sequence[Throughput]) -> tuple[float, float]:
+    """The least and most images per second of an accelerator in these rows."""
+    rates = [row.images_per_second / (row.accelerators or 1) for row in rows]
+    return min(rates, default=0.0), max(rates, default=0.0)
+
+
+def _most_of_card(run: Run, evidence: Evidence) -> float:
+    """Samples per second that a card's memory can pass at most: training reads and writes each many times over."""
+    card = evidence.accelerators.get(run.accelerator)
+    bandwidth = card.memory_bandwidth_gb_per_s if card else None
+    size = run.data_set_gb * 1e9 / run.samples_per_epoch if run.data_set_gb else LEAST_SAMPLE_BYTES
+    pixels = (run.image_size or SIZES_BY_SAMPLES.get(run.samples_per_epoch, 0)) ** 2
+    return math.inf if bandwidth is None else bandwidth * 1e9 / (PASSES * max(size, pixels * BYTES_PER_PIXEL))
 
 
 def name_of(source: str) -> str:

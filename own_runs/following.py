@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from own_runs.logs.bounds import MOST_TEXT_BYTES
-from own_runs.logs.log import LogRefused, Point, TrainingLog
+from own_runs.logs.log import LogRefused, TrainingLog
 from own_runs.logs.mlperf import MARK
 from own_runs.logs.reading import is_event_file, read_log, read_text
 
@@ -48,8 +45,7 @@ class FollowedLog:
             return read_log(self.path)
         content = self.path.read_bytes()
         self._take(content[: content.rfind(LINE) + 1])  # without a last line that is still being written
-        log = read_text(self._earlier + self._current, self.path.name)
-        return replace(log, points=continued(log.points))
+        return read_text(self._earlier + self._current, self.path.name)
 
     def _take(self, content: bytes) -> None:
         """Takes in the file's content: more of the same, the next file after a rotation, with its header or without, or the whole
@@ -68,20 +64,3 @@ class FollowedLog:
 def is_header(line: bytes) -> bool:
     """Whether a line may be the header of a table."""
     return (line[:1].isalpha() or line[:1] in (b"_", b'"')) and MARK.encode() not in line
-
-
-def continued(points: Iterable[Point]) -> tuple[Point, ...]:
-    """The points of a run that was resumed: its clock goes on, and epochs that were repeated count once."""
-    kept: list[Point] = []
-    before = last = 0.0
-    for point in points:
-        again = point.seconds is not None and point.seconds < last
-        if again:
-            before += last
-        last = last if point.seconds is None else point.seconds
-        while kept and point.epochs is not None and (done := kept[-1].epochs) is not None:
-            if done < point.epochs or (done == point.epochs and not again):
-                break
-            kept.pop()
-        kept.append(point if point.seconds is None else point._replace(seconds=before + point.seconds))
-    return tuple(kept)

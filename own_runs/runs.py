@@ -19,6 +19,12 @@ LOWER = re.compile(
     r"(?<![a-z])(loss|err(or)?|ppl|perplexity|wer|cer|mae|r?mse|fid|nll|bpb|bpc|cross_?entropy)(?![a-z])", re.I
 )
 """Metrics of which lower values are better."""
+HIGHER = re.compile(
+    r"acc(?:uracy)?|top[-_ /]?[1-9]|(?<![a-z])(?:f1|bleu|rouge|(?:m|roc|pr)?[-_]?auc|m?ap(?:@?\d+)?|miou|iou|dice|recall|"
+    r"precision|psnr|ssim|r2|chrf|ndcg|mrr)(?![a-z])|bbox_map|map50",
+    re.I,
+)
+"""Metrics of which higher values are better."""
 
 
 class CurvePoint(NamedTuple):
@@ -100,3 +106,8 @@ def stored_run(row: OwnRun) -> Run:
 def is_lower_better(metric: str) -> bool:
     """Whether the name of a metric is that of a loss or an error."""
     return LOWER.search(metric) is not None
+
+
+def is_higher_better(metric: str) -> bool:
+    """Whether the name of a metric is that of an accuracy or a score of which everybody knows that more is better."""
+    return HIGHER.search(metric) is not None and not is_lower_better(metric)

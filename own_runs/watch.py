@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -17,6 +17,9 @@ from msgspec.structs import replace
 from costcalc.convergence.partial import LEVEL, Course, Forecast, NoForecast, forecast, sure_length
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import NothingYet, Point, TrainingLog
+from own_runs.logs.names import is_metric
+from own_runs.metrics import likeliest
+from own_runs.placing import Placed, placed
 from own_runs.runs import Run, is_lower_better
 
 NO_BUDGET = Decimal("Infinity")
@@ -24,10 +27,20 @@ BY_RULE = 0.2  # on either side, of the time of an epoch while it was seen once
 LOW, HIGH = 0.1, 0.9  # quantiles of the seconds of an epoch between evaluations
 PERCENT = 100.0
 FIRST_EVALUATION = 1.0  # epochs by which most programs have written every metric
+FEWEST_TIMES = 3
+FEW_TIMES = "the log has {} times so far, and 3 are needed to tell what an epoch takes"
+SHARE = "how much of its epoch is done is not known: add --steps-per-epoch, the samples of an epoch over the batch size"
+NO_END = "the length of the run is unknown: add --planned-epochs, the length of its schedule, such as 90"
+PAUSES = "its clock paused, and whether the machine was paid meanwhile decides: add --pauses paid or --pauses free"
+Pauses = Literal["paid", "free"]
 
 
 class CannotWatch(Exception):
-    """The log does not tell what is asked; the message says what to add."""
+    """The log has not what is asked about; the message says what to write."""
+
+
+class CannotTell(CannotWatch):
+    """The log does not tell what was spent; the message says what to add."""
 
 
 class Verdict(StrEnum):
@@ -37,16 +50,18 @@ class Verdict(StrEnum):
     WITHIN = "within"
     MAY_LEAVE = "may leave"
     LEAVES = "leaves"
+    UNSURE = "unsure"
 
     @property
     def is_alarm(self) -> bool:
-        return self in (Verdict.MAY_LEAVE, Verdict.LEAVES)
+        return self in (Verdict.MAY_LEAVE, Verdict.LEAVES, Verdict.UNSURE)
 
 
 class Plan(Struct, frozen=True):
     """What the owner of a run says of it: its target in a metric of the log, the epochs that are planned, what an hour of its
-    machines costs and what all of it may cost (NO_BUDGET: any sum). `lower_is_better` is for metrics whose name does not tell
-    it, `steps_per_epoch` for logs that count steps, `started` for those without times.
+    machines costs and what all of it may cost (NO_BUDGET: any sum). `lower_is_better` is for metrics whose name does not
+    tell it, `steps_per_epoch` for logs that count steps, `started` for those without times; `pauses` of the clock were
+    `paid` or `free`.
     """
 
     hourly_rate: Decimal
@@ -57,15 +72,17 @@ class Plan(Struct, frozen=True):
     lower_is_better: bool = False
     steps_per_epoch: float | None = None
     started: datetime | None = None
+    pauses: Pauses | None = None
 
 
 class Outlook(Struct, frozen=True):
     """A run as it stands after `epochs` and `hours`, and what is ahead of it.
 
-    `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing tells
-    when it comes there; infinite where it may not. `chance` is that of the target, None where nothing tells it. `end` are the
-    low, middle and high values of its metric at its planned end, None where nothing tells; `unknown` says why. `longer` is a new
-    run that is likelier to reach the target, where one is needed and known.
+    `to_target` are the low, middle and high costs at its target, or at its planned end where it has no target or nothing
+    tells when it comes there; infinite where it may not, None where no end is planned. `paused` is what its pauses cost if
+    they were paid. `doubts` say why its figures are not sure, and what to add. `chance` is that of the target, None where
+    nothing tells it. `end` are the low, middle and high values of its metric at its planned end, None where nothing tells;
+    `unknown` says why. `longer` is a new run that is likelier to reach the target, where one is needed and known.
     """
 
     epochs: float
@@ -73,13 +90,16 @@ class Outlook(Struct, frozen=True):
     value: float
     metric: str
     spent: Decimal
-    to_target: tuple[Decimal, Decimal, Decimal]
-    to_end: Decimal
+    to_target: tuple[Decimal, Decimal, Decimal] | None
+    to_end: Decimal | None
     end: tuple[float, float, float] | None
     verdict: Verdict
     unknown: str = ""
     chance: float | None = None
     longer: Longer | None = None
+    paused: Decimal = Decimal(0)
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Longer(Struct, frozen=True):
@@ -91,12 +111,16 @@ class Longer(Struct, frozen=True):
 
 
 class _Run(Struct, frozen=True):
-    """The evaluations of a log in one metric: epochs [N], values [N] and hours [N] since the start."""
+    """The evaluations of a log in one metric: epochs [N], values [N] and hours [N] since the start, `paused` hours aside.
+    `doubts` say what is not sure of them."""
 
     metric: str
     epochs: tuple[float, ...]
     values: tuple[float, ...]
     hours: tuple[float, ...]
+    paused: float = 0.0
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def hours_an_epoch(self) -> tuple[float, float, float]:
         """Low, middle and high: quantiles of what epochs took between evaluations, and what all of them took."""
@@ -116,40 +140,61 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
     Raises CannotWatch, and NothingYet before the first evaluation.
     """
     run = _run(log, plan, now)
-    plan, planned = _as_logged(plan, run)
-    ahead = [max(planned - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
+    plan = _as_logged(plan, run)
+    paid = run.paused if plan.pauses == "paid" else 0.0
     reached = _crossing(run, plan)
-    further = _Further() if reached is not None or plan.target is None else _further(run, plan, planned, family)
-    predicted = further.predicted
-    low, middle, high = (_cost(plan, each) for each in _hours_to_target(run, plan, predicted, reached) or ahead)
-    return Outlook(
+    known = reached is None and plan.target is not None and plan.planned_epochs is not None
+    further = _further(run, plan, plan.planned_epochs or 0.0, family) if known else _Further()
+    predicted, ahead = further.predicted, _hours_to_end(run, plan)
+    hours = _hours_to_target(run, plan, predicted, reached) or ahead
+    costs = tuple(_cost(plan, each + paid) for each in hours or ())
+    seen = Outlook(
         epochs=run.epochs[-1],
-        hours=run.hours[-1],
+        hours=run.hours[-1] + paid,
         value=run.values[-1],
         metric=run.metric,
-        spent=_cost(plan, run.hours[-1]),
-        to_target=(low, middle, high),
-        to_end=_cost(plan, ahead[1]),
+        spent=_cost(plan, run.hours[-1] + paid),
+        to_target=(costs[0], costs[1], costs[2]) if costs else None,
+        to_end=_cost(plan, ahead[1] + paid) if ahead else None,
         end=_end(predicted, _best(plan, run)) if predicted else None,
-        verdict=_verdict(plan, reached is not None, (low, high)),
+        verdict=Verdict.WITHIN,
         unknown=further.unknown,
         chance=predicted.chance(_error(plan, run)) if predicted else None,
         longer=further.longer,
+        paused=_cost(plan, run.paused) if plan.pauses is None else Decimal(0),
+        notes=run.notes,
     )
+    return _judged(seen, plan, run.doubts, reached is not None)
 
 
-def _as_logged(plan: Plan, run: _Run) -> tuple[Plan, float]:
-    """The plan in the direction of its metric, and the length of its schedule. Raises CannotWatch if nobody gave that, or the
-    target is in another unit."""
+def _judged(seen: Outlook, plan: Plan, doubts: tuple[str, ...], reached: bool) -> Outlook:
+    """The outlook with what becomes of the budget; whoever isn't sure never says within."""
+    low, _, high = seen.to_target or (seen.spent, seen.spent, seen.spent)
+    if plan.planned_epochs is None and plan.max_cost.is_finite() and not reached:
+        doubts = (*doubts, NO_END)
+    if seen.paused and low <= plan.max_cost < high + seen.paused and high <= plan.max_cost:
+        doubts = (*doubts, PAUSES)
+    verdict = _verdict(plan, reached, (low, high))
+    if doubts and verdict in (Verdict.WITHIN, Verdict.REACHED):
+        verdict = Verdict.UNSURE
+    return replace(seen, verdict=verdict, doubts=doubts)
+
+
+def _hours_to_end(run: _Run, plan: Plan) -> list[float] | None:
+    """Low, middle and high at the end of the schedule; None where none is planned."""
+    if plan.planned_epochs is None:
+        return None
+    return [max(plan.planned_epochs - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
+
+
+def _as_logged(plan: Plan, run: _Run) -> Plan:
+    """The plan in the direction of its metric. Raises CannotWatch if the target is in another unit."""
     plan = replace(plan, lower_is_better=plan.lower_is_better or is_lower_better(run.metric))
     target = plan.target or 0.0
     if not plan.lower_is_better and 1 < target <= PERCENT and all(0 <= value <= 1 for value in run.values):
         value = f"{run.metric} is read in fractions, {run.values[-1]:.4g} now"
         raise CannotWatch(f"{value}: write --target {target / PERCENT:g}")
-    if plan.planned_epochs is None:
-        advice = "add --planned-epochs, the length of its schedule, such as 90"
-        raise CannotWatch(f"the length of the run is unknown: {advice}")
-    return plan, plan.planned_epochs
+    return plan
 
 
 class _Further(NamedTuple):
@@ -186,25 +231,44 @@ def _longer(run: _Run, plan: Plan, seen: Course, predicted: Forecast, family: Se
 
 
 def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
+    lies = placed(log, plan.steps_per_epoch, counts_repeated=True)
     metric = _metric(log, plan)
-    points = [point for point in log.points if metric in point.values]
+    points = [point for point in lies.points if metric in point.values]
     rows = [(done, point.seconds, point.values[metric]) for point in points if (done := _epochs(point, plan)) > 0]
     if not rows:
         raise NothingYet(f"no epoch with {metric} is done")
     epochs, seconds, values = zip(*rows, strict=True)
     if seconds[-1] is None and plan.started is None:
-        raise CannotWatch("the log has no times: add --started, when the run began, such as 2026-11-22T09:30")
+        raise CannotTell(
+            f"{lies.doubts.get('hours') or 'the log has no times'}: add --started, when the run began, such as 2026-11-22T09:30"
+        )
     running = (now - plan.started).total_seconds() if plan.started else 0.0
     clock = (running * done / epochs[-1] if at is None else at for done, at, _ in rows)
-    return _Run(metric, epochs, values, tuple(at / SECONDS_PER_HOUR for at in clock))
+    hours = tuple(at / SECONDS_PER_HOUR for at in clock)
+    return _Run(
+        metric, epochs, values, hours, lies.paused / SECONDS_PER_HOUR, _doubts(lies, plan, len({*rows})), lies.notes
+    )
+
+
+def _doubts(lies: Placed, plan: Plan, rows: int) -> tuple[str, ...]:
+    """Why the figures of a run are not sure."""
+    times = {point.seconds for point in lies.points if point.seconds is not None}
+    doubts = [SHARE] if "samples_per_epoch" in lies.doubts else []
+    if "hours" in lies.doubts and not plan.started:
+        doubts.append(lies.doubts["hours"])
+    if plan.max_cost.is_finite() and max(len(times), rows if plan.started else 0) < FEWEST_TIMES:
+        doubts.append(FEW_TIMES.format(max(len(times), rows if plan.started else 0)))
+    return tuple(doubts)
 
 
 def _metric(log: TrainingLog, plan: Plan) -> str:
     names, named = log.metrics(), plan.metric
     if named in names:
         return str(named)
-    if named is None and len(names) == 1:
-        return names[0]
+    likely = [name for name in names if is_metric(name)]
+    likely = [*likeliest(likely, log.points)] if plan.target is None else likely
+    if named is None and len(likely) == 1:
+        return likely[0]
     missing = f"the log has no {named}" if named else "the log has several metrics"
     if named and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
         raise NothingYet(f"{missing} yet; it has {', '.join(names[:20])}")
@@ -215,7 +279,7 @@ def _epochs(point: Point, plan: Plan) -> float:
     if point.epochs is not None:
         return point.epochs
     if point.steps is None or plan.steps_per_epoch is None:
-        raise CannotWatch("the log counts steps: add --steps-per-epoch, the samples of an epoch over the batch size")
+        raise CannotTell("the log counts steps: add --steps-per-epoch, the samples of an epoch over the batch size")
     return point.steps / plan.steps_per_epoch
 
 
@@ -254,10 +318,10 @@ def _hours_to_target(run: _Run, plan: Plan, predicted: Forecast | None, reached:
     """Low, middle and high; infinite if the run may not get there; None if nothing tells."""
     if reached is not None:
         return [reached] * 3
-    planned = plan.planned_epochs or 0.0
-    if plan.target is not None and run.epochs[-1] >= planned:
+    planned = plan.planned_epochs
+    if planned is not None and plan.target is not None and run.epochs[-1] >= planned:
         return [math.inf] * 3
-    if predicted is None:
+    if predicted is None or planned is None:
         return None
     shares = predicted.shares_to(_error(plan, run))
     ahead = [max(share * planned - run.epochs[-1], 0.0) for share in shares]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections import Counter
@@ -32,10 +33,11 @@ from costcalc.training import Recipe
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.runs import Run
-from own_runs.watch import NO_BUDGET, CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
+from own_runs.watch import NO_BUDGET, CannotTell, CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
 
 Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
-ALARM = 3  # exit status where the range leaves the budget
+ALARM, UNSURE = 3, 4
+"""Exit statuses where the range leaves the budget, and where nobody can tell whether it does."""
 MACHINE = Schema.from_dict({"a": Text("the machine", example="aws:p3.8xlarge")})
 POSTED = "costcalc-posted.txt"
 NO_WEBHOOK = "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slack.com/services/... or leave --slack out"
@@ -64,19 +66,25 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--like", multiple=True, metavar="RECIPE", help="Runs of its family, such as ffcv-rn50-*; repeatable.")
 @click.option("--steps-per-epoch", type=click.FloatRange(0, min_open=True), help="For a log that counts steps.")
 @click.option("--started", type=click.DateTime(), help="When it began (UTC), for a log without times.")
+@click.option(
+    "--pauses", type=click.Choice(["paid", "free"]), help="Whether the machine was paid while its clock paused."
+)
 @click.option("--once", is_flag=True, help="Look once, as from cron.")
 @click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
 @click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="JSON for scripts: a line a look."
+)
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
     """Follow the LOG of a running training, and its budget.
 
-    It prints the dollars so far, and the range of those to the target. Exit status 3: the range exceeds --max-cost. Any log
-    that `costcalc recipes` reads will do.
+    It prints the dollars so far, and the range of those to the target. Exit status 3: the range exceeds --max-cost; 4: the log
+    does not tell. Any log that `costcalc recipes` reads will do.
     """
     if (rate is None) == (instance is None):
         stop("write --rate, what an hour costs, or --instance, such as aws:p3.8xlarge")
     every = None if options.pop("once") else options["every"]
-    slack, like, started = options.pop("slack"), options.pop("like"), options.pop("started")
+    slack, like, started, form = (options.pop(name) for name in ("slack", "like", "started", "form"))
     del options["every"]
     settings = settings_of_environment()
     url = settings.slack_webhook_url if slack else None
@@ -87,19 +95,43 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
         paid = rate if instance is None else hourly_rate(service, instance)
     options["max_cost"] = options["max_cost"] or NO_BUDGET
     plan = Plan(hourly_rate=paid or Decimal(0), started=started and started.replace(tzinfo=UTC), **options)
-    alarms, alarmed = PostedAlarms(log, plan), False
+    alarms, status = PostedAlarms(log, plan), 0
     for state in _outlooks(log, every, plan, _family(service, like)):
         text = "\n".join(sentences(state, plan))
-        click.echo(text)
-        alarmed = alarmed or state.verdict.is_alarm
+        click.echo(json.dumps(_document(state, plan)) if form == "json" else text)
+        status = ALARM if status == ALARM else _status(state)
         if url is not None:
-            alarms.post(url, text, state.verdict)
-        elif alarmed:
+            alarms.post(url, text, state)
+        elif status == ALARM:
             break
-    sys.exit(ALARM if alarmed else 0)
+    sys.exit(status)
 
 
-def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook]:
+def _status(seen: Outlook | CannotTell) -> int:
+    if isinstance(seen, CannotTell) or seen.verdict is Verdict.UNSURE:
+        return UNSURE
+    return ALARM if seen.verdict.is_alarm else 0
+
+
+def _document(seen: Outlook | CannotTell, plan: Plan) -> dict[str, object]:
+    """What a script reads of a look."""
+    if isinstance(seen, CannotTell):
+        nothing = dict.fromkeys(("epochs", "hours", "spent", "at_most", "within_budget"))
+        return {**nothing, "planned_epochs": plan.planned_epochs, "alarms": [f"cannot tell: {seen}"]}
+    high = seen.to_target[2] if seen.to_target else None
+    known = plan.max_cost.is_finite() and seen.verdict is not Verdict.UNSURE
+    return {
+        "epochs": seen.epochs,
+        "planned_epochs": plan.planned_epochs,
+        "hours": seen.hours,
+        "spent": float(round(seen.spent, 2)),
+        "at_most": float(round(high, 2)) if high is not None and high.is_finite() and not seen.doubts else None,
+        "within_budget": not seen.verdict.is_alarm if known else None,
+        "alarms": [line.removeprefix("ALARM: ") for line in sentences(seen, plan) if line.startswith("ALARM: ")],
+    }
+
+
+def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Course]) -> Iterator[Outlook | CannotTell]:
     """One each time that there are new evaluations, the last when the run is over."""
     followed, seen = FollowedLog(log), None
     while True:
@@ -109,19 +141,23 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
         elif place != seen:
             click.echo(f"nothing to report yet: {place}", err=True)
         seen = place
-        if every is None or (
-            outlook and (outlook.verdict is Verdict.REACHED or outlook.epochs >= (plan.planned_epochs or 0))
-        ):
+        if every is None or (isinstance(outlook, Outlook) and _is_over(outlook, plan)):
             return
         time.sleep(every)
 
 
-def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | None, str]:
+def _is_over(seen: Outlook, plan: Plan) -> bool:
+    return seen.verdict is Verdict.REACHED or (plan.planned_epochs is not None and seen.epochs >= plan.planned_epochs)
+
+
+def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | CannotTell | None, str]:
     """What the log tells now, None where it tells nothing yet; and how far it is, or why it tells nothing."""
     try:
         view = outlook(followed.look(), plan, family, utc_now())
     except NothingYet as nothing:
         return None, str(nothing)
+    except CannotTell as unknown:
+        return unknown, str(unknown)
     except (LogRefused, CannotWatch) as error:
         stop(f"{followed.path}: {error}")
     return view, f"{view.epochs} epochs"
@@ -174,23 +210,46 @@ def _logged(recipe: Recipe) -> Course:
     return Course.of(epochs, [error for _, error in points], recipe.scheduled_epochs or max(epochs, default=0.0))
 
 
-def sentences(outlook: Outlook, plan: Plan) -> Iterator[str]:
+def sentences(outlook: Outlook | CannotTell, plan: Plan) -> Iterator[str]:
     """What an outlook says."""
+    if isinstance(outlook, CannotTell):
+        yield f"ALARM: cannot tell: {outlook}"
+        return
+    length = "" if plan.planned_epochs is None else f" of {plan.planned_epochs:g}"
     yield (
-        f"{outlook.epochs:g} of {plan.planned_epochs:g} epochs in {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: "
+        f"{outlook.epochs:g}{length} epochs in {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: "
         f"{_money(outlook.spent)} spent{_of(plan)}"
     )
+    yield from outlook.notes
+    if outlook.paused:
+        yield f"{_money(outlook.paused)} more if the machine was paid while its clock paused: --pauses paid"
+    if outlook.doubts:
+        yield from (*_alarm(outlook, plan), *(f"ALARM: cannot tell: {doubt}" for doubt in outlook.doubts))
+        return
+    yield from _ahead(outlook, plan)
+
+
+def _alarm(outlook: Outlook, plan: Plan) -> Iterator[str]:
+    """The alarm of figures that are not sure, but surely beyond the budget."""
+    if outlook.verdict is not Verdict.UNSURE:
+        yield _verdict(outlook, plan)
+
+
+def _ahead(outlook: Outlook, plan: Plan) -> Iterator[str]:
+    """What is ahead of a run."""
     if outlook.unknown:
         yield f"when it comes to {plan.target:g} is not known: {outlook.unknown}"
-    elif plan.target is not None and outlook.verdict is not Verdict.REACHED:
+    elif plan.target is not None and outlook.verdict is not Verdict.REACHED and outlook.to_target:
         yield f"to {plan.target:g}: {_range(*outlook.to_target)}"
-    yield f"to the end of its schedule: {_money(outlook.to_end)}{_ending(outlook)}"
-    if outlook.chance is not None:
+    if outlook.to_end is not None:
+        yield f"to the end of its schedule: {_money(outlook.to_end)}{_ending(outlook)}"
+    if outlook.chance is not None and outlook.to_end is not None:
         ahead = _money(outlook.to_end - outlook.spent)
         yield f"stop now: {_money(outlook.spent)}; go on: {ahead} more, {chance(outlook.chance)} sure of {plan.target:g}"
     if new := outlook.longer:
         yield f"a new run of {new.epochs:g} epochs: {_money(new.cost)}, {chance(new.chance)} sure of {plan.target:g}"
-    yield _verdict(outlook, plan)
+    if outlook.to_target:
+        yield _verdict(outlook, plan)
 
 
 def _of(plan: Plan) -> str:
@@ -198,7 +257,7 @@ def _of(plan: Plan) -> str:
 
 
 def _verdict(outlook: Outlook, plan: Plan) -> str:
-    low, _, high = outlook.to_target
+    low, _, high = outlook.to_target or (outlook.spent,) * 3
     budget = _money(plan.max_cost)
     if outlook.verdict is Verdict.REACHED:
         return f"the target is reached, at {_money(low)}"
@@ -241,19 +300,19 @@ class PostedAlarms:
     log: Path
     plan: Plan
 
-    def post(self, url: str, text: str, verdict: Verdict) -> None:
+    def post(self, url: str, text: str, seen: Outlook | CannotTell) -> None:
         """Posts an alarm, unless it was posted since the run was last within its budget. A post that fails is tried again at the
         next look."""
-        posted = self._posted()
-        if not verdict.is_alarm:
-            self._keep([line for line in posted if line != self._line])
-        elif self._line not in posted:
+        posted, line = self._posted(), f"{self._line}{' cannot tell' if _status(seen) == UNSURE else ''}"
+        if not _status(seen):
+            self._keep([line for line in posted if not line.startswith(self._line)])
+        elif line not in posted:
             try:
                 post(url, Message(escape(f"{self.log.name}: {text}")))
             except NotSent as error:
                 click.echo(f"costcalc: {error}", err=True)
             else:
-                self._keep([*posted, self._line])
+                self._keep([*posted, line])
 
     @property
     def _line(self) -> str:

@@ -1,42 +1,150 @@
-"""Logs in JSON: the trainer state of transformers, and lines of Weights & Biases, detectron2 and mmcv."""
+"""Logs in JSON: the trainer state of transformers, Keras' history, and lines of Weights & Biases, detectron2, mmcv and others."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.bounds import MOST_SECONDS
-from own_runs.logs.columns import Meaning, points_of
+from own_runs.logs.bounds import LONGEST_NAME, MOST_SECONDS
+from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
 
 MOST = 1e300
+BLANK = re.compile(r"[\s,]*")
 BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # which transformers logs beside metrics
 OF_STEPS = {"time", "data_time"}
 BESIDE_STEPS = ("time", "data_time", "rank_data_time", "eta_seconds", "memory")
 """What detectron2, mmcv and mmengine write of a step, in seconds and MB, beside what they measure."""
 STEPS_ADDED_UP = "Its times are those of a step: they are added up, without evaluations."
+A_VALUE_AN_EPOCH = "Its lists are read as having a value for each epoch."
+MOST_LISTED = 2_000
+"""Epochs of such lists: longer ones have a value for each step."""
+DEEPEST = 3
 PLACES = ("epoch", "step", "total_flos")
 TAKEN = ("epoch", "step", "_step", "_runtime", "_timestamp")
+WRAPPED = ("log", "message", "msg", "MESSAGE", "text")
+MOMENTS = ("time", "timestamp", "@timestamp", "ts")
 OF_DEIT = {"epoch", "test_acc1", "n_parameters"}
 """What the lines of DeiT's training script have, and of those that took it over
 (https://github.com/facebookresearch/deit/blob/main/main.py, read in November 2026): epochs from 0, accuracies in percent."""
+Rows = Sequence[tuple[str, Mapping[str, object]]]
 
 
-def read_trainer_state(text: str) -> TrainingLog:
+def read_json(text: str) -> TrainingLog:
+    """A document of JSON, or several: one in each line, or wrapped over lines. Raises LogRefused."""
+    documents = list(_documents(text))
+    [(_, first), *more] = documents
+    if more and all(isinstance(each, dict) for _, each in documents):
+        return read_json_lines(documents)
+    if not more and isinstance(first, dict) and isinstance(history := first.get("log_history"), list):
+        return _trainer_state(first, history)
+    if more or not (rows := _rows_in(first)):
+        names = f"; it has {', '.join(list(first)[:8])}" if isinstance(first, dict) else ""
+        raise LogRefused(
+            f"the JSON has no lists of values and no log_history, as trainer_state.json of transformers has{names}"
+        )
+    if not any(header_has_place(row) for _, row in rows):
+        if not isinstance(first, dict) or len(rows) > MOST_LISTED:
+            raise LogRefused(
+                f"no entry of the JSON says how far training was: it needs epoch or step; there are {', '.join(rows[0][1])[:400]}"
+            )
+        counted = [(where, {"epoch": epoch, **row}) for epoch, (where, row) in enumerate(rows, 1)]
+        log = log_of(counted, Meaning("Keras' history"))
+        return replace(log, notes=(*log.notes, A_VALUE_AN_EPOCH))
+    return read_json_lines(rows)
+
+
+def wrapped_text(text: str) -> str | None:
+    """The lines of text that stand in JSON, one in each object, as containers keep them; None in others."""
+    lines = []
+    for line in filter(str.strip, text.splitlines()):
+        entry = entry_in(line) if line.startswith("{") else None
+        if entry is None or header_has_place(entry):
+            return None
+        told = next((entry[name] for name in WRAPPED if isinstance(entry.get(name), str)), None)
+        if told is None:
+            return None
+        moment = next((entry[name] for name in MOMENTS if isinstance(entry.get(name), str)), "")
+        lines.append(f"{moment} {told.rstrip()}".lstrip())
+    return "\n".join(lines)
+
+
+def entry_in(line: str) -> Mapping[str, Any] | None:
+    """The object of JSON in which a line ends; None if it has none."""
+    at = line.find('{"')
+    try:
+        document = json.loads(line[at:]) if at >= 0 else None
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _documents(text: str) -> Iterator[tuple[str, Any]]:
+    """The documents in a text, each with its place."""
+    decoder, at, counted, number = json.JSONDecoder(), 0, 0, 1
+    while (at := BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+        number += text.count("\n", counted, at)
+        where, counted = f"line {number}", at
+        try:
+            document, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise LogRefused(f"{where if number > 1 else 'the file'} is not JSON: {error}") from None
+        yield where, document
+
+
+def _rows_in(document: object, depth: int = 0) -> list[tuple[str, Mapping[str, object]]]:
+    """The longest list of entries, or lists of values, within a document."""
+    if isinstance(document, list):
+        entries = [each for each in document if isinstance(each, dict)]
+        return (
+            [(f"entry {number}", each) for number, each in enumerate(entries, 1)]
+            if len(entries) == len(document)
+            else []
+        )
+    if not isinstance(document, dict) or depth > DEEPEST:
+        return []
+    lists = {name: _listed(value) for name, value in document.items()}
+    lists = {name: values for name, values in lists.items() if values}
+    if lists:
+        longest = max(map(len, lists.values()))
+        same = {name: values for name, values in lists.items() if len(values) == longest}
+        return [(f"value {at + 1}", {name: values[at] for name, values in same.items()}) for at in range(longest)]
+    return max((_rows_in(value, depth + 1) for value in document.values()), key=len, default=[])
+
+
+def _listed(value: object) -> list[object]:
+    """The numbers of a list, or of an object with its places for names, as pandas writes a column."""
+    if isinstance(value, dict) and value and all(name.isdecimal() for name in value):
+        value = list(value.values())
+    if not isinstance(value, list) or not all(isinstance(each, (int, float, str)) for each in value):
+        return []
+    return value if any(isinstance(each, (int, float)) for each in value) else []
+
+
+def _trainer_state(state: Mapping[str, Any], history: Sequence[object]) -> TrainingLog:
     """`trainer_state.json` of transformers. Raises LogRefused."""
-    state = _object(text)
-    history = state.get("log_history")
-    if not isinstance(history, list):
-        names = ", ".join(list(state)[:8])
-        raise LogRefused(f"the JSON has no log_history, as trainer_state.json of transformers has; it has {names}")
     batch = state.get("train_batch_size")
     stated = {"batch_size": str(batch)} if isinstance(batch, int) else {}
-    ended = [entry["train_runtime"] for entry in history if isinstance(entry, dict) and "train_runtime" in entry]
-    if ended and type(ended[-1]) in (int, float) and 0 < ended[-1] <= MOST_SECONDS:
-        stated["hours"] = str(ended[-1] / SECONDS_PER_HOUR)
+    entries = [numbers_of(entry) for entry in history if isinstance(entry, dict)]
+    stated |= stated_by_trainer(entry for entry in entries if "train_runtime" in entry)
     return TrainingLog("transformers", checked(map(_trainer_point, range(len(history)), history)), stated)
+
+
+def stated_by_trainer(ended: Iterable[Mapping[str, float]]) -> dict[str, str]:
+    """What the last entries of transformers' trainer say of a run: its hours, and the samples of a step of all processes."""
+    stated = {}
+    for entry in ended:
+        if 0 < entry["train_runtime"] <= MOST_SECONDS:
+            stated["hours"] = str(entry["train_runtime"] / SECONDS_PER_HOUR)
+        samples, steps = entry.get("train_samples_per_second", 0.0), entry.get("train_steps_per_second", 0.0)
+        if samples > 0 and steps > 0:
+            stated["samples_per_step"] = str(samples / steps)
+    return stated
 
 
 def _trainer_point(index: int, entry: object) -> Point:
@@ -48,28 +156,36 @@ def _trainer_point(index: int, entry: object) -> Point:
     return Point(where, numbers.get("epoch"), numbers.get("step"), None, values)
 
 
-def read_json_lines(text: str) -> TrainingLog:
-    """One JSON object in each line, as Weights & Biases exports a run's history, and as DeiT, detectron2 and mmcv log. Raises
+def read_json_lines(lines: Rows) -> TrainingLog:
+    """Objects with a place each, as Weights & Biases exports a run's history, and as DeiT, detectron2 and mmcv log. Raises
     LogRefused."""
-    lines = [
-        (f"line {number}", _object(line, f"line {number}"))
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip()
-    ]
+    lines = [(where, flat(entry)) for where, entry in lines]
     if all(entry.keys() >= OF_DEIT for _, entry in lines):
-        points, notes = points_of(lines, Meaning("DeiT", from_0=True))
+        log = log_of(lines, Meaning("DeiT", from_0=True))
         in_fractions = []
-        for point in points:
+        for point in log.points:
             values = {name: value / 100 if "_acc" in name else value for name, value in point.values.items()}
             in_fractions.append(point._replace(values=values))
-        return TrainingLog("DeiT", tuple(in_fractions), notes=notes)
+        return replace(log, points=tuple(in_fractions))
     writer = "Weights & Biases" if "_step" in lines[0][1] else "JSON lines"
-    of_steps = any(entry.keys() >= OF_STEPS for _, entry in lines)
-    points, notes = points_of(_rows(list(_timed(lines)) if of_steps else lines), Meaning(writer))
-    return TrainingLog(writer, points, notes=(*notes, STEPS_ADDED_UP) if of_steps else notes)
+    if not any(entry.keys() >= OF_STEPS for _, entry in lines):
+        return log_of(_rows(lines), Meaning(writer))
+    log = log_of(_rows(list(_timed(lines))), Meaning(writer))
+    return replace(log, notes=(*log.notes, STEPS_ADDED_UP))
 
 
-def _timed(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[str, Mapping[str, object]]]:
+def flat(entry: Mapping[str, object], before: str = "", depth: int = 0) -> dict[str, object]:
+    """An entry whose objects are parts of it: {"val": {"acc": 1}} is {"val/acc": 1}."""
+    row: dict[str, object] = {}
+    for name, value in entry.items():
+        if isinstance(value, dict) and depth < DEEPEST:
+            row |= flat(value, f"{before}{name[:LONGEST_NAME]}/", depth + 1)
+        else:
+            row[before + name] = value
+    return row
+
+
+def _timed(lines: Rows) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The lines with the seconds since the start, from those of a step.
 
     mmcv counts steps (`iter`) anew in each epoch, and those of an evaluation too; detectron2 (`iteration`) counts through.
@@ -82,10 +198,10 @@ def _timed(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[
         if count is not None and taken is not None:
             seconds += (count - done if count > done else count) * taken
             done, last = count, taken
-        yield where, {name: value for name, value in entry.items() if name not in BESIDE_STEPS} | {"seconds": seconds}
+        yield where, {name: value for name, value in entry.items() if name not in BESIDE_STEPS} | {"_runtime": seconds}
 
 
-def _rows(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[str, Mapping[str, object]]]:
+def _rows(lines: Rows) -> Iterator[tuple[str, Mapping[str, object]]]:
     """The entries of lines that are numbers or moments. In logs of mmengine an evaluation has the epoch as its step."""
     of_mmengine = any(entry.keys() >= {"epoch", "iter", "step"} for _, entry in lines)
     for where, entry in lines:
@@ -98,16 +214,6 @@ def _rows(lines: Sequence[tuple[str, Mapping[str, object]]]) -> Iterator[tuple[s
         if of_mmengine and "epoch" not in row and "step" in row:
             row["epoch"] = row.pop("step")
         yield where, row
-
-
-def _object(text: str, where: str = "the file") -> Mapping[str, object]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise LogRefused(f"{where} is not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise LogRefused(f"{where} must be a JSON object")
-    return document
 
 
 def numbers_of(entry: Mapping[str, object]) -> dict[str, float]:

@@ -62,12 +62,13 @@ class Point(NamedTuple):
 
 class TrainingLog(Struct, frozen=True):
     """The points of a log in their order. `stated` has what the file says of the run itself, by the names of FACTS; `notes`
-    say in sentences how the file was understood."""
+    say in sentences how the file was understood; `doubts` say by the names of FACTS what to ask where it contradicts itself."""
 
     written_by: str
     points: tuple[Point, ...]
     stated: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
     def metrics(self) -> tuple[str, ...]:
         """The names of all metrics, in the order of their first value."""

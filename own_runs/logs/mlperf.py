@@ -16,7 +16,7 @@ import msgspec
 from costcalc.tasks.known import find_task
 from costcalc.training import IMAGES_PER_EPOCH
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.columns import value_of
+from own_runs.logs.clock import value_of
 from own_runs.logs.json_logs import numbers_of
 from own_runs.logs.log import LogRefused, NothingYet, Point, TrainingLog, checked
 

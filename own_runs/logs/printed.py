@@ -20,8 +20,8 @@ from statistics import median
 
 from msgspec import Struct
 
-from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.bounds import LONGEST_LINE
+from own_runs.logs.json_logs import stated_by_trainer
 from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
 
 NUMBER = r"([-+]?\d++(?:,\d++)*+(?:\.\d*+)?+(?:e[-+]?\d++)?+)"
@@ -86,9 +86,8 @@ def _bare(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """The lines of one process, of bounded length. What a progress bar wrote over another counts as a line too."""
-    lines = text.replace("\r", "\n").split("\n")
-    return _of_one_process("\n".join(line[:LONGEST_LINE] for line in lines), OF_WHOM)
+    """The lines of one process, of bounded length."""
+    return _of_one_process("\n".join(line[:LONGEST_LINE] for line in text.split("\n")), OF_WHOM)
 
 
 def _of_one_process(text: str, whom: re.Pattern[str]) -> str:
@@ -336,13 +335,12 @@ BESIDE_TRAINER = re.compile(r"(_runtime|_per_second|_flos)$|^(learning_rate|grad
 
 
 def _trainer(text: str) -> TrainingLog:
-    points, stated = [], {}
+    points, stated = [], dict[str, str]()
     for number, line in enumerate(text.splitlines(), 1):
         for entry in _dicts(line):
             values = {name: value for name, value in entry.items() if not BESIDE_TRAINER.search(name)}
             points.append(Point(f"line {number}", entry.get("epoch"), None, None, values))
-            if "train_runtime" in entry:
-                stated["hours"] = str(entry["train_runtime"] / SECONDS_PER_HOUR)
+            stated |= stated_by_trainer([entry] if "train_runtime" in entry else [])
     return TrainingLog("transformers", checked(points), stated)
 
 

@@ -10,18 +10,20 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from pathlib import Path
 
 from own_runs.logs.bounds import MOST_EVENT_BYTES, MOST_LINES, MOST_TEXT_BYTES, MOST_UNPACKED_BYTES
+from own_runs.logs.columns import header_has_place
 from own_runs.logs.free_text import read_free_text
-from own_runs.logs.json_logs import read_json_lines, read_trainer_state
+from own_runs.logs.json_logs import read_json, wrapped_text
 from own_runs.logs.log import LogRefused, NothingYet, TrainingLog, only_refusals
 from own_runs.logs.mlflow import LINE, read_mlflow
 from own_runs.logs.mlperf import MARK, read_mlperf
 from own_runs.logs.printed import read_printed
-from own_runs.logs.tables import read_table
+from own_runs.logs.tables import header_of, is_tabular, read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
 
 HEAD_BYTES = 4096
 MOST_CUT = 4
 PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
+JSON = re.compile(r"\A\s*+(?:\{\s*+[\"}]|\[\s*+[\[{])")
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """Codes of a terminal: colours, moves of the cursor, titles."""
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
@@ -107,7 +109,7 @@ def _decoded(content: bytes) -> str:
     text = content.decode(encoding, "replace").lstrip("\0")
     if text.count("\ufffd") > MOST_CUT + len(text) / 1000 and MARK not in text:
         raise LogRefused(f"this is no UTF-8 text; {KNOWN}")
-    text = TERMINAL.sub("", text)
+    text = TERMINAL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))  # a bar drawn over another is a line too
     if not text.strip():
         raise NothingYet("the file is empty")
     if "\0" in text:
@@ -122,21 +124,22 @@ def read_text(content: bytes, name: str) -> TrainingLog:
     first = text.strip().splitlines()[0]
     if MARK in text:
         return read_mlperf(text)
-    if not first.startswith('{"') and (printed := read_printed(text)):
+    if JSON.match(text):
+        if unwrapped := wrapped_text(text):
+            return read_printed(unwrapped) or _read_lines(unwrapped)
+        return read_json(text)
+    if printed := read_printed(text):
         return printed
-    if first.startswith("{"):
-        is_lines = first.endswith("}") and len(text.strip().splitlines()) > 1
-        return read_json_lines(text) if is_lines else read_trainer_state(text)
     return read_mlflow(text, name) if LINE.fullmatch(first) else _read_lines(text)
 
 
 def _read_lines(text: str) -> TrainingLog:
     """A table, else lines of free text. Raises LogRefused."""
-    try:
+    is_table = is_tabular(text)
+    if is_table and header_has_place(header_of(text)):
         return read_table(text)
-    except LogRefused:
-        if log := read_free_text(text):
-            return log
-        if any(sign in text.partition("\n")[0] for sign in "\t,;"):
-            raise
-        raise NothingYet(f"no line names an epoch or a step, and a value beside it; {KNOWN}") from None
+    if log := read_free_text(text):
+        return log
+    if is_table:
+        return read_table(text)  # which says what its header lacks
+    raise NothingYet(f"no line names an epoch or a step, and a value beside it; {KNOWN}")

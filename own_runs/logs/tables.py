@@ -9,22 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from own_runs.logs.columns import (
-    SPANS,
-    UNIX_SECONDS,
-    Meaning,
-    has_time,
-    header_has_place,
-    points_of,
-    rows_of_table,
-    value_of,
-)
+from own_runs.logs.clock import value_of
+from own_runs.logs.columns import Meaning, has_time, header_has_place, log_of, rows_of_table
 from own_runs.logs.log import LogRefused, TrainingLog
 
-UNITS = "seconds, minutes or hours"
 BESIDE = re.compile(r"__(MIN|MAX)$")  # Weights & Biases exports the ends of a smoothed line beside it
-UNCLEAR = (*SPANS, "wall_time", "wall time")
+LINES_LOOKED_AT = 4
 RUN_NAME = re.compile(r"^.* - ")  # which it writes before each metric
 
 
@@ -59,11 +51,41 @@ https://keras.io/api/callbacks/csv_logger/; the first whose columns a table has.
 PLAIN = Writer("a table", frozenset())
 
 
+def header_of(text: str) -> list[str]:
+    """The cells of the first line as the names of columns."""
+    return [
+        RUN_NAME.sub("", cell.strip()) for cell in next(csv.reader([_head(text, 1)[0]], delimiter=_delimiter(text)), [])
+    ]
+
+
+def is_tabular(text: str) -> bool:
+    """Whether the first lines have equally many cells, several, and those below the first one mostly numbers."""
+    head, *below = _head(text, LINES_LOOKED_AT)
+    if not head.strip():
+        return False
+    sign = _delimiter(text)
+    cells = [line.split(sign) if sign in head else line.split() for line in below]
+    columns = len(head.split(sign) if sign in head else head.split())
+    if sign not in head and not header_has_place(head.split()):
+        return False
+    numbers = [sum(value_of(cell.strip(' "') or "0") is not None for cell in line) for line in cells]
+    return columns > 1 and (
+        not below or any(count * 2 >= columns for count in numbers) or header_has_place(header_of(text))
+    )
+
+
+def _head(text: str, lines: int) -> list[str]:
+    return text.split("\n", lines)[:lines]
+
+
+def _delimiter(text: str) -> str:
+    return max("\t,;", key=_head(text, 1)[0].count)
+
+
 def read_table(text: str) -> TrainingLog:
     """A table with a header as a log. Raises LogRefused naming row and column."""
-    first = text.partition("\n")[0]
-    delimiter = max("\t,;", key=first.count)
-    if delimiter not in first and header_has_place(first.split()):  # in columns, as fastai prints them
+    delimiter = _delimiter(text)
+    if delimiter not in _head(text, 1)[0]:  # in columns, as fastai prints them
         text = "\n".join("\t".join(line.split()) for line in text.splitlines())
         delimiter = "\t"
     lines = csv.reader(io.StringIO(text), delimiter=delimiter)
@@ -72,15 +94,14 @@ def read_table(text: str) -> TrainingLog:
         writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)
         _check_header(header)
         shown = [name if not BESIDE.search(name) else "" for name in header]
-        rows = ((where, _with_clear_times(where, row, writer)) for where, row in rows_of_table(lines, shown))
-        points, notes = points_of(rows, Meaning(writer.name, writer.from_0, writer.seconds))
+        log = log_of(rows_of_table(lines, shown), Meaning(writer.name, writer.from_0, writer.seconds))
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
     fractions = []
-    for point in points:
+    for point in log.points:
         values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
         fractions.append(point._replace(values=values))
-    return TrainingLog(writer.name, tuple(fractions), notes=notes)
+    return replace(log, points=tuple(fractions))
 
 
 def _check_header(header: Sequence[str]) -> None:
@@ -90,12 +111,3 @@ def _check_header(header: Sequence[str]) -> None:
     if not header_has_place(header):
         advice = f"name one epoch or step; there are {', '.join(header)[:400]}"
         raise LogRefused(f"line 1: no column says how far training was: {advice}")
-
-
-def _with_clear_times(where: str, row: dict[str, str], writer: Writer) -> dict[str, str]:
-    """The row itself. Raises LogRefused if a time is a number without a unit."""
-    for name, cell in row.items():
-        is_number = (value_of(cell) or 0.0) < UNIX_SECONDS[0] and value_of(cell) is not None
-        if name.casefold() in UNCLEAR and name != writer.seconds and is_number:
-            raise LogRefused(f"{where}: {name} has no unit: rename the column to {UNITS}")
-    return row

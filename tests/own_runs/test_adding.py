@@ -119,10 +119,13 @@ def test_a_clock_that_starts_at_the_first_value_is_set_back(tmp_path):
 def test_transformers_batch_is_that_of_one_process(tmp_path):
     history = [{"epoch": 1.0, "step": 800, "eval_f1": 0.8}, {"epoch": 1.0, "step": 800, "train_runtime": 360.0}]
     state = json.dumps({"train_batch_size": 32, "log_history": history})
-    alone = added(tmp_path, state, accelerators=1, batch_size=None, samples_per_epoch=None)
-    assert (alone.batch_size, alone.samples_per_epoch, alone.metric) == (32, 25_600, "eval_f1")
-    assert alone.samples_per_second == pytest.approx(25_600 / 360)
-    assert refused(tmp_path, state, batch_size=None)["batch_size"].endswith("the log has 32 for one process")
+    asked = refused(tmp_path, state, batch_size=None)["batch_size"]
+    assert asked.endswith("the log has 32 for one process, before accumulation")
+    history[-1] |= {"train_samples_per_second": 284.4, "train_steps_per_second": 2.222}
+    state = json.dumps({"train_batch_size": 32, "log_history": history})
+    run = added(tmp_path, state, batch_size=None, samples_per_epoch=None)
+    assert (run.batch_size, run.samples_per_epoch, run.metric) == (128, 102_400, "eval_f1")
+    assert run.samples_per_second == pytest.approx(102_400 / 360)
 
 
 def test_a_long_log_is_kept_in_means(tmp_path):
@@ -137,8 +140,8 @@ def test_a_long_log_is_kept_in_means(tmp_path):
     ("text", "fault"),
     [
         (
-            "epoch,seconds,acc\n1,200,0.4\n2,100,0.5\n",
-            {"file": "the time goes back at epoch 2: give the log of one run"},
+            "timestamp,epoch,acc\n2026-10-05 09:00:00,1,0.4\n2026-10-05 10:00:00,2,0.5\n2026-10-05 09:30:00,3,0.5\n",
+            {"file": "the time goes back at epoch 3: give the log of one run"},
         ),
         (
             "step,seconds,acc\n0,0,0.4\n",

@@ -119,7 +119,6 @@ def test_a_log_without_times_goes_by_the_clock():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"planned_epochs": None}, "--planned-epochs"),
         ({"metric": "f1"}, "the log has no f1: add --metric with one of acc"),
     ],
 )

@@ -1,5 +1,6 @@
 """`costcalc watch`, as one types it."""
 
+import json
 import re
 import threading
 from datetime import datetime
@@ -14,7 +15,7 @@ from api.cli.main import main
 from costcalc import load_evidence
 
 MADE = ("--target", "0.772", "--planned-epochs", "40", "--like", "ffcv-rn50-*")
-OVER, ALARM, WRONG = 0, 3, 2
+OVER, ALARM, UNSURE, WRONG = 0, 3, 4, 2
 
 
 @pytest.fixture(scope="module")
@@ -190,9 +191,81 @@ def test_what_is_wrong_is_told(log, environment, arguments, told):
     assert told in " ".join(result.stderr.split())
 
 
-def test_without_planned_epochs_nothing_is_predicted(log, environment):
-    result = run(environment, log(20), "--once", "--rate", "1", "--max-cost", "10", "--target", "0.7")
-    assert (result.exit_code, "add --planned-epochs" in result.stderr) == (WRONG, True)
+def test_without_planned_epochs_what_is_spent_is_said_and_nothing_is_predicted(log, environment):
+    asked = log(20), "--once", "--rate", "30", "--target", "0.7"
+    result = run(environment, *asked, "--max-cost", "10")
+    assert (result.exit_code, result.stdout.count("ALARM: cannot tell: ")) == (UNSURE, 1), result.output
+    assert "add --planned-epochs" in result.stdout
+    assert run(environment, *asked, "--max-cost", "8").exit_code == ALARM
+    free = run(environment, *asked)
+    assert (free.exit_code, free.stdout) == (0, "20 epochs in 0.28 h, top1 0.5768: $8.40 spent\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "told"),
+    [
+        ("epoch,hours,acc\n1,1,0.5\n2,2,0.6\n", (), "the log has 2 times so far, and 3 are needed"),
+        (
+            "epoch,hours,acc\n1,1,0.5\n2,2,0.6\n3,3,0.7\n4,3,0.7\n5,3,0.7\n",
+            (),
+            "its clock stands still from epoch 3 on",
+        ),
+        ("epoch,acc\n1,0.5\n2,0.6\n3,0.7\n", (), "the log has no times: add --started"),
+        ("epoch,step,hours,acc\n0,49,1,0.5\n0,99,2,0.6\n0,149,3,0.7\n", (), "add --steps-per-epoch"),
+        ("step,hours,acc\n1,1,0.5\n2,2,0.6\n3,3,0.7\n", (), "add --steps-per-epoch"),
+        ("epoch,elapsed,acc\n1,1,0.5\n2,2,0.6\n3,3,0.7\n", (), "its times (elapsed) have no unit"),
+        (
+            "epoch,timestamp,acc\n1,2026-01-01 01:00,0.5\n2,2026-01-01 02:00,0.6\n3,2026-01-01 03:00,0.7\n"
+            "4,2026-01-01 04:00,0.7\n5,2026-01-04 04:00,0.7\n",
+            ("--max-cost", "60"),
+            "add --pauses paid or --pauses free",
+        ),
+    ],
+)
+def test_whoever_is_not_sure_never_says_within(environment, tmp_path, text, more, told):
+    path = tmp_path / "run.csv"
+    path.write_text(text)
+    asked = str(path), "--once", "--rate", "1", "--planned-epochs", "9", "--max-cost", "900", *more
+    result = run(environment, *asked)
+    assert (result.exit_code, told in result.output) == (UNSURE, True), result.output
+    assert "within the budget" not in result.output
+    seen = json.loads(run(environment, *asked, "--format", "json").stdout)
+    assert (seen["within_budget"], seen["at_most"]) == (None, None)
+    assert any(told in alarm for alarm in seen["alarms"])
+
+
+OVER_BUDGET = {
+    "csv": "epoch,hours,acc\n1,1,0.5\n2,2,0.6\n3,3,0.7\n",
+    "each row": "epoch,epoch_time,acc\n1,3601,0.5\n2,3600,0.6\n3,3602,0.7\n",
+    "dates": "epoch,timestamp,acc\n1,2026-01-01 01:00,0.5\n2,2026-01-01 02:00,0.6\n3,2026-01-01 03:00,0.7\n",
+    "steps": "step,hours,acc\n100,1,0.5\n200,2,0.6\n300,3,0.7\n",
+    "in an epoch": "epoch,step,hours,acc\n0,24,1,0.5\n0,49,2,0.6\n0,74,3,0.7\n",
+    "console": "\n".join(f"Epoch {n}/9\n9/9 - 3600s - 400s/step - loss: 0.5 - acc: 0.{n}" for n in range(1, 4)),
+    "printed": "\n".join(f"[Epoch {n}] acc=0.{n} time: 3600.1" for n in range(3)),
+    "header": "2026-01-01 01:00:00 start\n" + "\n".join(f"epoch {n} acc=0.{n} time: 1h 0m 1s" for n in range(1, 4)),
+    "lines": "\n".join(f'{{"epoch": {n}, "acc": 0.{n}, "elapsed_time": "{n}:00:00"}}' for n in range(1, 4)),
+    "megatron": "\n".join(
+        f" iteration {n}00/ 900 | elapsed time per iteration (ms): 36000.0 | acc: 0.{n} |" for n in range(1, 4)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OVER_BUDGET)
+def test_ten_logs_over_their_budget_ring_ten_times(environment, tmp_path, name):
+    path = tmp_path / "run.log"
+    path.write_text(OVER_BUDGET[name])
+    asked = str(path), "--once", "--rate", "10", "--planned-epochs", "9", "--max-cost", "29", "--steps-per-epoch", "100"
+    result = run(environment, *asked, "--format", "json")
+    seen = json.loads(result.stdout)
+    assert (result.exit_code, seen["within_budget"], bool(seen["alarms"])) == (ALARM, False, True), result.output
+
+
+def test_a_look_for_scripts_is_a_line_of_json(log, environment):
+    asked = log(20), "--once", "--rate", "30", *MADE[2:]
+    seen = json.loads(run(environment, *asked, "--max-cost", "40", "--format", "json").stdout)
+    assert list(seen) == ["epochs", "planned_epochs", "hours", "spent", "at_most", "within_budget", "alarms"]
+    assert (seen["epochs"], seen["planned_epochs"], seen["spent"]) == (20, 40, 8.4)
+    assert (seen["within_budget"], seen["alarms"]) == (True, [])
 
 
 def test_a_log_that_is_not_there_is_told(environment, tmp_path):

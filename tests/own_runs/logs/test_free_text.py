@@ -83,7 +83,7 @@ PRINTED = {
     "mnist": (MNIST, "test Accuracy", [(1, None, None, 0.9819), (2, None, None, 0.9859)]),
     "keras": (KERAS, "val_accuracy", [(1, None, 6, 0.95), (2, None, 11, 0.97)]),
     "keras-3": (KERAS_3, "val_accuracy", [(1, None, 4, 0.96)]),
-    "lightning": (LIGHTNING, "val_loss", [(1, None, None, 0.08), (2, None, None, 0.06)]),
+    "lightning": (LIGHTNING, "val_loss", [(1, None, 5, 0.08), (2, None, 10, 0.06)]),
     "swin": (SWIN, "top1", [(1, None, 521, 0.025), (2, None, 1082, 0.095)]),
     "mmengine": (MMENGINE, "val accuracy/top1", [(1, None, 1860, 21.5), (2, None, 3720, 35.5)]),
     "megatron": (MEGATRON, "validation lm loss value", [(None, 1000, 10_800, 3.4111)]),

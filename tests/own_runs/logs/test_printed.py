@@ -186,8 +186,8 @@ def test_of_several_accuracies_the_first_guess_counts(tmp_path, names):
 
 def test_several_losses_are_asked_about_and_rates_of_learning_are_not(tmp_path):
     with pytest.raises(RunRefused) as refused:
-        added(tmp_path, "epoch,lr,val_loss,val_ppl\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)
-    assert refused.value.errors["metric"] == "missing: the log has val_loss, val_ppl"
+        added(tmp_path, "epoch,lr,val_loss,val_nll\n1,0.1,2,3\n2,0.1,1,2\n", dataset="mine", hours=1)
+    assert refused.value.errors["metric"] == "missing: the log has val_loss, val_nll"
 
 
 def test_the_only_value_of_validation_counts(tmp_path):

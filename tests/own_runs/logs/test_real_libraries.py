@@ -78,13 +78,13 @@ def test_lightning_logs_tell_the_samples_though_steps_stand_between_evaluations(
 
 def test_a_log_of_transformers_is_added_and_answers_cost(trained, filled_url, monkeypatch):
     monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
-    facts = ("--name", "own", "--dataset", "own", "--metric", "eval_accuracy", "--accelerator", "1xT4")
+    facts = ("--name", "my-own", "--dataset", "own", "--metric", "eval_accuracy", "--accelerator", "1xT4")
     added = CliRunner().invoke(main, ["recipes", "add", str(trained["transformers"]["log"]), *facts])
     assert added.exit_code == 0, added.output
     settings = settings_of_environment()
     client = create_app(build_once(settings), settings).test_client()
     reached = max(trained["transformers"]["told"]["eval_accuracy"])
-    answer = client.get(f"/cost?model=own&target={reached}&accelerator=T4&accelerators=1&limit=1").json
+    answer = client.get(f"/cost?model=my-own&target={reached}&accelerator=T4&accelerators=1&limit=1").json
     [estimate] = answer["estimates"]
-    assert (estimate["recipe"], estimate["evidence"]["throughput"]) == ("own", "measured")
+    assert (estimate["recipe"], estimate["evidence"]["throughput"]) == ("my-own", "measured")
     assert 1 <= estimate["epochs"] <= 3

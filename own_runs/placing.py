@@ -1,0 +1,255 @@
+"""Where the points of a log lie in its training: which of several runs counts, how much of an epoch was done, and where the
+clock paused. Whatever can't be told becomes a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.logs.clock import in_words
+from own_runs.logs.log import Point, TrainingLog
+
+PAUSE = 10.0
+"""How many times the usual time between rows a pause takes at least, and LONG_PAUSE epochs, or an hour and five times as many."""
+LONG_PAUSE = 3.0
+NEARLY_WHOLE = 0.98
+"""Of an epoch: where steps are logged now and then, its last ones are not."""
+TOLERANCE = 0.03
+LAST_RUN = "It has {} runs: counting starts anew at {}. The last one is read."
+PAUSED = "Its clock paused for {} before {}: that is left out. If the machine was paid meanwhile, say how many hours it took."
+RESUMED = "It went on from a checkpoint at {}: epochs that were trained twice count once, without their time."
+OTHER_STEPS = "It logs {:,.4g} steps an epoch, and you say {:,.4g}: yours are taken."
+INSIDE = "its epochs are those that run, and it has {}: how many samples has the data set?"
+
+
+class Placed(Struct, frozen=True):
+    """The points of the last run of a log, at the epochs that were done, each None where only its steps are known. `paused` are
+    the seconds that were left out; `steps_per_epoch` is what the log tells of it, None where it doesn't; `notes` say what was
+    found, and `doubts` what to ask, by the fact that settles it."""
+
+    points: tuple[Point, ...]
+    notes: tuple[str, ...] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    paused: float = 0.0
+    steps_per_epoch: float | None = None
+
+    @property
+    def end(self) -> Point:
+        """The point that is furthest."""
+        return max(self.points, key=lambda point: (point.epochs or 0.0, point.steps or 0.0))
+
+    @property
+    def seconds(self) -> float | None:
+        """The last time that is known."""
+        return max((point.seconds for point in self.points if point.seconds is not None), default=None)
+
+
+def placed(log: TrainingLog, steps_per_epoch: float | None = None, *, counts_repeated: bool = False) -> Placed:
+    """The points of a log in their places. `steps_per_epoch` is what the owner says; with `counts_repeated` the time of epochs
+    that were trained twice, after a crash, counts as what it is: paid."""
+    points, notes = _last_run(log.points)
+    points, resumed = _once(points, counts_repeated)
+    inside = _inside(points, steps_per_epoch)
+    points, paused, where = _without_pauses(inside.points)
+    if paused:
+        notes += [PAUSED.format(in_words(paused), where)]
+    return replace(
+        inside,
+        points=points,
+        notes=(*notes, *resumed, *inside.notes),
+        doubts={**log.doubts, **inside.doubts},
+        paused=paused,
+    )
+
+
+def _count(points: Sequence[Point]) -> list[float]:
+    """How far each point is, in epochs if all have them, else in steps; empty where neither can be."""
+    if all(point.epochs is not None for point in points):
+        return [point.epochs or 0.0 for point in points]
+    return [point.steps or 0.0 for point in points] if all(point.steps is not None for point in points) else []
+
+
+def _last_run(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
+    """The points of the last run of several in one file, timed from its own start."""
+    counts = _count(points)
+    if len(counts) > 2 and all(after < before for before, after in pairwise(counts)):
+        return tuple(reversed(points)), []
+    begins, furthest = [0], counts[0] if counts else 0.0
+    for index, (before, count) in enumerate(pairwise(counts), 1):
+        if count < before and count <= counts[0] and count < furthest:
+            begins.append(index)
+            furthest = count
+        furthest = max(furthest, count)
+    if len(begins) > 1 and _repeats(points[: begins[-1]], points[begins[-1] :]):
+        points, begins = points[: begins[-1]], begins[:-1]
+    if len(begins) == 1:
+        return tuple(points), []
+    return _timed_anew(points, begins[-1]), [LAST_RUN.format(len(begins), points[begins[-1]].where)]
+
+
+def _repeats(before: Sequence[Point], last: Sequence[Point]) -> bool:
+    """Whether the last points say once more what stood before, as summaries do."""
+    told = {(name, value) for point in before for name, value in point.values.items()}
+    return len(last) == 1 and any(each in told for each in last[0].values.items())
+
+
+def _timed_anew(points: Sequence[Point], begin: int) -> tuple[Point, ...]:
+    """The points from one on, with times since the last one before, or since their own first where a pause lies between."""
+    run = points[begin:]
+    times = [point.seconds for point in run if point.seconds is not None]
+    before = [point.seconds for point in points[:begin] if point.seconds is not None]
+    if not times or not before or times[0] < before[-1]:
+        return tuple(run)
+    usual = median([after - sooner for sooner, after in pairwise(times)] or [times[0] - before[-1]])
+    start = before[-1] if times[0] - before[-1] <= LONG_PAUSE * usual else times[0]
+    return tuple(point if point.seconds is None else point._replace(seconds=point.seconds - start) for point in run)
+
+
+def _once(points: Sequence[Point], counts_repeated: bool) -> tuple[tuple[Point, ...], list[str]]:
+    """The points of a run that went on from a checkpoint, with what was trained twice once."""
+    counts = _count(points)
+    if not any(after < before for before, after in pairwise(counts)):
+        return tuple(points), []
+    kept: list[tuple[float, Point]] = []
+    lost, notes = 0.0, []
+    for count, point in zip(counts, points, strict=True):
+        last = kept[-1] if kept else None
+        while kept and kept[-1][0] >= count and last and last[0] > count:
+            kept.pop()
+        if last and last[0] > count:
+            notes = [RESUMED.format(point.where)]
+            lost += 0.0 if counts_repeated else _lost(kept, count, point, lost)
+        kept.append((count, point if point.seconds is None else point._replace(seconds=point.seconds - lost)))
+    return tuple(point for _, point in kept), notes
+
+
+def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, lost: float) -> float:
+    """Seconds beyond the usual between the last point that counts and the one after it."""
+    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None and done > 0]
+    if not timed or point.seconds is None:
+        return 0.0
+    (begun, first), (done, last) = timed[0], timed[-1]
+    pace = (last - first) / (done - begun) if done > begun else last / done
+    return max(point.seconds - lost - last - pace * (count - done), 0.0)
+
+
+def _inside(points: Sequence[Point], stated: float | None) -> Placed:
+    """The points with the shares of epochs that were done, where the log counts the epoch that runs, and steps within it."""
+    ends = _ends(points)
+    if not ends:
+        return Placed(tuple(points), steps_per_epoch=_of_whole_epochs(points))
+    anew = _counts_anew(points, ends)
+    logged = _logged_steps(ends, anew, _offset(points))
+    steps = stated or logged
+    if steps is None:
+        last = max(ends.values())
+        return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(f"{last:,.6g} steps of one")})
+    notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
+    shares = _Shares(ends, steps, anew, _offset(points))
+    return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
+
+
+def _ends(points: Sequence[Point]) -> dict[float, float]:
+    """The last step of each epoch; empty unless epochs are whole numbers, and one has points at several steps."""
+    steps: dict[float, set[float]] = {}
+    for point in points:
+        if point.epochs is not None and point.steps is not None:
+            steps.setdefault(point.epochs, set()).add(point.steps)
+    if not any(len(each) > 1 for each in steps.values()) or any(epoch % 1 for epoch in steps):
+        return {}
+    return {epoch: max(each) for epoch, each in sorted(steps.items())}
+
+
+def _of_whole_epochs(points: Sequence[Point]) -> float | None:
+    """Steps of an epoch, from points that have both."""
+    both = list({point.epochs: point.steps for point in points if point.epochs and point.steps}.items())
+    if not both:
+        return None
+    (first, begun), (last, ended) = both[0], both[-1]
+    steps = (ended - begun) / (last - first) if last > first else ended / last
+    return steps if steps > 0 else None
+
+
+def _offset(points: Sequence[Point]) -> float:
+    """1 if steps count from 0: step 49 comes after 50 of them."""
+    steps = sorted({point.steps for point in points if point.steps is not None})
+    every = min((after - before for before, after in pairwise(steps)), default=0.0)
+    return float(every > 1 and all((step + 1) % every == 0 for step in steps[:3]))
+
+
+def _counts_anew(points: Sequence[Point], ends: Mapping[float, float]) -> bool:
+    """Whether steps count from the start of each epoch."""
+    begins = dict(ends)
+    for point in points:
+        if point.epochs is not None and point.steps is not None:
+            begins[point.epochs] = min(point.steps, begins[point.epochs])
+    return any(begins[after] < ends[before] for before, after in pairwise(ends))
+
+
+def _logged_steps(ends: Mapping[float, float], anew: bool, offset: float) -> float | None:
+    """Steps of an epoch: of those that are over, which the last may not be."""
+    if len(ends) < 2:
+        return None
+    over = list(ends.items())[:-1]
+    if anew:
+        return max(end for _, end in over) + offset or None
+    between = [(end - begun) / (after - before) for (before, begun), (after, end) in pairwise(over)]
+    (first, end), *_ = over
+    return median(between) if between else (end + offset) / first if first else None
+
+
+class _Shares(NamedTuple):
+    """How steps become shares of epochs: the last step of each, and how many one has."""
+
+    ends: Mapping[float, float]
+    steps: float
+    anew: bool
+    offset: float
+
+    def placed(self, point: Point) -> Point:
+        """The point at what was done by then."""
+        if point.epochs is None or point.steps is None or point.epochs not in self.ends:
+            return point
+        begun = 0.0 if self.anew else self._before(point.epochs)
+        share = min((point.steps + self.offset - begun) / self.steps, 1.0)
+        is_last = point.epochs == max(self.ends)
+        whole = share >= NEARLY_WHOLE or (point.steps == self.ends[point.epochs] and not is_last)
+        return point._replace(epochs=point.epochs if whole else max(point.epochs - 1 + share, 0.0))
+
+    def _before(self, epoch: float) -> float:
+        """The step at which an epoch began."""
+        sooner = [each for each in self.ends if each < epoch]
+        return self.ends[max(sooner)] + self.offset if sooner else (epoch - 1) * self.steps
+
+
+def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, str]:
+    """The points without times far beyond those of an epoch, the seconds of these, and before what they were."""
+    counts = _count(points)
+    timed = [(count, point.seconds) for count, point in zip(counts, points, strict=False) if point.seconds is not None]
+    paces = [
+        (end - begun) / (after - before)
+        for (before, begun), (after, end) in pairwise(timed)
+        if after > before and end > begun
+    ]
+    if len(paces) < 3:
+        return tuple(points), 0.0, ""
+    usual, epochs = median(paces), all(point.epochs is not None for point in points)
+    kept, paused, last, where = [], 0.0, timed[0], ""
+    for count, point in zip(counts, points, strict=True):
+        if point.seconds is None:
+            kept.append(point)
+            continue
+        gap, expected = point.seconds - last[1], usual * max(count - last[0], 0.0)
+        is_long = gap > LONG_PAUSE * usual if epochs else gap > SECONDS_PER_HOUR
+        if gap > PAUSE * expected and (is_long or (gap > SECONDS_PER_HOUR and gap > 5 * PAUSE * expected)):
+            paused += gap - expected
+            where = point.where
+        last = max(count, last[0]), point.seconds
+        kept.append(point._replace(seconds=point.seconds - paused))
+    return tuple(kept), paused, where
