@@ -49,6 +49,7 @@ from own_runs.runs import RUN
 from own_runs.speeds import digest_of, with_own_speeds
 from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
+from pricing.packaged.starts import starts
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 from pricing.store.local_file import OwnRun
 
@@ -304,7 +305,13 @@ class Service:
         if query.own:
             catalogue = _with_offers(catalogue, self.own_offers(query))
         return Asked(
-            query, self._evidence_for(query), catalogue, now, Market(rates, storage_and_egress_rates()), self.memory
+            query,
+            self._evidence_for(query),
+            catalogue,
+            now,
+            Market(rates, storage_and_egress_rates()),
+            self.memory,
+            partial(starts, accelerators=self.evidence.accelerators),
         )
 
     def _evidence_for(self, query: EstimateQuery) -> Evidence:

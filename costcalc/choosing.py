@@ -16,7 +16,18 @@ from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.picks import A_WAIT, AS_CHEAP, AS_NARROW, CHEAP_HOUR, MOST_FOR_SURE, MOST_IN_TIME, SELDOM, PickName
+from costcalc.offers import PurchaseOption
+from costcalc.picks import (
+    A_WAIT,
+    AS_CHEAP,
+    AS_NARROW,
+    CHEAP_HOUR,
+    MOST_FOR_SURE,
+    MOST_IN_TIME,
+    MOST_TO_START,
+    SELDOM,
+    PickName,
+)
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices, chance_above
 
@@ -25,8 +36,8 @@ MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are most
 
 
 class Choice(Struct, frozen=True, eq=False, dict=True):
-    """The candidates of a question, which of their training times can be the surest, and their ranges. Positions are those of the
-    candidates."""
+    """The candidates of a question, which of their training times can be the surest, their ranges, and what starts as it
+    is. Positions are those of the candidates."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -35,28 +46,31 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     candidates: Candidates
     sure: Flags
     ranges: Callable[[Candidates], Ranges]
+    starts: Callable[[Rented], bool]
 
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
         The balanced has the least cost + `hour_worth` x hours; so has the cheapest of those that cost at most AS_CHEAP times the
-        least; where that is asked for, no other costs less. The fastest is the cheapest of those that end within the range of the
-        one with the fewest hours. The surest has the narrowest range of cost and hours (a bill of whole hours hides how long it
-        may take), and costs at most MOST_FOR_SURE times the least. Of equal ones the one that costs least is picked.
+        least; where that is asked for, no other costs less. Both are chosen among those that are known to start. The fastest is
+        the cheapest of those that end within the range of the one with the fewest hours. The surest has the narrowest range of
+        cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE times the least. Of
+        equal ones the one that costs least is picked.
         """
         pickable = self._pickable
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         worth = cost + hour_worth * hours
-        most = (1 if self.query.pick == "cheapest" else AS_CHEAP) * cost[pickable].min()
-        as_cheap = pickable[cost[pickable] <= most]
+        cheap, balanced = self._startable(cost), self._startable(worth)
+        most = (1 if self.query.pick == "cheapest" else AS_CHEAP) * cost[cheap].min()
+        as_cheap = cheap[cost[cheap] <= most]
         cheapest = self._least(as_cheap, worth[as_cheap])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         picks: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._least(soon, cost[soon]),
-            "balanced": self._least(pickable, worth[pickable]),
+            "balanced": self._least(balanced, worth[balanced]),
         }
         sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
         ranges = self.ranges(self.candidates.take(sure))
@@ -98,22 +112,33 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         as_cheap = cost <= AS_CHEAP * self.candidates.cost[position]
         return self._first_fitting(pickable[as_cheap][np.argsort(worth[as_cheap], kind="stable")], fits)
 
+    def _startable(self, figures: Floats) -> Indices:
+        """The positions of those that can be a pick, start as they are and have at most MOST_TO_START times the least figure; of
+        all that can be a pick where there are none, and where the question is not about what one would rent now."""
+        pickable, query = self._pickable, self.query
+        if query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}:
+            return pickable
+        near = pickable[figures[pickable] <= MOST_TO_START * figures[pickable].min()]
+        startable = np.array([*self._fitting(near, self.starts)], np.int64)
+        return startable if len(startable) else pickable
+
     def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
-        """The first of these positions whose machine and recipe fit, each asked about once."""
+        return next(self._fitting(positions, fits), None)
+
+    def _fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> Iterator[int]:
+        """Those of these positions whose machine and recipe fit, each asked about once."""
         words, columns, some = self.catalogue.vocabulary, self.catalogue.columns, self.candidates
         row, time = some.row[positions], some.time[positions]
         nodes = self.matrix.nodes[self.times.cluster[time]]
         codes = columns.instance[row], columns.option[row], nodes, self.times.recipe[time]
         kinds = zip(*(each.tolist() for each in codes), strict=True)
-        seen: set[tuple[int, ...]] = set()
+        fitting: dict[tuple[int, ...], bool] = {}
         for position, kind in zip(positions.tolist(), kinds, strict=True):
-            if kind in seen:
-                continue
-            seen.add(kind)
-            (provider, name, machine), recipe = words.instances[kind[0]], self.matrix.recipes.recipes[kind[3]].name
-            if fits(Rented(provider, name, machine.accelerator, kind[2], OPTIONS[kind[1]], recipe)):
-                return int(position)
-        return None
+            if kind not in fitting:
+                (provider, name, machine), recipe = words.instances[kind[0]], self.matrix.recipes.recipes[kind[3]].name
+                fitting[kind] = fits(Rented(provider, name, machine.accelerator, kind[2], OPTIONS[kind[1]], recipe))
+            if fitting[kind]:
+                yield int(position)
 
     def best(self, picked: Iterable[int]) -> list[int]:
         """The picks and the best others in the question's order, at most MOST_BEST: one for each recipe on each number and kind

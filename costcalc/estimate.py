@@ -80,8 +80,13 @@ def answer(
     return Asked(query, evidence, catalogue, now, market, memory or Memory()).answer()
 
 
+def _any(_: Rented) -> bool:
+    return True
+
+
 class Asked(Struct, frozen=True, dict=True, weakref=True):
-    """A query, and what it is answered from. What its answer and its overview both need is found once."""
+    """A query, and what it is answered from. `starts` says what is known to start as it is. What its answer and its overview both
+    need is found once."""
 
     query: EstimateQuery
     evidence: Evidence
@@ -89,6 +94,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     now: datetime
     market: Market = IN_DOLLARS
     memory: Memory = field(default_factory=Memory)
+    starts: Callable[[Rented], bool] = _any
 
     def answer(self, with_frontier: bool = False) -> Answer:
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
@@ -155,7 +161,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     @property
     def _choice(self) -> Choice:
         found = self._found
-        return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, found.sure, self._ranges)
+        of = found.matrix, found.times, found.candidates, found.sure
+        return Choice(self.query, self.catalogue, *of, self._ranges, self.starts)
 
     def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""

@@ -102,7 +102,7 @@ def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with
         code=code,
         usual=() if isnan(matrix.usual.low[row, cluster]) else tuple(float(end[row, cluster]) for end in matrix.usual),
         recipe_kind=recipe.kind,
-        command=recipe.command and recipe.command.on(machines.accelerators, machines.nodes),
+        command=recipe.command.on(machines.accelerators, machines.nodes) if recipe.command else None,
         overhead=overhead(recipe),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date
+from typing import Literal
 
 from msgspec import Struct, field
 
@@ -13,6 +14,9 @@ MACHINE_SHARE = 1.38
 76 % of its rated 10.2 kW in demanding training. Newkirk et al. 2025, https://arxiv.org/abs/2506.14551"""
 USUAL_PUE = 1.56
 """Where the provider states none: the average of Uptime Institute's Global Data Center Survey 2024."""
+
+
+Host = Literal["x86", "arm"]
 
 
 class Accelerator(Struct, frozen=True):
@@ -29,6 +33,7 @@ class Accelerator(Struct, frozen=True):
     `eight_bit` says whether it multiplies matrices of eight-bit numbers in training. `silicon` names the die that it shares
     with parts sold as other chips (H100 and H200), None where it has its own. `introduced` is the year in which it was
     presented, `on_sale_from` the day from which one could have it: the last one of the month or year where no day is known.
+    `host` is the kind of the processors in the machines that it is sold in.
     """
 
     name: str
@@ -52,6 +57,7 @@ class Accelerator(Struct, frozen=True):
     predicted_unmeasured: bool = False
     on_sale_from: date = date.min
     silicon: str | None = None
+    host: Host = "x86"
 
     @classmethod
     def unlisted(cls, name: str) -> Accelerator:

@@ -16,6 +16,8 @@ MOST_FOR_SURE = 5
 """How many times the least cost the surest may cost: beyond that, doubts about the cheapest cost less."""
 AS_CHEAP = 1.05
 """How many times the least cost the cheapest may cost where hours are worth it: no estimate is that close."""
+MOST_TO_START = 1.5
+"""How many times the least cost the cheapest may cost for being known to start as it is."""
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
 HOUR_WORTH = 10

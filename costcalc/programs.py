@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.hardware import Accelerator
+from costcalc.hardware import Accelerator, Host
 
 RecipeKind = Literal["ordinary", "tuned", "record", "own"]
 """How much care is in a recipe: the script that most people run, with its own loader; public code made for speed; a benchmark
@@ -37,7 +37,8 @@ class Program(Struct, frozen=True):
 
 
 PER_MACHINE = re.compile(
-    r"((?:--nproc[_-]per[_-]node|--num-gpus|--ngpus|NUM_GPUS|(?:composer|runner) -n|distributed_train\.sh|dist_train\.sh \S+)[ =])\d+"
+    r"((?:--nproc[_-]per[_-]node|--num-gpus|--ngpus|NUM_GPUS|(?:composer|runner) -n|distributed_train\.sh|dist_train\.sh \S+)"
+    r"[ =])\d+"
 )
 NUMBERED = re.compile(r"((?:--gpus|--devices)=)\d+(?:,\d+)*")
 MACHINES = re.compile(r"((?:--nnodes|--nodes|NNODES)[ =])\d+")
@@ -98,25 +99,28 @@ class UsualScript(Struct, frozen=True):
 
 
 class Support(Struct, frozen=True):
-    """Whether programs of a framework run on `chips`, all of a vendor or of a die, introduced by a year where `until` names one.
+    """Whether programs of a framework run on `chips`, all of a vendor, of a die or of a name, in machines with processors of a
+    kind, introduced by a year where `until` names one; `runs` is None where nobody was seen to run them.
 
     `framework` is a stack, a stack and a family such as mlperf-mxnet, or a family for all its stacks without a row of their own.
     """
 
     framework: str
     chips: str
+    host: Host
     until: int | None
-    runs: bool
+    runs: bool | None
     date: str
     source: str
 
 
 class ProgramSupport(Struct, frozen=True, dict=True):
-    """On which accelerators programs run: `logged` has the chips on which a stack of a framework family was seen to run."""
+    """On which accelerators programs run: `logged` has the chips, with the kind of their processors, on which a stack of a
+    framework family was seen to run."""
 
     rows: tuple[Support, ...]
     accelerators: Mapping[str, Accelerator]
-    logged: Mapping[tuple[str, str], Collection[str]]
+    logged: Mapping[tuple[str, str], Collection[tuple[str, Host]]]
 
     def runs(self, stack: str, framework_family: str, accelerator: str) -> bool | None:
         """Whether a program runs on an accelerator: it was logged on that chip, or a row of the table says so; None if
@@ -124,19 +128,19 @@ class ProgramSupport(Struct, frozen=True, dict=True):
         chip = self.accelerators.get(accelerator)
         if chip is None:
             return None
-        if chip.chip in self.logged.get((stack, framework_family), ()):
+        if (chip.chip, chip.host) in self.logged.get((stack, framework_family), ()):
             return True
         for framework in (f"{stack}-{framework_family}", stack, framework_family):
-            for chips in filter(None, (chip.silicon, chip.vendor)):
-                for row in self._stated.get((framework, chips), ()):
+            for chips in filter(None, (chip.chip, chip.silicon, chip.vendor)):
+                for row in self._stated.get((framework, chips, chip.host), ()):
                     if row.until is None or (chip.introduced is not None and chip.introduced <= row.until):
                         return row.runs
         return None
 
     @cached_property
-    def _stated(self) -> Mapping[tuple[str, str], list[Support]]:
-        """The rows of each framework and its chips, in the order of the table."""
-        stated: dict[tuple[str, str], list[Support]] = defaultdict(list)
+    def _stated(self) -> Mapping[tuple[str, str, Host], list[Support]]:
+        """The rows of each framework, its chips and their processors, in the order of the table."""
+        stated: dict[tuple[str, str, Host], list[Support]] = defaultdict(list)
         for row in self.rows:
-            stated[row.framework, row.chips].append(row)
+            stated[row.framework, row.chips, row.host].append(row)
         return stated

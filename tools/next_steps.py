@@ -1,16 +1,18 @@
 """What an answer promises of its next step, and what that step gives: `python -m tools.next_steps [ONE_IN]`.
 
 Each question is asked in the terminal and its next step is run as it is printed. A launch file's figures are set beside those of
-the sentence that promises it, and its limits beside those of the question.
+the sentence that promises it, and its limits beside those of the question; the prices are the packaged ones.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import yaml
@@ -114,7 +116,7 @@ def followed(question: str) -> Followed:
     verdict = " ".join(answer.stdout.partition("\n\n")[0].split())
     step = verdict.partition("Next: ")[2]
     if not step.startswith("costcalc "):
-        return Followed(question, step, None, None, () if answer.exit_code == 0 else (answer.output,))
+        return Followed(question, step, None, None, () if verdict else ("the question fails",))
     words = shlex.split(re.split(r" (?:starts|says|rents|names|estimates) |\.$", step)[0])
     if words[1] == "launch":
         return _launched(question, verdict, step, words[1:])
@@ -201,5 +203,7 @@ def told(steps: Iterable[Followed]) -> Iterator[str]:
 
 if __name__ == "__main__":
     one_in = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    for line in told(map(followed, QUESTIONS.strip().splitlines()[::one_in])):
-        print(line, flush=True)
+    with TemporaryDirectory() as folder:
+        os.environ["COSTCALC_DATABASE_URL"] = f"sqlite:///{folder}/packaged.sqlite3"
+        for line in told(map(followed, QUESTIONS.strip().splitlines()[::one_in])):
+            print(line, flush=True)

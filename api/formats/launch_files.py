@@ -13,13 +13,14 @@ import yaml
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
-from api.reports.launch import Launchable, Launcher, LaunchReport
+from api.reports.launch import Launchable, LaunchReport
 from costcalc.answers import Estimate
 from costcalc.offers import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 from costcalc.text import line
 from costcalc.training import Metric
 from costcalc.units import SECONDS_PER_HOUR
+from pricing.packaged.launchers import Launcher
 
 Settings = dict[str, Any]
 SMALLEST_RATE = Decimal("0.0001")

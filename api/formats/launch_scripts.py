@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.reports.launch import CommandLine, Start
+from pricing.packaged.starts import CommandLine, Start
 
 DATA = "/data/imagenet"
 """Where the script looks for ImageNet."""

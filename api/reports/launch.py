@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from fnmatch import fnmatchcase
-from functools import cache, cached_property
-from importlib.resources import files
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated
 
-import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.declared import fields_of
@@ -31,18 +26,12 @@ from costcalc.costing.rentals import discount_fraction
 from costcalc.hardware import Accelerator, counted
 from costcalc.offers import PurchaseOption
 from costcalc.parameters import Param
-from costcalc.programs import Command
 from costcalc.query import EstimateQuery, parameters_of
 from costcalc.training import Recipe
-from pricing.packaged.launchers import LaunchName, launch_name, launchable_providers
+from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
+from pricing.packaged.starts import Start, start_on
 
-ARM = ("GH200", "GB200", "GB300", "T4G")
-"""Chips in machines with Arm processors; all images here are built for x86."""
-Launcher = Literal["skypilot", "dstack"]
 MOST_SEARCHED = 1000
-TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
-
-BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
 
 
 class LaunchParameters(Struct):
@@ -86,73 +75,6 @@ class LaunchSchema(TrainingSchema):
 
 LAUNCHED = frozenset(LaunchSchema().fields) - {"limit"}
 """The parameters of a question that the one about its launch file takes alike."""
-
-
-class CommandLine(Struct, frozen=True):
-    """What trains the recipes whose names match.
-
-    `learning_rate` belongs to the recipe's whole batch, of which one accelerator takes at most `largest_batch` samples; where
-    it `accumulates`, steps are gathered to the whole batch, otherwise the learning rate follows the batch.
-    """
-
-    names: tuple[str, ...]
-    train: str
-    largest_batch: int
-    learning_rate: float | None = None
-    accumulates: bool = False
-
-
-class Start(Struct, frozen=True):
-    """A published code: the image whose CUDA runs on chips introduced in `years`, the commit, and its command lines.
-
-    `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
-    `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
-    folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
-    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did.
-    """
-
-    image: str
-    years: tuple[int, int]
-    repository: str
-    commit: str
-    folder: str
-    full: int
-    source: str
-    recipe: tuple[CommandLine, ...]
-    accuracy: str | None = None
-    checkpoint: str | None = None
-    install: str = ""
-    most_nodes: int | None = None
-    errors: bool = False
-    config: str | None = None
-    tried: str = ""
-    networks: dict[str, str] = field(default_factory=dict)
-
-    def line(self, recipe: str) -> CommandLine | None:
-        """What trains this recipe, None where the code has no such recipe."""
-        return next((line for line in self.recipe if any(fnmatchcase(recipe, name) for name in line.names)), None)
-
-    def configuration(self, command: Command | None) -> str | None:
-        """What names the recipe's configuration; None where the code needs none."""
-        match = re.search(self.config, command.line) if self.config and command else None
-        return match and match[0]
-
-    def runs_on(self, chip: Accelerator, nodes: int) -> bool:
-        """Whether the image and the script are made for so many machines with this chip."""
-        first, last = self.years
-        new_enough = chip.introduced is not None and first <= chip.introduced <= last
-        return new_enough and chip.vendor == "NVIDIA" and chip.name not in ARM and nodes <= (self.most_nodes or nodes)
-
-
-def start_of(recipe: str) -> Start | None:
-    """How the code of a recipe starts; None where nobody wrote that down."""
-    return next((start for start in _starts() if start.line(recipe)), None)
-
-
-@cache
-def _starts() -> tuple[Start, ...]:
-    text = (files("api.reports") / "data" / "starts.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["program"], tuple[Start, ...])
 
 
 class Launchable(Struct, frozen=True):
@@ -293,22 +215,6 @@ def first_launched(launcher: Launcher, answer: Answer, accelerators: Mapping[str
     chosen = chosen or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
     name = name_of(launcher, chosen.rented) if chosen else None
     return Launchable(chosen, name) if chosen and name else None
-
-
-def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
-    """How the recipe's code starts on these machines, in images that the launcher starts there; None where that is not known."""
-    start, chip = start_of(machine.recipe), accelerators.get(machine.accelerator)
-    if start is None or chip is None or not start.runs_on(chip, machine.nodes):
-        return None
-    name = name_of(launcher, machine)
-    return start if name and name.starts_images else None
-
-
-def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
-    """The launcher's name for this machine; None if it does not rent it this way."""
-    if machine.purchase_option not in BY_THE_HOUR:
-        return None
-    return launch_name(launcher, machine.provider, machine.instance_type, machine.accelerator)
 
 
 def launchers(estimate: Estimate) -> list[Launcher]:

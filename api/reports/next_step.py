@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from msgspec.structs import replace
 
 from api.questions.links import narrowed, pairs, to_url
-from api.reports.launch import LAUNCHED, Launcher, first_launched, launchers, start_on
+from api.reports.launch import LAUNCHED, first_launched, launchers
 from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
@@ -17,7 +17,9 @@ from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.units import in_words
+from pricing.packaged.launchers import Launcher
 from pricing.packaged.providers import provider
+from pricing.packaged.starts import start_on
 
 GOAL = ("model", "target")
 DATA = "needs --data"
@@ -57,7 +59,8 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
     if not is_to_check and (step := _launch(answer, lead, accelerators)):
         return step
     if page:
-        return Step(f"{page} has today's rates" if lead.billed_cost else page, link=page, estimate=lead)
+        rates = "has today's rates; no launch file is known to start it" if lead.billed_cost else "lets you in"
+        return Step(f"{page} {rates}", link=page, estimate=lead)
     query = narrowed(answer.query, lead)
     command = _command("cost", query, query.__struct_fields__, "--explain")
     return Step(f"{command} names the source of the rate", command, to_url(query, "/estimate"), lead)
@@ -106,10 +109,12 @@ def _instead(answer: Answer, other: Estimate) -> str:
 
 
 def _starting(query: EstimateQuery, each: Estimate, launcher: Launcher, what: str) -> Step:
-    """The question itself, asked of a launcher; it says how to buy where that is not on demand, and which region stands in."""
-    bought = query.purchase or (() if each.purchase_option is PurchaseOption.ON_DEMAND else (each.purchase_option,))
+    """The question itself, asked of a launcher, and which region stands in; of one that is not on demand, though nobody named
+    another way to buy, that machine alone."""
+    is_unasked = not query.purchase and each.purchase_option is not PurchaseOption.ON_DEMAND
     region = tuple(query.region) if len(query.region) == 1 else query.region
-    asked = replace(query, purchase=bought, region=region, limit=DEFAULT_LIMIT, offset=0)
+    asked = narrowed(query, each) if is_unasked else replace(query, region=region)
+    asked = replace(asked, limit=DEFAULT_LIMIT, offset=0)
     command = _command("launch", asked, LAUNCHED, "--to", launcher)
     link = to_url(asked, "/launch", {*asked.__struct_fields__} - LAUNCHED, to=launcher)
     return Step(f"{command} starts {what}", command, link, each)

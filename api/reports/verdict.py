@@ -264,7 +264,16 @@ def _free(answer: Answer) -> str:
 
 
 def in_short(each: Estimate) -> str:
-    """What is rented, and from whom: `8 A100-40GB at AWS`; `your 2 RTX 3090`."""
+    """What is rented, and from whom: `8 A100-40GB at AWS`; `1 L40S at RunPod secure`; `your 2 RTX 3090`."""
+    return " ".join(filter(None, [_from_whom(each), kind_of(each)]))
+
+
+def kind_of(each: Estimate) -> str:
+    """What tells machines apart that a provider calls by their accelerators alone: `secure` of `1x H100 secure`."""
+    return _machine_type(each) if COUNTED.match(each.instance_type) else ""
+
+
+def _from_whom(each: Estimate) -> str:
     machine = counted(each.accelerators, each.accelerator)
     owned = each.purchase_option is PurchaseOption.OWNED
     return f"your {machine.removeprefix('1 ')}" if owned else f"{machine} at {provider(each.provider).name}"
@@ -275,7 +284,7 @@ def _located(each: Estimate) -> str:
     name = _machine_type(each)
     machines = f"{each.nodes} x {name}" if each.nodes > 1 and name else name
     where = ", ".join(filter(None, [machines, "" if each.region in PLACES else each.region]))
-    return f"{in_short(each)} ({where})" if where else in_short(each)
+    return f"{_from_whom(each)} ({where})" if where else _from_whom(each)
 
 
 def _machine_type(each: Estimate) -> str:

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from costcalc.convergence.borrowed_curves import lent_curves, with_borrowed_curve
-from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables
+from costcalc.hardware import NOTHING_DRAWN, Accelerator, EnergyTables, Host
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
@@ -109,11 +109,12 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def programs(self) -> ProgramSupport:
         """On which accelerators the programs of recipes run."""
-        logged: dict[tuple[str, str], set[str]] = defaultdict(set)
+        logged: dict[tuple[str, str], set[tuple[str, Host]]] = defaultdict(set)
         ran: tuple[Recipe | Throughput, ...] = (*self.recipes, *self.later, *self.throughputs)
         for run in ran:
             if run.system and run.system.accelerator in self.accelerators:
-                logged[run.stack, run.framework_family].add(self.accelerators[run.system.accelerator].chip)
+                chip = self.accelerators[run.system.accelerator]
+                logged[run.stack, run.framework_family].add((chip.chip, chip.host))
         return ProgramSupport(self.support, self.accelerators, logged)
 
     @cached_property

@@ -10,13 +10,20 @@ whose machines SkyPilot starts no images (sky/clouds of 0.14.1).
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from msgspec import Struct
 
+from costcalc.answers import Rented
+from costcalc.offers import PurchaseOption
 from pricing.packaged.tables import Table
 
 LAUNCHERS = Table("launchers.csv", "launcher provider accelerator", "cloud name images")
 COMMUNITY = " community"
+Launcher = Literal["skypilot", "dstack"]
+TITLES: dict[Launcher, str] = {"skypilot": "SkyPilot", "dstack": "dstack"}
+BY_THE_HOUR = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
+"""How launchers rent."""
 
 
 class LaunchName(Struct, frozen=True):
@@ -33,6 +40,13 @@ def launch_name(launcher: str, provider: str, instance_type: str, accelerator: s
     if " " not in instance_type:
         return names.get((launcher, provider, ""))
     return None if instance_type.endswith(COMMUNITY) else names.get((launcher, provider, accelerator))
+
+
+def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
+    """The launcher's name for this machine; None if it does not rent it this way."""
+    if machine.purchase_option not in BY_THE_HOUR:
+        return None
+    return launch_name(launcher, machine.provider, machine.instance_type, machine.accelerator)
 
 
 def launchable_providers(launcher: str) -> tuple[str, ...]:

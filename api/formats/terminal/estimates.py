@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from api.formats.terminal.grid import PIPED_WIDTH, Column, View, paragraph, table
 from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, names_of, rate_seen, seen
+from api.reports.verdict import kind_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.hardware import counted
 from costcalc.query import Basis
@@ -58,7 +59,7 @@ def _first_columns(rows: Sequence[Estimate], answer: Answer, width: int) -> list
     basis = answer.basis
     shown = [
         Column("pick", lambda at: names_of(rows[at], answer).replace(", ", ",\n")),
-        Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider}"),
+        Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider} {kind_of(rows[at])}".rstrip()),
         Column("type and region", lambda at: _type(rows[at]), leave=1),
         Column("bought", lambda at: bought(rows[at])),
         Column(

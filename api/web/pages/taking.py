@@ -8,11 +8,12 @@ from typing import NamedTuple
 from flask import request, url_for
 
 from api.questions.links import narrowed, to_command, to_url
-from api.reports.launch import LAUNCHED, TITLES, launchers
+from api.reports.launch import LAUNCHED, launchers
 from api.web.files import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
+from pricing.packaged.launchers import TITLES
 
 FILES = ("csv", "xlsx", "png", "svg")
 NOT_LAUNCHED = {*EstimateQuery.__struct_fields__} - LAUNCHED

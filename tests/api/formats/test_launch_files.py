@@ -162,12 +162,35 @@ def test_where_no_code_is_known_to_start_the_file_says_so_and_spends_nothing(rep
 
 
 def test_the_first_machine_is_one_on_which_the_code_starts(report):
-    """The cheapest, one GH200 by MosaicML's recipe, has an Arm processor, for which that code has no image."""
-    one = report(to="skypilot")
-    assert one.passed_over().accelerator == "GH200"
-    assert "# Passed over: 1 x lambda gpu_1x_gh200" in launch_file(one).decode()
+    """The fastest, on four machines, has no image."""
+    one = report(to="skypilot", pick="fastest")
+    assert one.passed_over().nodes == 4
+    assert "# Passed over: 4 x aws " in launch_file(one).decode()
     assert all(one.start(machine.estimate.rented) for machine in one.machines())
     assert len({machine.estimate.accelerators for machine in one.machines()}) == 1
+
+
+def test_what_may_stand_in_for_the_first_takes_not_much_more_and_says_what(report):
+    for one in (
+        report(to="skypilot"),
+        report(to="skypilot", model="vit_b16", target="0.8"),
+        report(to="skypilot", max_cost="9"),
+    ):
+        first, *others = [machine.estimate for machine in one.machines()]
+        text = launch_file(one).decode()
+        for each in others:
+            assert each.hours <= 1.5 * first.hours
+            assert float(each.billed_cost) <= 1.5 * float(first.billed_cost)
+            assert each.hours_high <= max(one.limits.hours, first.hours_high)
+            assert f"# If none is free: {each.hours:.2f} h" in text
+
+
+def test_arm_hosts_get_an_image_for_arm(report):
+    one = report(to="skypilot", model="vit_b16", target="0.8", accelerator="GH200")
+    settings = yaml.safe_load(launch_file(one))
+    resources = settings["resources"].get("ordered", [settings["resources"]])
+    assert {each["image_id"] for each in resources} == {"docker:nvcr.io/nvidia/pytorch:25.06-py3"}
+    assert report(to="dstack", model="vit_b16", target="0.8", accelerator="GH200").trains_nothing
 
 
 def test_a_budget_bounds_the_rate_and_the_time(report):

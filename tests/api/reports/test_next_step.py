@@ -4,6 +4,7 @@ import re
 import shlex
 from html import unescape
 from itertools import product
+from operator import attrgetter
 from random import Random
 
 import pytest
@@ -35,6 +36,10 @@ BESIDE = (
     {"discount": "0.3", "currency": "JPY", "fx": "JPY:150", "max_cost": "9000"},
 )  # fmt: skip
 ASKED = [{"model": model, "target": target, **beside} for (model, target), beside in product(MODELS, BESIDE)]
+FIGURES = attrgetter(
+    "rented", "region", "hours", "hours_low", "hours_high", "billed_cost", "billed_cost_low", "billed_cost_high", "currency",
+    "effective_cost", "hourly_rate", "runs_here", "confirmed", "recipe_command",
+)  # fmt: skip
 SHUFFLED = Random(29).sample(ASKED, len(ASKED))
 
 
@@ -70,7 +75,7 @@ def test_a_launch_file_is_of_the_estimate_that_its_sentence_names(answered, laun
             continue
         assert found.verdict[-1] == f"Next: {step.text}."
         report = launched(step.command)
-        assert report.machines()[0].estimate == step.estimate, (asked, step.text)
+        assert FIGURES(report.machines()[0].estimate) == FIGURES(step.estimate), (asked, step.text)
         assert not report.trains_nothing, asked
         assert (f"{step.command} starts it " in step.text) == (step.estimate == found.lead), asked
         started, instead = started + 1, instead + (step.estimate != found.lead)
@@ -101,8 +106,9 @@ def test_a_launch_file_keeps_budget_and_time(answered, launched):
 def test_one_bought_otherwise_than_on_demand_says_so_with_its_budget(answered):
     step = answered({"model": "resnet50", "target": "0.757", "provider": "aws,gcp,azure", "max_cost": "8"}).next
     assert step.estimate.purchase_option == "spot"
-    assert "--purchase spot --max-cost 8" in step.command
-    assert "purchase=spot&max_cost=8" in step.link
+    for asked in (step.command.replace(" ", "="), step.link.replace("_", "-")):
+        assert "purchase=spot" in asked
+        assert "max-cost=8" in asked
 
 
 def test_every_step_can_be_run_as_it_is_printed(answered, filled_url, monkeypatch):

@@ -25,7 +25,7 @@ def headers() -> dict[str, str]:
 def texts(headers: dict[str, str]) -> dict[str, str]:
     """A small evidence: one recipe whose system is unknown, two models, one throughput."""
     lines = {
-        "accelerators": "V100,NVIDIA,16,125,900,300,2017,,V100,,,yes,no,no,no,no,yes,no,yes,yes,data sheet,\n",
+        "accelerators": "V100,NVIDIA,16,125,900,300,2017,,V100,,,yes,no,no,no,no,yes,no,yes,yes,x86,data sheet,\n",
         "models": "resnet50,rn50;r50,resnet,resnet,25.6,4.1,11.1,224,paper\nvgg16,,vgg,,,,,,paper\n",
         "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
@@ -35,7 +35,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
         "programs": "own,ordinary,https://code.example,MIT,paper\nmlperf,record,,,paper\n",
         "commands": "r*,train {model} {depth} {epochs},github me/code@abc:README.md\n",
         "usual_scripts": "NVIDIA,pytorch,own-*,paper\n",
-        "framework_support": "mxnet,NVIDIA,,yes,2020-01,paper\n",
+        "framework_support": "mxnet,NVIDIA,x86,,yes,2020-01,paper\n",
         "schedules": "fam-3ep,r1,4,0.05,\n",
         "spot_interruptions": "aws,p3.2xlarge,<5%,us-east-1 us-west-2,2025-06-28,advisor\n",
         "data_pipelines": "pytorch,Pillow,200,no,no,,149,a Xeon,2019,yes,org,2022-01-01,paper,\n",
@@ -160,7 +160,7 @@ def test_networks_of_a_series_are_larger_if_no_size_is_smaller():
         ("models", "resnet50,,resnet,,,,,,paper\n", "models.csv: resnet50 stands twice"),
         (
             "accelerators",
-            "V100,NVIDIA,,,,,,,V100,,,yes,no,no,no,no,yes,no,yes,yes,sheet,\n",
+            "V100,NVIDIA,,,,,,,V100,,,yes,no,no,no,no,yes,no,yes,yes,x86,sheet,\n",
             "accelerators.csv: V100 stands twice",
         ),
         ("models", "new,,new,,,,,,\n", "models.csv, line 4: .*null.*source"),

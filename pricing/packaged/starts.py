@@ -1,0 +1,119 @@
+"""How the code of recipes starts on a rented machine: the packaged table `starts.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from costcalc.answers import Rented
+from costcalc.hardware import Accelerator
+from costcalc.programs import Command
+from pricing.packaged.launchers import TITLES, Launcher, name_of
+
+ARM_LAUNCHERS = ("skypilot",)
+"""Those whose agents are known to run on Arm: https://github.com/skypilot-org/skypilot/pull/4835"""
+
+
+class CommandLine(Struct, frozen=True):
+    """What trains the recipes whose names match.
+
+    `learning_rate` belongs to the recipe's whole batch, of which one accelerator takes at most `largest_batch` samples; where
+    it `accumulates`, steps are gathered to the whole batch, otherwise the learning rate follows the batch.
+    """
+
+    names: tuple[str, ...]
+    train: str
+    largest_batch: int
+    learning_rate: float | None = None
+    accumulates: bool = False
+
+
+class Image(Struct, frozen=True):
+    """An image of containers whose CUDA runs on NVIDIA's chips introduced in these years, from the first to the last."""
+
+    name: str
+    years: tuple[int, int]
+    source: str
+
+    def knows(self, chip: Accelerator) -> bool:
+        """Whether it runs on this chip."""
+        first, last = self.years
+        return chip.vendor == "NVIDIA" and chip.introduced is not None and first <= chip.introduced <= last
+
+
+class Start(Struct, frozen=True):
+    """A published code: the image whose CUDA runs on chips introduced in `years`, the commit, and its command lines. `arm` is an
+    image for machines with Arm processors; None where nobody is known to have one.
+
+    `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
+    `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
+    folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
+    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did.
+    """
+
+    image: str
+    years: tuple[int, int]
+    repository: str
+    commit: str
+    folder: str
+    full: int
+    source: str
+    recipe: tuple[CommandLine, ...]
+    accuracy: str | None = None
+    checkpoint: str | None = None
+    install: str = ""
+    most_nodes: int | None = None
+    errors: bool = False
+    config: str | None = None
+    tried: str = ""
+    networks: dict[str, str] = field(default_factory=dict)
+    arm: Image | None = None
+
+    def line(self, recipe: str) -> CommandLine | None:
+        """What trains this recipe, None where the code has no such recipe."""
+        return next((line for line in self.recipe if any(fnmatchcase(recipe, name) for name in line.names)), None)
+
+    def configuration(self, command: Command | None) -> str | None:
+        """What names the recipe's configuration; None where the code needs none."""
+        match = re.search(self.config, command.line) if self.config and command else None
+        return match and match[0]
+
+    def on(self, chip: Accelerator, nodes: int) -> Start | None:
+        """How it starts on so many machines with this chip; None where image and script are not made for that."""
+        image = Image(self.image, self.years, self.source) if chip.host == "x86" else self.arm
+        if image is None or not image.knows(chip) or nodes > (self.most_nodes or nodes):
+            return None
+        return self if chip.host == "x86" else replace(self, image=image.name, source=image.source, tried="")
+
+
+def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Accelerator]) -> Start | None:
+    """How the recipe's code starts on these machines, in images that the launcher starts there; None where that is not known."""
+    start, chip = _start_of(machine.recipe), accelerators.get(machine.accelerator)
+    if start is None or chip is None or (chip.host == "arm" and launcher not in ARM_LAUNCHERS):
+        return None
+    name = name_of(launcher, machine)
+    return start.on(chip, machine.nodes) if name and name.starts_images else None
+
+
+def starts(machine: Rented, accelerators: Mapping[str, Accelerator]) -> bool:
+    """Whether some launcher starts the recipe's code on these machines."""
+    return any(start_on(launcher, machine, accelerators) for launcher in TITLES)
+
+
+@cache
+def _start_of(recipe: str) -> Start | None:
+    return next((start for start in _starts() if start.line(recipe)), None)
+
+
+@cache
+def _starts() -> tuple[Start, ...]:
+    text = (files("pricing.packaged") / "data" / "starts.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["program"], tuple[Start, ...])
