@@ -15,7 +15,6 @@ from api.questions.spellings import (
     MAKER,
     MAKERS,
     MEMORY,
-    PROVIDERS,
     SERIES,
     Meant,
     Spellings,
@@ -27,7 +26,9 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
 from costcalc.offers import OWN
+from pricing.packaged.names import spelled_regions
 from pricing.packaged.places import countries, places
+from pricing.packaged.providers import ALSO_CALLED as PROVIDERS
 
 WHERE = {
     "provider": "/offers lists them",
@@ -68,6 +69,8 @@ class Known(Struct, frozen=True, dict=True):
         yield from ((word, name) for word, name in ALSO_CALLED.get(kind, {}).items() if name in names)
         if kind == "instance_type":
             yield from ((name.removeprefix(AZURE), name) for name in names if name.startswith(AZURE))
+        if kind == "region":
+            yield from ((spelling, code) for _, spelling, code in spelled_regions() if code in names)
         if kind == "accelerator":
             yield from ((SERIES.sub("", name, count=1), name) for name in names if SERIES.match(name))
 

@@ -28,25 +28,6 @@ PURCHASES = {
     "savings plans": "savings_plan",
     "capacity blocks": "capacity_block",
 }
-PROVIDERS = {
-    **dict.fromkeys(("amazon", "amazon web services", "ec2", "amazon ec2", "sagemaker"), "aws"),
-    **dict.fromkeys(
-        ("google", "google cloud", "google cloud platform", "google compute engine", "gce", "vertex", "vertex ai"),
-        "gcp",
-    ),
-    **dict.fromkeys(("microsoft", "microsoft azure", "ms azure"), "azure"),
-    **dict.fromkeys(("oracle", "oracle cloud", "oracle cloud infrastructure"), "oci"),
-    **dict.fromkeys(("lambda labs", "lambda cloud", "lambdalabs"), "lambda"),
-    "datacrunch": "verda",
-    "vast.ai": "vast",
-    "together.ai": "together",
-    "ovh": "ovhcloud",
-    "alibaba cloud": "alibaba",
-    "aliyun": "alibaba",
-    "genesis": "genesis-cloud",
-    "massed": "massed-compute",
-    "akamai": "linode",
-}
 FAMILIES = ("A100", "H100", "V100")
 """Each means every accelerator whose name is the word, or starts with it and a hyphen."""
 MAKERS = {"GPU": ("NVIDIA", "AMD"), "NVIDIA": ("NVIDIA",), "AMD": ("AMD",), "TPU": ("Google",), "IPU": ("Graphcore",)}

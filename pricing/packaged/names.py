@@ -107,3 +107,9 @@ def _spellings(provider: str) -> tuple[str, ...]:
 def _regions() -> dict[tuple[str, str], str]:
     regions = REGION_NAMES.read(lambda row: row.text("region"))
     return {(provider, spelling.casefold()): region for (provider, spelling), region in regions.items()}
+
+
+def spelled_regions() -> tuple[tuple[str, str, str], ...]:
+    """Each provider, how it spells a region in words ("US East (N. Virginia)"), and the region's code."""
+    regions = REGION_NAMES.read(lambda row: row.text("region"))
+    return tuple((provider, spelling, code) for (provider, spelling), code in regions.items() if spelling != ANY)

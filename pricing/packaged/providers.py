@@ -20,6 +20,27 @@ PROVIDERS = Table(
     "name page billing_increment_seconds minimum_seconds hours_in_month source observed_on",
 )
 
+ALSO_CALLED = {
+    **dict.fromkeys(("amazon", "amazon web services", "ec2", "amazon ec2", "sagemaker"), "aws"),
+    **dict.fromkeys(
+        ("google", "google cloud", "google cloud platform", "google compute engine", "gce", "vertex", "vertex ai"),
+        "gcp",
+    ),
+    **dict.fromkeys(("microsoft", "microsoft azure", "ms azure"), "azure"),
+    **dict.fromkeys(("oracle", "oracle cloud", "oracle cloud infrastructure"), "oci"),
+    **dict.fromkeys(("lambda labs", "lambda cloud", "lambdalabs"), "lambda"),
+    "datacrunch": "verda",
+    "vast.ai": "vast",
+    "together.ai": "together",
+    "ovh": "ovhcloud",
+    "alibaba cloud": "alibaba",
+    "aliyun": "alibaba",
+    "genesis": "genesis-cloud",
+    "massed": "massed-compute",
+    "akamai": "linode",
+}
+"""Other words for providers."""
+
 
 class Provider(Struct, frozen=True):
     """Its usual name, and the address at which it shows its rates or lets one in; None where that is not known."""
@@ -54,6 +75,13 @@ WHOLE_HOURS = Billing(SECONDS_PER_HOUR, SECONDS_PER_HOUR, HOURS_PER_MONTH)
 def provider(code: str) -> Provider:
     """The provider of this code; one that the table lacks is called by its code."""
     return _providers().get((code, "")) or Provider(code, None)
+
+
+def provider_code(text: str) -> str:
+    """The code of a provider by its code, its name or another word for it; any other text in lower case."""
+    word = text.casefold()
+    named = (code for (code, _), each in _providers().items() if word == each.name.casefold())
+    return ALSO_CALLED.get(word) or next(named, word)
 
 
 def known_provider(word: str) -> Provider | None:

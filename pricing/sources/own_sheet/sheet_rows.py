@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
-from decimal import Decimal, InvalidOperation
+from datetime import datetime
+from decimal import Decimal
 from difflib import get_close_matches
 from io import StringIO
 from typing import TypeVar
 
+from msgspec import Struct
+
 from costcalc.text import line
+from pricing.sources.own_sheet.writing import DOLLAR, DOLLARS, SIGNS, Amount, Writing
 from pricing.sources.source import SourceError
 
 T = TypeVar("T")
@@ -45,6 +49,18 @@ COLUMNS: Mapping[str, str] = {
 }
 
 
+OF_OUR_EXPORT = frozenset({"available", "available_at", "confirmed", "quoted_currency", "exchange_rate", "exchange_rate_date",
+                          "exchange_rate_source", "label", "cost_center"})  # fmt: skip
+"""Columns of `/offers.csv` that say nothing of a rate; a sheet that has some writes names as we do."""
+MONEY = ("hourly_rate", "monthly", "upfront", "recurring_hourly")
+NUMBERS = (*MONEY, "accelerator_memory_gib", "memory_gib")
+DAYS = ("observed_at", "effective_from")
+_OF_A_CURRENCY = re.compile(rf"({'|'.join(MONEY)})_*\(?\[?([a-z]{{3}}|[€£$])\]?\)?")
+_DELIMITER = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
+_FORMULA = re.compile(r"'(?=[=+\-@\t\r\n])")
+"""What exports put before a text that a spreadsheet would take for a formula."""
+
+
 class CellFault(ValueError):
     """A cell that can't be taken; the message says what to type."""
 
@@ -52,40 +68,91 @@ class CellFault(ValueError):
         super().__init__(f"column {column}: {advice}")
 
 
-def numbered_rows(text: str) -> Iterator[tuple[int, SheetRow]]:
-    """Filled rows by the number a spreadsheet shows beside them. Raises SourceError on a header that can't be read."""
-    header_line = text.partition("\n")[0]
-    delimiter = max(",;\t", key=header_line.count)
-    table = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-    header = [name.strip().casefold() for name in next(table, [])]
-    _check(header)
-    for number, row in enumerate(table, 2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
-            lengths = f"row {number} has {len(row)} cells, the header {len(header)}"
-            raise SourceError(f"sheet: {lengths}: quote cells that hold {delimiter!r}")
-        yield number, SheetRow({name: line(cell.strip()) for name, cell in zip(header, row, strict=False)})
+class SheetTable(Struct, frozen=True):
+    """The filled rows of a sheet by the number a spreadsheet shows beside them, and the faults of its header."""
+
+    rows: tuple[tuple[int, SheetRow], ...]
+    faults: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> SheetTable:
+        """Raises SourceError where no row can be read."""
+        delimiter, text = _delimited(text)
+        header, *table = csv.reader(StringIO(text, newline=""), delimiter=delimiter) if text else [[]]
+        titles = [re.sub(r"[\s-]+", "_", title.strip().casefold()) for title in header]
+        names, currencies = _columns(titles)
+        faults, missing = list(_faults(header, names)), [each for each in REQUIRED if each not in names]
+        if currencies and "currency" in missing:
+            missing.remove("currency")
+        if missing:
+            faults.append(f"row 1 lacks the column {', '.join(missing)}: add it to the header")
+            raise SourceError(f"sheet: {'; '.join(faults)}")
+        numbered = [(at, row) for at, row in enumerate(table, 2) if any(cell.strip() for cell in row)]
+        faults += [
+            f"row {at} has {len(row)} cells, the header {len(header)}: quote cells that hold {delimiter!r}"
+            for at, row in numbered
+            if any(cell.strip() for cell in row[len(header) :])
+        ]
+        cells = [
+            (at, {name: _text(cell) for name, cell in zip(names, row, strict=False) if name}) for at, row in numbered
+        ]
+        writing = Writing.of(delimiter, _those(cells, NUMBERS), _those(cells, DAYS))
+        is_export = not OF_OUR_EXPORT.isdisjoint(titles)
+        rows = tuple((at, SheetRow(each, writing, currencies, is_export)) for at, each in cells)
+        return cls(rows, tuple(faults))
 
 
-def _check(header: list[str]) -> None:
-    for name in header:
+def _delimited(text: str) -> tuple[str, str]:
+    """What parts the cells, and the text below the line in which Excel says so."""
+    if match := _DELIMITER.match(text):
+        return match[1], text[match.end() :]
+    first = text.partition("\n")[0]
+    return max(",;\t", key=first.count), text
+
+
+def _columns(titles: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Our names of the columns, and the currencies that stand beside them: `Hourly rate (EUR)`."""
+    names, currencies = [], {}
+    for title in titles:
+        match = _OF_A_CURRENCY.fullmatch(title)
+        name, sign = match.groups() if match else (title, "")
+        if sign:
+            currencies[name] = SIGNS.get(sign.upper(), sign.upper())
+        names.append("" if name in OF_OUR_EXPORT else name)
+    return names, currencies
+
+
+def _faults(header: list[str], names: list[str]) -> Iterator[str]:
+    for title, name in zip(header, names, strict=True):
         if name and name not in COLUMNS:
             near = next(iter(get_close_matches(name, COLUMNS, 1)), None)
             advice = f"type {near or 'one of ' + ', '.join(COLUMNS)}"
-            raise SourceError(f"sheet: row 1, no column is called {name!r}: {advice}")
-        if name and header.count(name) > 1:
-            raise SourceError(f"sheet: row 1, column {name} stands there twice: delete one")
-    missing = [name for name in REQUIRED if name not in header]
-    if missing:
-        raise SourceError(f"sheet: row 1 lacks the column {', '.join(missing)}: add it to the header")
+            yield f"row 1, no column is called {title.strip()!r}: {advice}"
+    for name in dict.fromkeys(names):
+        if name and names.count(name) > 1:
+            yield f"row 1, column {name} stands there twice: delete one"
+
+
+def _text(cell: str) -> str:
+    return _FORMULA.sub("", line(cell.strip()), count=1)
+
+
+def _those(cells: list[tuple[int, dict[str, str]]], columns: Iterable[str]) -> list[str]:
+    return [row[name] for _, row in cells for name in columns if row.get(name)]
 
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """One row with typed access; every method raises CellFault saying what to type."""
+    """One row with typed access; every method raises CellFault saying what to type.
+
+    `writing` is how its sheet writes amounts and days, `currencies` those that stand in the header beside a column. `is_export`
+    says that the sheet began as our own `/offers.csv`.
+    """
 
     cells: Mapping[str, str]
+    writing: Writing
+    currencies: Mapping[str, str]
+    is_export: bool
 
     def maybe(self, column: str) -> str | None:
         """A cell's text, None where it is empty."""
@@ -101,23 +168,21 @@ class SheetRow:
     def money(self, column: str) -> Decimal | None:
         """An amount of zero or more."""
         cell = self.maybe(column)
-        if cell is None:
-            return None
         try:
-            amount = Decimal(cell)
-        except InvalidOperation:
-            amount = Decimal("nan")
-        if not amount.is_finite() or amount < 0:
-            advice = "type digits with a point, such as 1234.50, without a currency sign"
-            raise CellFault(column, f"{cell!r} is no amount: {advice}")
-        return amount
+            return Amount.of(cell).number(self.writing.decimal, self.writing.is_told) if cell else None
+        except ValueError as advice:
+            raise CellFault(column, f"{cell!r} is no amount: {advice}") from None
 
     def whole(self, column: str) -> int | None:
         """A whole number of zero or more."""
         cell = self.maybe(column)
-        if cell is not None and not (cell.isascii() and cell.isdigit()):
+        try:
+            number = Amount.of(cell).number(self.writing.decimal, self.writing.is_told) if cell else None
+        except ValueError:
+            number = Decimal("0.5")
+        if number is not None and number % 1:
             raise CellFault(column, f"{cell!r} is no whole number: type digits only, such as 8")
-        return None if cell is None else int(cell)
+        return None if number is None else int(number)
 
     def number(self, column: str) -> float | None:
         """A number of zero or more."""
@@ -125,17 +190,32 @@ class SheetRow:
         return None if cell is None else float(cell)
 
     def day(self, column: str) -> datetime | None:
-        """Midnight UTC at which a day starts."""
+        """The moment at which a day starts, in UTC."""
         cell = self.maybe(column)
         try:
-            return datetime.combine(date.fromisoformat(cell), time(), UTC) if cell else None
-        except ValueError:
-            raise CellFault(column, f"{cell!r} is no date: type year-month-day, such as 2026-11-20") from None
+            return self.writing.day(cell) if cell else None
+        except ValueError as advice:
+            raise CellFault(column, f"{cell!r} is no date: {advice}") from None
 
     def choice(self, column: str, read: Callable[[str], T], *words: str) -> T | None:
-        """One of a few words, in either case."""
+        """One of a few words, however its case and blanks are."""
         cell = self.maybe(column)
         try:
-            return read(cell.casefold()) if cell else None
+            return read(re.sub(r"[\s-]+", "_", cell.casefold())) if cell else None
         except ValueError:
             raise CellFault(column, f"{cell!r} is unknown: type {' or '.join(words)}") from None
+
+    def currency(self) -> str:
+        """The one currency of its amounts: that of its own column, or beside the amounts."""
+        cell = self.maybe("currency")
+        beside = {column: Amount.of(self.cells[column]).currency for column in MONEY if self.maybe(column)}
+        named = {**beside, **{column: code for column, code in self.currencies.items() if self.maybe(column)}}
+        codes = {code for code in named.values() if code}
+        code = SIGNS.get(cell.upper(), cell.upper()) if cell else next(iter(codes), "")
+        if not (len(code) == 3 and code.isascii() and code.isalpha()):
+            told = f"{code!r} is no currency" if code else "is empty"
+            raise CellFault("currency", f"{told}: type three letters, such as USD or EUR")
+        for column, other in named.items():
+            if other not in (None, code) and not (other == DOLLAR and code in DOLLARS):
+                raise CellFault(column, f"is in {other}, the currency of the row is {code}: type one of them")
+        return code

@@ -6,6 +6,7 @@ message names row, column and what to type. `docs/price-sources-sheet.md` lists 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,17 +15,35 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from costcalc.hardware import Machine
-from costcalc.offers import ANY_REGION, COMMITMENTS, Offer, Payment, PurchaseOption, term_hours
+from costcalc.offers import (
+    AVAILABLE,
+    COMMITMENTS,
+    COPIED,
+    ENDED,
+    NO_CAPACITY,
+    OFF_MARKET,
+    ROUNDED,
+    SECOND_HAND,
+    YOURS,
+    Offer,
+    Payment,
+    PurchaseOption,
+    term_hours,
+)
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
 from pricing.packaged.names import ANY as ANYBODY
 from pricing.packaged.names import UnknownName, accelerator
+from pricing.packaged.providers import provider_code
+from pricing.packaged.region_of import region_of
 from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
-from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, numbered_rows
+from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, SheetTable
 from pricing.sources.source import Bounds, Collected, CredentialsMissing, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
@@ -35,6 +54,9 @@ OWN = "own"
 MOST_FAULTS = 10  # in one message
 LARGEST_BYTES = 10_000_000
 FURTHEST_EAST = timedelta(hours=14)  # where a day begins first
+OF_HANDS = frozenset({SECOND_HAND, ROUNDED, COPIED, OFF_MARKET, AVAILABLE, NO_CAPACITY, ENDED, YOURS})
+"""Flags of our own export that say who stated a rate, and when: in a sheet its owner does."""
+MONTHS = range(28 * 24, 31 * 24 + 1)  # in hours
 BOUND = COMMITMENTS | {PurchaseOption.OWNED, PurchaseOption.CAPACITY_BLOCK}
 
 
@@ -63,11 +85,11 @@ class Sheet:
 
 
 def _text(content: bytes) -> str:
-    """The text of a CSV in UTF-8, with or without the mark that spreadsheets put before it."""
+    """The text of a CSV in UTF-8, with or without the mark that spreadsheets put before it, or in their UTF-16, which has one."""
     if len(content) > LARGEST_BYTES:
         raise SourceError(f"sheet: larger than {LARGEST_BYTES // 1_000_000} MB, is that a price sheet?")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode("utf-16" if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError as error:
         row = content[: error.start].count(b"\n") + 1
         raise SourceError(f"sheet: row {row} is not UTF-8: save it as 'CSV UTF-8 (comma delimited)'") from None
@@ -75,15 +97,18 @@ def _text(content: bytes) -> str:
 
 def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     """The sheet's rows as offers. Raises SourceError with every fault, by row and column, up to ten."""
+    table = SheetTable.of(text)
+    if any(row.is_export for _, row in table.rows):  # lists free tiers too, which no sheet can state
+        free = PurchaseOption.FREE
+        table = replace(table, rows=tuple(each for each in table.rows if each[1].maybe("purchase_option") != free))
     read: dict[tuple[str, ...], tuple[int, Offer]] = {}
-    faults: list[str] = []
-    for number, row in numbered_rows(text):
+    faults = list(table.faults)
+    for number, row in table.rows:
         try:
             offer = _offer(row, now)
-            first = read.setdefault(offer.key, (number, offer))[0]
+            first, other = read.setdefault(offer.key, (number, offer))
             if first != number:
-                advice = f"row {first} says the same: delete one, or tell them apart by offering_class"
-                raise CellFault("instance_type", advice)
+                read[offer.key] = _in_force((first, other), (number, offer), now)
         except CellFault as fault:
             faults.append(f"row {number}, {fault}")
         except ValueError as fault:
@@ -96,17 +121,26 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     return tuple(offer for _, offer in read.values())
 
 
+def _in_force(first: tuple[int, Offer], second: tuple[int, Offer], now: datetime) -> tuple[int, Offer]:
+    """Of two rows about one offer the one that holds now, where the other begins later. Raises CellFault where both hold."""
+    begun = [each for each in (first, second) if (each[1].effective_from or now) <= now]
+    if len(begun) != 1:
+        advice = f"row {first[0]} says the same: delete one, or tell them apart by offering_class"
+        raise CellFault("instance_type", advice)
+    return begun[0]
+
+
 def _offer(row: SheetRow, now: datetime) -> Offer:
     option = row.choice("purchase_option", PurchaseOption, *_OPTIONS)
     if option is None or option is PurchaseOption.FREE:
         raise CellFault("purchase_option", f"type {' or '.join(_OPTIONS)}")
-    terms = _terms(row, option)
-    hours = row.whole("hours_in_month") or HOURS_PER_MONTH
+    terms, provider = _terms(row, option), provider_code(row.text("provider"))
+    hours = row.whole("hours_in_month") or _hours_in_month(row)
     return Offer(
-        provider=row.text("provider").casefold(),
-        region=row.maybe("region") or ANY_REGION,
+        provider=provider,
+        region=_region(row, provider),
         instance_type=row.text("instance_type"),
-        machine=_machine(row),
+        machine=_machine(row, provider),
         purchase_option=option,
         hourly_rate=_hourly(row, option, terms, hours),
         observed_at=_observed(row, now),
@@ -118,12 +152,31 @@ def _offer(row: SheetRow, now: datetime) -> Offer:
         recurring_hourly=row.money("recurring_hourly"),
         monthly=row.money("monthly"),
         hours_in_month=hours,
-        currency=_currency(row),
+        currency=row.currency(),
         effective_from=row.day("effective_from"),
-        flags=tuple(flag.strip() for flag in (row.maybe("flags") or "").split(";") if flag.strip()),
+        flags=tuple(
+            flag for flag in map(str.strip, (row.maybe("flags") or "").split(";")) if flag and flag not in OF_HANDS
+        ),
         billing_increment_seconds=row.whole("billing_increment_seconds") or 1,
         minimum_seconds=row.whole("minimum_seconds") or 0,
     )
+
+
+def _region(row: SheetRow, provider: str) -> str:
+    typed = row.maybe("region") or ""
+    try:
+        return region_of(provider, typed)
+    except ValueError as fault:
+        if row.is_export:  # some rates hold in a whole country
+            return typed
+        raise CellFault("region", str(fault)) from None
+
+
+def _hours_in_month(row: SheetRow) -> int:
+    """The hours that a month counts where the row has the rate of an hour beside it, as our own export does."""
+    hourly, month = row.money("hourly_rate"), row.money("monthly")
+    hours = round(month / hourly) if hourly and month else HOURS_PER_MONTH
+    return hours if hours in MONTHS else HOURS_PER_MONTH
 
 
 _OPTIONS = tuple(option.value for option in PurchaseOption if option is not PurchaseOption.FREE)
@@ -143,22 +196,23 @@ def _accelerator(typed: str, memory_gib: float | None) -> str:
     return canonical
 
 
-def _machine(row: SheetRow) -> Machine:
+def _machine(row: SheetRow, provider: str) -> Machine:
     """The machine as typed; a packaged machine type fills in empty cells."""
-    packaged = _packaged(row.text("provider").casefold()).get(row.text("instance_type"))
-    count = row.whole("accelerators")
-    if packaged is not None and not row.maybe("accelerator") and not count:
+    packaged = _packaged(provider).get(row.text("instance_type"))
+    count, typed = row.whole("accelerators"), row.maybe("accelerator")
+    if packaged is not None and not count and typed in (None, packaged.accelerator):
         return packaged
-    canonical = _accelerator(row.text("accelerator"), _gib(row, "accelerator_memory_gib"))
-    if not count:
+    named = row.text("accelerator")
+    canonical = named if row.is_export else _accelerator(named, _gib(row, "accelerator_memory_gib"))
+    if not count and not row.is_export:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
     memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(canonical)
-    return Machine(canonical, count, memory, row.whole("vcpus"), _gib(row, "memory_gib"))
+    return Machine(canonical, count or 0, memory, row.whole("vcpus"), _gib(row, "memory_gib"))
 
 
 def _gib(row: SheetRow, column: str) -> float | None:
     gib = row.number(column)
-    if gib is not None and gib > MOST_GIB[column]:
+    if gib is not None and gib > MOST_GIB[column] and not row.is_export:
         raise CellFault(column, f"{gib:,.0f} GiB is too much; if it is MiB, type {gib / 1024:g}")
     return gib
 
@@ -217,13 +271,6 @@ def _observed(row: SheetRow, now: datetime) -> datetime:
         advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"
         raise CellFault("observed_at", f"{row.text('observed_at')!r} {advice}")
     return min(day or now, now)
-
-
-def _currency(row: SheetRow) -> str:
-    code = row.text("currency").upper()
-    if not (len(code) == 3 and code.isascii() and code.isalpha()):
-        raise CellFault("currency", f"{row.text('currency')!r} is no currency: type three letters, such as USD or EUR")
-    return code
 
 
 SPEC = SourceSpec(

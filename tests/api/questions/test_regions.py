@@ -3,8 +3,10 @@
 from collections import Counter
 
 import pytest
+from support.services import packaged_service
 
 from api.questions.links import to_url
+from api.web.app import create_app
 from pricing.packaged.places import CITIES, EVERYBODY_S, REGIONS, countries, nearest, places, plain_name
 
 ASKED = "/cost?model=resnet50&target=75.7%"
@@ -123,3 +125,20 @@ def test_a_country_s_two_letters_mean_it(service):
 )
 def test_an_unknown_place_leads_to_the_nearest_name(client, text, hint):
     assert hint in client.get(f"{ASKED}&region={text}").json["errors"]["region"][0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [("US East (N. Virginia)", "us-east-1"), ("EU (Frankfurt)", "eu-central-1"), ("North Europe", "northeurope"),
+     ("east us 2", "eastus2")],
+)  # fmt: skip
+def test_a_region_may_be_called_as_its_provider_does(typed, code):
+    client = create_app(packaged_service()).test_client()
+    asked, coded = (
+        client.get("/cost", query_string={"model": "resnet50", "target": 0.757, "region": region, "limit": 1}).json
+        for region in (typed, code)
+    )
+    assert asked["query"]["region"] == [code]
+    assert asked["count"] == coded["count"]
+    sentence = client.get("/ask", query_string={"q": f"resnet50 75.7% in {typed}"}).json
+    assert sentence["understood"]["region"] == code

@@ -3,14 +3,18 @@ from decimal import Decimal
 
 import pytest
 from support.recorded_sources import NOW, RECORDED, RECORDINGS, recorded
+from support.services import packaged_service
 
+from api.web.app import create_app
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import tariff
+from costcalc.offers import ROUNDED, SECOND_HAND, tariff
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.sheet_rows import COLUMNS
-from pricing.sources.own_sheet.source import SPEC, offers
+from pricing.sources.own_sheet.source import SPEC, _text, offers
 from pricing.sources.source import CredentialsMissing, SourceError
 
+PLACED = "provider,region,instance_type,accelerator,accelerators,purchase_option,hourly_rate,currency"
 SHEET = RECORDINGS / "sheet" / "rates.csv"
 HEADER = (
     "provider,instance_type,accelerator,accelerators,purchase_option,term,hourly_rate,monthly,upfront,"
@@ -114,10 +118,6 @@ def test_no_sheet_and_a_missing_one_name_the_variable(tmp_path):
         ("us,x,V100,one,on_demand,,1,,,,USD", "row 2, column accelerators: 'one' is no whole number: type digits only"),
         ("us,x,V100,1,rent,,1,,,,USD", "row 2, column purchase_option: 'rent' is unknown: type on_demand or spot"),
         ("us,x,V100,1,free,,0,,,,USD", "row 2, column purchase_option: type on_demand or spot"),
-        (
-            "us,x,V100,1,on_demand,,$3.06,,,,USD",
-            "row 2, column hourly_rate: '$3.06' is no amount: type digits with a point",
-        ),
         ('us,x,V100,1,on_demand,,"3,06",,,,USD', "row 2, column hourly_rate: '3,06' is no amount"),
         ("us,x,V100,1,on_demand,,-1,,,,USD", "row 2, column hourly_rate: '-1' is no amount"),
         ("us,x,V100,1,on_demand,,NaN,,,,USD", "row 2, column hourly_rate: 'NaN' is no amount"),
@@ -135,7 +135,7 @@ def test_no_sheet_and_a_missing_one_name_the_variable(tmp_path):
         ("us,x,V100,1,owned,3y,,,9000,,USD", "row 2, column recurring_hourly: an owned machine needs"),
         ("us,x,V100,1,monthly,,5,7300,,,USD", "row 2, column monthly: comes to 10.0000 an hour, hourly_rate to 5.0000"),
         ("us,x,V100,1,on_demand,,1,,,,", "row 2, column currency: is empty: type three letters, such as USD"),
-        ("us,x,V100,1,on_demand,,1,,,,Euro", "row 2, column currency: 'Euro' is no currency: type three letters"),
+        ("us,x,V100,1,on_demand,,1,,,,Dollar", "row 2, column currency: 'DOLLAR' is no currency: type three letters"),
     ],
 )
 def test_every_fault_names_row_and_column_and_what_to_type(row, said):
@@ -153,7 +153,7 @@ def test_mebibytes_for_gibibytes_are_told():
 @pytest.mark.parametrize(
     ("day", "said"),
     [
-        ("20.11.2026", "is no date: type year-month-day, such as 2026-11-20"),
+        ("20.11", "is no date: type year-month-day, such as 2026-11-20"),
         ("2026-11-22", "lies ahead: type the day of the quote"),
     ],
 )
@@ -173,7 +173,8 @@ def test_a_day_that_has_begun_further_east_is_today():
     [
         ("provider,instance_type,purchase_option", "row 1 lacks the column currency: add it"),
         (HEADER + ",price", "row 1, no column is called 'price': type"),
-        (HEADER + ",hourly rate", "row 1, no column is called 'hourly rate': type hourly_rate"),
+        (HEADER + ",hour rate", "row 1, no column is called 'hour rate': type hourly_rate"),
+        (HEADER + ",hourly rate", "row 1, column hourly_rate stands there twice"),
         (HEADER + ",currency", "row 1, column currency stands there twice"),
     ],
 )
@@ -189,8 +190,8 @@ def test_all_faults_are_named_at_once_and_blank_rows_count():
         "us,z,V100,1,on_demand,,1,,,,?",
     )
     assert said == (
-        "sheet: row 4, column hourly_rate: 'one' is no amount: type digits with a point, such as 1234.50, without a currency "
-        "sign; row 5, column currency: '?' is no currency: type three letters, such as USD or EUR"
+        "sheet: row 4, column hourly_rate: 'one' is no amount: type digits with a point, such as 1234.50; "
+        "row 5, column currency: '?' is no currency: type three letters, such as USD or EUR"
     )
 
 
@@ -226,3 +227,69 @@ def test_another_encoding_is_said_by_row(tmp_path):
 def test_the_documentation_lists_the_columns():
     page = (RECORDINGS.parents[1] / "docs" / "price-sources-sheet.md").read_text(encoding="utf-8")
     assert [column for column in COLUMNS if f"| `{column}` |" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("provider", "typed", "code"),
+    [
+        ("AWS", "US East (N. Virginia)", "us-east-1"), ("Amazon Web Services", "us east (n. virginia)", "us-east-1"),
+        ("aws", "EU (Frankfurt)", "eu-central-1"), ("aws", "Europe (Frankfurt)", "eu-central-1"),
+        ("aws", "Frankfurt", "eu-central-1"),
+        ("aws", "Asia Pacific (Taipei)", "ap-east-2"), ("aws", "South America (São Paulo)", "sa-east-1"),
+        ("aws", "us-east-1a", "us-east-1"), ("aws", "US-EAST-1", "us-east-1"), ("aws", "us-east-9", "us-east-9"),
+        ("aws", "Germany", "eu-central-1"), ("Azure", "North Europe", "northeurope"), ("Microsoft", "East US 2", "eastus2"),
+        ("azure", "EU West", "westeurope"), ("azure", "westeurope", "westeurope"), ("azure", "West Europe", "westeurope"),
+        ("Google Cloud", "us-central1-a", "us-central1"), ("gcp", "europe-west4", "europe-west4"),
+        ("aws", "", "any"), ("aws", "Global", "any"), ("our-own", "Keller", "Keller"), ("lambda", "us-east-1", "us-east-1"),
+    ],
+)  # fmt: skip
+def test_a_place_is_what_questions_understand(provider, typed, code):
+    [offer] = read(f'{provider},"{typed}",x,V100,1,on_demand,1,USD', header=PLACED)
+    assert offer.region == code
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("us-eats-1", "column region: 'us-eats-1' is no region of aws: type us-east-1"),
+        ("Europe", "column region: 'Europe' has several regions of aws: type eu-"),
+        ("Atlantis", "column region: 'Atlantis' is no region of aws: type "),
+    ],
+)
+def test_a_place_that_is_none_or_several_is_refused(typed, said):
+    assert said in fault(f"aws,{typed},x,V100,1,on_demand,1,USD", header=PLACED)
+
+
+def test_the_faults_of_the_header_and_of_the_cells_are_named_at_once():
+    said = fault("us,x,V100,1,on_demand,,one,,,,USD,1,2", header=HEADER + ",price,colour")
+    assert [part in said for part in ("called 'price'", "called 'colour'", "row 2, column hourly_rate: 'one'")] == [
+        True
+    ] * 3
+
+
+def test_a_rate_that_begins_later_is_not_the_rate_of_today():
+    header = HEADER + ",effective_from"
+    rows = [f"us,x,V100,1,on_demand,,{rate},,,,USD,{day}" for rate, day in ((1, "2026-01-01"), (2, "2027-01-01"))]
+    for order in (rows, rows[::-1]):
+        [offer] = read(*order, header=header)
+        assert offer.hourly_rate == 1
+    [ahead] = read(rows[1], header=header)
+    assert not len(Catalogue.from_offers([ahead], "x").current_offers(NOW, 540).listed)
+    assert "says the same" in fault(rows[0], rows[0].replace("2026-01", "2026-02"), header=header)
+
+
+@pytest.mark.parametrize("layout", ["", "?excel=1", "?excel=1&sep=;&decimal=,", "?currency=EUR"])
+def test_our_own_export_is_a_sheet(layout):
+    """But for free tiers, which no sheet states."""
+    client = create_app(packaged_service()).test_client()
+    content = client.get(f"/offers.csv{layout}").data
+    exported = [row for row in client.get("/offers").json["offers"] if row["purchase_option"] != "free"]
+    found = offers(_text(content), NOW)
+    assert len(found) == len(exported)
+    names = ("provider", "region", "instance_type", "purchase_option", "term", "payment")
+    read = sorted((*(str(getattr(offer, name)) for name in names), float(offer.hourly_rate)) for offer in found)
+    written = sorted((*(str(row[name]) for name in names), row["hourly_rate"]) for row in exported)
+    assert [row[:-1] for row in read] == [row[:-1] for row in written]
+    if "currency" not in layout:
+        assert [row[-1] for row in read] == pytest.approx([row[-1] for row in written])
+    assert not {SECOND_HAND, ROUNDED} & {flag for offer in found for flag in offer.flags}
