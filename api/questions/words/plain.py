@@ -15,10 +15,11 @@ from typing import NamedTuple
 from api.questions.amounts import COUNTS
 from api.questions.words.tables import rows_of, words_of
 
-_WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)}  # as Chinese and Japanese are typed
+_WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)} | {ord("，"): ", "}  # as Chinese and Japanese are typed
 _SIGNS = str.maketrans("“”„«»‘’–—「」『』、。　・", '"""""' + "''--" + '"""",. ,') | _WIDE
 _LINK = re.compile(r"<(?:https?:[^|>\s]*\|([^>]*)|[@#!][^>]*|https?:[^>]*)>|\[([^\]]+)\]\(\s*https?:[^)]*\)")
 _EMPHASIS = re.compile(r"(?<![\w*_`~-])(\*{1,3}|_{1,3}|`{1,3})(?=[^\s*_`])([^*`]*?[^\s*_`])\1(?![\w*_`])")
+_STRUCK = re.compile(r"(?<![\w~])(~{1,2})(?=[A-Za-z])([^~]*?[^\s~])\1(?![\w~])")
 _BULLET = re.compile(r"^\s*(?:[>•*-]|#{1,6}|\d\.)\s+")
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
@@ -42,6 +43,7 @@ _AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w
 def plain_text(text: str) -> str:
     """The text of a sentence. Slack escapes three signs and its clients curl quotes."""
     plain = _BULLET.sub("", _LINK.sub(r"\1\2", " ".join(unescape(text).translate(_SIGNS).split())))
+    plain = _STRUCK.sub("", plain)
     plain = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
     if _UNSPACED.search(plain):
         plain = _with_blanks(plain)

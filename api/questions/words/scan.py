@@ -319,7 +319,7 @@ class Scan:
         word = named.values[0].text
         if kind == "unasked":
             answer = not_asked()[word]
-            self.reading.ask(f"{negated} {named.text}", answer.message, bool(negated) or answer.stops)
+            self.reading.ask(f"{negated} {named.text}", answer.message, answer.stops)
             return
         network = other_networks()[word]
         self.reading.other_task = True
@@ -386,7 +386,9 @@ class Scan:
         else:
             self.mine, self.place = False, match.end()
             before = _WHERE.search(self.text, 0, self.place) or _PERCENT_OF.search(self.text, 0, self.place)
-            is_condition = self.negated or before or known_provider(word) or self.words.family(word) or not word.isascii()
+            is_condition = (
+                self.negated or before or known_provider(word) or self.words.family(word) or not word.isascii()
+            )
             self.reading.ask(f"{self.negated} {word}", self._hint(word), bool(is_condition) or None)
             self._go_on("") if self.negated else None
 

@@ -220,7 +220,7 @@ SHARES_AND_MONEY = (
      rf"(?P<n>\d(?:[\d.e^-]|,(?=\d))*)(?P<k>k)?(?P<each>\s*(?:/|per|on\s+each)\s*{OF_GPUS})?{END}", _batch),
     (r"([A-Za-z_][\w-]*)\s*=\s*(\"[^\"]*\"|'[^']*'|\S*)", _pair),
     (rf"share{END}", _share),
-    (r"(?:(?:data|data\s?sets?|imagenet|images|files)\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored|kept|here)\s+)+|"
+    (r"(?:(?:data|data\s?sets?|imagenet|images|files)(?:\s+(?:copy|set|archive|folder))?\s+(?:(?:is|are|all|already|still|lies?|lives?|sits?|stored|kept|here)\s+)+|"
      r"data\s+(?!on\b)|(?:(?:is|are|lies?|stored)\s+)?(?:in\s+)?(?:a\s+|an\s+|my\s+|our\s+)?buckets?\s+)(?:in|on|at|with)\s+"
      rf"(?P<provider>[\w.-]+){END}", _where_data_lies),
     (rf"(?:cloud\s+)?tpu\s+(?=v\d\w?-\d+{END})", lambda scan, match: True),

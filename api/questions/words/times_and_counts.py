@@ -30,6 +30,7 @@ EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone is not enough; write model=any with parameters= in millions, gmacs= and epochs="
 UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
+MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 EACH_ONE = " each"
 CHIP_HOURS = "chip-hours cannot be a limit; write dollars, or hours on a number of chips, as in 8 A100 within 60 hours"
 PIECES = "costs are for a whole training, not for part of it or for serving"
@@ -42,8 +43,13 @@ OTHER_UNITS = (
 
 
 def _limit(hours: Callable[[Match], Decimal | None]) -> Understand:
-    """A time limit in hours."""
-    return lambda scan, match: scan.add("max_hours", plain(hours(match) or Decimal(0)))
+    """A time limit in hours; of a number that no limit has, such as that of a 4090D, what to write."""
+
+    def understand(scan: Scan, match: Match) -> bool:
+        limit = hours(match) or Decimal(0)
+        return scan.ask(match[0], NO_LIMIT) if limit > MOST_HOURS else scan.add("max_hours", plain(limit))
+
+    return understand
 
 
 def _and_a_half(match: Match) -> Decimal:
@@ -174,9 +180,11 @@ TIMES_AND_COUNTS = (
      r"|(?:(?:that|which)\s+)?(?:i|we)(?:\s+already)?(?:'ve|\s+have|\s+own)(?:\s+(?:got|already))?(?=\s*(?:$|[,;])|\s+(?:at|in|here|lying|"
      r"sitting|idle|left|what|which|how|around|already|anyway|on\s+hand)\b)", _owned),
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
-     asks("the dimensions of images are those of each task's data set")),
+     asks("the dimensions of images are those of each task's data set", stops=False)),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number if a multiply-add counts as one operation, else half")),
+    (rf"(?:gpus?|cards?|accelerators?)\s+(?:with|of|having)\s+(?:{LEAST}\s*)?(?P<gib>\d{{1,3}})\s?gi?b(?:\s+(?:of\s+)?(?:v?ram|memory))?{END}",
+     lambda scan, match: scan.add("memory", match["gib"])),
     (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
      rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}",
      lambda scan, match: scan.add("memory", match["gib"] or match["each"])),

@@ -125,7 +125,8 @@ class Vocabulary:
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
         for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"), _DOMAIN.sub("", words))):
-            meanings = self._phrases.find(spelt)
+            is_joined = self._is_loose(spelt) and spelt.casefold() not in self._written
+            meanings = [] if is_joined else self._phrases.find(spelt)
             if meanings and (not only or meanings[0][0].parameter in only):
                 return meanings[0]
             if value := self._name(spelt, only) or self._series(spelt, only):
@@ -218,6 +219,11 @@ class Vocabulary:
         others = ((word, (Value("other", word),)) for word in other_networks())
         unasked = ((word, (Value("unasked", word),)) for word in not_asked())
         return Spellings([*phrases().items(), *unasked, *others])
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The phrases as they are written: `or in` is no Orin."""
+        return frozenset([*phrases(), *not_asked(), *other_networks()])
 
     @cached_property
     def _by_first_letter(self) -> dict[str, list[str]]:
