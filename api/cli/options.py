@@ -107,10 +107,12 @@ class SchemaCommand(click.Command):
 
     def _meant(self, given: str) -> list[str]:
         """What one may have meant by an option: one with that word as its value, one that people call so, or one spelt alike."""
+        from api.questions.fields import Parameter
         from api.questions.suggestions import CALLED, nearest, squeeze
 
         word, fields = squeeze(given), self.schema().fields
-        values = {"format": FORMATS, **{name: choices(field) for name, field in fields.items() if name != "format"}}
+        values = {name: choices(field) for name, field in fields.items() if isinstance(field, Parameter)}
+        values["format"] = FORMATS
         names = [each.name for each in (*self.params, *self.options) if each.name]
         valued = [
             f"--{dashed(name)} {choice}" for name in names for choice in values.get(name, ()) if squeeze(choice) == word

@@ -48,7 +48,7 @@ class QuestionCommand(SchemaCommand):
             values = [ctx.params[name] for name in names]
             ctx.params.update(zip(names, [*values[:middle], None, *values[middle:-1]], strict=True))
             if ctx.params[names[-1]] is None:
-                ctx.fail(f"Missing argument '{names[-1].upper()}'.")
+                ctx.fail(f"Missing argument '{names[-1].upper()}': {names[0].upper()} comes first, such as resnet50.")
         return rest
 
     def ask(self, explain: bool = False, **given: object) -> None:

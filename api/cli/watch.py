@@ -174,11 +174,13 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
     except BadParameters as wrong:
         stop(f"--instance {machine}: {'; '.join(wrong.errors['a'])}")
     side: Side = values["a"]
+    if side.accelerator:
+        stop(f"--instance {machine}: write whose machine it is, such as aws:p3.8xlarge, or --rate, what an hour costs")
     filters = {"provider": (side.provider,), "instance_type": (side.instance_type,), "purchase": (side.purchase,)}
     rates = [catalogue.offer(row).hourly_rate for row in selected(catalogue, service.clock(), filters).tolist()]
     if not rates:
         stop(f"--instance {machine}: no rate is known of it; write --rate, what an hour costs")
-    return min(rates) * side.nodes
+    return min(rates) * (side.nodes or 1)
 
 
 def _family(service: Service, patterns: Sequence[str]) -> list[Course]:

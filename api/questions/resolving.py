@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -28,14 +28,17 @@ WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), 
 
 
 class Side(Struct, frozen=True):
-    """One of two machines to compare, as it was written: rented under its provider's name, or the user's `own`."""
+    """One of two machines to compare, as it was written: rented under its provider's name, or the user's `own`; or any machine
+    with the `accelerator`, which may be several of a family, and so many `accelerators` if that is said."""
 
     text: str
     provider: str
     instance_type: str
-    nodes: int
+    nodes: int | None
     purchase: PurchaseOption
     own: OwnMachine | None = None
+    accelerator: tuple[str, ...] = ()
+    accelerators: int | None = None
 
 
 def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[dict[str, Any], Errors]:
@@ -136,10 +139,28 @@ def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[
 
 def _rented(text: str, names: Known, guesses: Guesses) -> Side:
     """`aws:p3.16xlarge`, `aws:p3.16xlarge:2`, `aws:p3.16xlarge:spot` or `aws:p3.16xlarge:2:spot`; without the provider where no
-    other has such machines. Raises LookupError."""
-    provider, instance_type, more = _machine([part.strip() for part in text.split(":")], text, names, guesses)
-    nodes, purchase = 1, PurchaseOption.ON_DEMAND
-    for word in more:
+    other has such machines. `H100`, `8x H100` or `H100:spot` is whatever has them. Raises LookupError."""
+    parts = [part.strip() for part in text.split(":")]
+    count, any_with = _accelerators(parts[0], names)
+    if any_with:
+        nodes, purchase = _how(parts[1:], None)
+        return Side(text, "", "", nodes, purchase, None, any_with, count)
+    provider, instance_type, more = _machine(parts, text, names, guesses)
+    return Side(text, provider, instance_type, *_how(more, 1))
+
+
+def _accelerators(text: str, names: Known) -> tuple[int | None, tuple[str, ...]]:
+    """How many of which accelerators the text names; none where it names a machine or a provider."""
+    counted = COUNTED.match(text)
+    if names.find("provider", text) or (names.find("instance_type", text) and not counted):
+        return None, ()
+    return int(counted[1]) if counted else None, tuple(names.versions(COUNTED.sub("", text)))
+
+
+def _how(words: Sequence[str], nodes: int | None) -> tuple[int | None, PurchaseOption]:
+    """How many machines, and how they are bought; on demand where nothing else is said. Raises LookupError."""
+    purchase = PurchaseOption.ON_DEMAND
+    for word in words:
         ways = WAYS.find(word)
         if word.isascii() and word.isdigit() and 0 < int(word) <= MOST_NODES:
             nodes = int(word)
@@ -147,7 +168,7 @@ def _rented(text: str, names: Known, guesses: Guesses) -> Side:
             purchase = PurchaseOption(ways[0])
         else:
             raise LookupError(f"{clip(word)} is neither a number of machines nor a way to buy them, such as 2 or spot")
-    return Side(text, provider, instance_type, nodes, purchase)
+    return nodes, purchase
 
 
 def _machine(parts: list[str], text: str, names: Known, guesses: Guesses) -> tuple[str, str, list[str]]:
@@ -162,7 +183,8 @@ def _machine(parts: list[str], text: str, names: Known, guesses: Guesses) -> tup
         return having[0], kinds[0], parts[1:]
     if len(parts) < 2 or not parts[1]:
         raise LookupError(
-            f"must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090; got {clip(text)}"
+            "must be an accelerator, such as H100, provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090; "
+            f"got {clip(text)}"
         )
     (provider,) = names.resolve("provider", parts[0], guesses)
     (kind,) = names.resolve("instance_type", parts[1], guesses)

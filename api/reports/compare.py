@@ -42,7 +42,8 @@ class CompareParameters(Struct):
     a: Annotated[
         Side,
         Param(
-            "a machine: provider:instance_type, then :machines and :purchase if not one on demand, or own:1x RTX 4090",
+            "a machine: provider:instance_type, then :machines and :purchase if not one on demand; own:1x RTX 4090; or an "
+            "accelerator such as H100, for the best that has it",
             "machine",
             "aws:p4d.24xlarge",
             "text",
@@ -147,6 +148,8 @@ def compare_report(service: Service, catalogue: Catalogue, values: Values) -> Co
 def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:
     """The question limited to one of the two machines."""
     limited = replace(query, nodes=side.nodes, purchase=(side.purchase,), limit=1)
+    if side.accelerator:
+        return replace(limited, accelerator=side.accelerator, accelerators=side.accelerators)
     if side.own:
         return replace(limited, provider=(OWN,), own=(side.own,))
     return replace(limited, provider=(side.provider,), instance_type=(side.instance_type,))

@@ -110,11 +110,14 @@ def test_a_machine_that_one_provider_alone_has_needs_no_provider(client):
     ("tail", "name", "told"),
     [
         ("b=aws:p3.16xlarge", "a", "missing: add a=aws:p4d.24xlarge"),
-        ("a=aws&b=aws:p3.16xlarge", "a", "must be provider:instance_type, such as aws:p3.16xlarge, or own:1x RTX 4090"),
+        (
+            "a=aws&b=aws:p3.16xlarge",
+            "a",
+            "must be an accelerator, such as H100, provider:instance_type, such as aws:p3.16xlarge, or own:",
+        ),
         ("a=awz:p3.2xlarge&b=aws:p3.16xlarge", "a", "did you mean aws"),
         ("a=aws:p3.3xlarge&b=aws:p3.16xlarge", "a", "p3.2xlarge"),
-        ("a=nosuch&b=p3.16xlarge", "a", "must be provider:instance_type"),
-        ("a=8x+H100&b=p3.16xlarge", "a", "8x H100 is rented by several: write "),
+        ("a=nosuch&b=p3.16xlarge", "a", "must be an accelerator"),
         ("a=p3.2xlarge:often&b=p3.16xlarge", "a", "neither a number of machines nor a way to buy them"),
         ("a=aws:p3.2xlarge:0&b=aws:p3.16xlarge", "a", "neither a number of machines nor a way to buy them"),
         ("a=own:9xfoo&b=aws:p3.16xlarge", "a", "unknown accelerator"),
@@ -125,6 +128,16 @@ def test_what_is_wrong_is_told_with_what_to_type(client, tail, name, told):
     response = client.get(f"{CASE}&{tail}")
     assert response.status_code == 400
     assert told in response.get_json()["errors"][name][0]
+
+
+def test_an_accelerator_stands_for_the_best_that_has_it(client):
+    answer = client.get(f"{CASE}&a=8x+V100&b=aws:p3.8xlarge:spot").json
+    assert (answer["a"]["accelerator"], answer["a"]["accelerators"]) == ("V100", 8)
+    asked = "accelerator=V100&accelerators=8&purchase=on_demand&basis=effective&limit=1"
+    assert (
+        answer["a"]["effective_cost"]
+        == client.get(f"/cost?{CASE.partition('?')[2]}&{asked}").json["estimates"][0]["effective_cost"]
+    )
 
 
 def test_the_csv_has_a_row_for_each_machine(client):
