@@ -18,6 +18,7 @@ from costcalc import spot_rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import Bill
 from costcalc.offers import Offer, PurchaseOption
+from costcalc.query import Basis
 from costcalc.units import SECONDS_PER_HOUR
 
 SHOWN = frozenset((
@@ -37,13 +38,16 @@ FORMS = {
     "success_probability": "share",
     **dict.fromkeys(("price_observed_at", "available_at"), "day"),
 }
+COMPARED = {"to_pay_if_picked": "billed_cost", "share_if_picked": "effective_cost", "hours_if_picked": "calendar_hours"}
+"""What the summary compares after changes: these figures of what picks may come from."""
+COMPARED_BY: dict[Basis, str] = {"billed": "to_pay_if_picked", "effective": "share_if_picked"}
 TERMS = ("offer", "on_demand_offer", "beside", "fee_per_period", "metered_hourly", "on_demand_hourly", "beside_once",
          "beside_hourly", "period_hours", "minimum_periods", "sold_singly", "increment_seconds", "minimum_seconds", "utilization",
          "session_hours", "hours_per_week", "images", *(f"{name}_factor" for name in (*SCALED, *WHERE_KNOWN)), "rate_fall",
-         "rate_rise", "rate_low_factor", "rate_high_factor")  # fmt: skip
+         "rate_rise", "rate_low_factor", "rate_high_factor", *COMPARED)  # fmt: skip
 NAMES = tuple(name for name, _ in estimate_columns()) + TERMS
 NAMED = ("rank", "provider", "region", "instance_type", "purchase_option", "recipe", "hours", "calendar_hours",
-         "effective_cost", "billed_cost")  # fmt: skip
+         "effective_cost", "billed_cost", *COMPARED)  # fmt: skip
 
 ON_DEMAND = METERED.replace("[offer]", "[on_demand_offer]")
 
@@ -56,11 +60,40 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) 
     shown = chosen([name for name, _ in estimate_columns()], layout) if layout.columns else SHOWN
     columns = [_column(name, answer.query.currency, name not in shown) for name in NAMES]
     rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
-    own, formulas = OwnRow(NAMES), by_basis(answer.query.basis)
+    own, formulas, compared = OwnRow(NAMES), by_basis(answer.query.basis), compared_figures(answer)
     last = sheet.table(
-        columns, (_Row(own, row, rates, formulas, *each).cells() for row, each in enumerate(rows, 1)), frozen=5
+        columns,
+        (
+            [*_Row(own, row, rates, formulas, *each).cells(), *_compared(own, row, figures)]
+            for row, (each, figures) in enumerate(zip(rows, compared, strict=True), 1)
+        ),
+        frozen=5,
     )
     sheet.name_columns(columns, NAMED, last)
+
+
+def compared_figures(answer: Answer) -> list[dict[str, Decimal | float | None]]:
+    """The figures of each estimate that are compared after changes; None of those that can't be picks. What is none, though it
+    costs less or ends sooner than the pick, stays out."""
+    picks = {pick.name: pick.estimate for pick in answer.picks}
+    bought = {each.purchase_option for each in picks.values()}
+    least = {COMPARED_BY[answer.query.basis]: picks.get("cheapest"), "hours_if_picked": picks.get("fastest")}
+
+    def figure(each: Estimate, name: str) -> Any:
+        value, pick = getattr(each, COMPARED[name]), least.get(name)
+        meets = each.purchase_option in bought and all(
+            met or missing in answer.missed
+            for met, missing in ((each.confirmed, "confirmed"), (each.runs_here, "runs_here"))
+        )
+        is_past_it = pick is None or value >= getattr(pick, COMPARED[name])
+        return value if not picks or (meets and is_past_it) else None
+
+    return [{name: figure(each, name) for name in COMPARED} for each in answer.estimates]
+
+
+def _compared(own: OwnRow, row: int, figures: Mapping[str, Any]) -> Iterator[Formula | None]:
+    for name, value in figures.items():
+        yield None if value is None else own.formula(f"[{COMPARED[name]}]", row, value)
 
 
 def _column(name: str, currency: str, is_detail: bool) -> Column:

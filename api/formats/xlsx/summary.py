@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from api.formats.words import YOURS, owned
 from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
-from api.formats.xlsx.estimates import NAMES
+from api.formats.xlsx.estimates import NAMES, compared_figures
 from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
 from api.service import with_moment
@@ -24,7 +24,8 @@ from costcalc.units import HOURS_PER_DAY
 TOLD = (
     "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
     "break-even and commitments follow, in whatever order you sort the rows.",
-    "Ranks, the frontier and the reasons for the picks do not change.",
+    "Ranks, the frontier and the reasons for the picks do not change. What is cheapest and fastest after your changes is sought "
+    "among what picks may come from.",
 )
 MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that the provider did not state itself"
 CHANGED = (
@@ -44,9 +45,9 @@ SERIES = (
     ("effective_cost", "this run's share of use", "#0072B2", "diamond"),
 )
 RESULTS = (
-    ("cheapest to pay", "billed_cost"),
-    ("cheapest by share of use", "effective_cost"),
-    ("fewest hours", "hours"),
+    ("cheapest to pay", "to_pay_if_picked"),
+    ("cheapest by share of use", "share_if_picked"),
+    ("fewest hours", "hours_if_picked"),
 )
 PICKED = "#171B21"
 CHART_ROWS = 19
@@ -119,10 +120,12 @@ def _picks(answer: Answer) -> Iterator[list[Cell]]:
 
 
 def _results(answer: Answer) -> Iterator[list[Cell]]:
-    """The cheapest and the fastest of the sheet of estimates, wherever they stand there."""
+    """The cheapest and the fastest that picks may come from, wherever they stand on the sheet of estimates."""
     yield _heading("after your changes", answer)
+    figures = compared_figures(answer)
     for words, name in RESULTS:
-        best = min(answer.estimates, key=lambda estimate, name=name: getattr(estimate, name))  # type: ignore[misc]
+        compared = [(each[name], place) for place, each in enumerate(figures) if each[name] is not None]
+        best = answer.estimates[min(compared)[1]]
         row = f"MATCH(MIN(estimates_{name}),estimates_{name},0)"
         place = SHOWN[FIGURES:]
         words_of_place = ((Formula(_looked_up(key, row), str(getattr(best, key))), form) for key, form, _ in place)

@@ -33,6 +33,10 @@ MANY = (
     "&storage_gb=150&egress_gb=10&utilization=0.6&currency=EUR&fx=EUR:0.9"
 )
 CHANGEABLE = f"{ASKED}&provider=aws,gcp&purchase=on_demand,spot,reserved,savings_plan,committed_use&limit=30"
+UNCHANGED = (
+    ASKED, MANY, "model=vit_b16&target=0.8&currency=EUR", "model=bert-large&limit=50", "model=resnet18&basis=effective",
+    "model=convnext_tiny&purchase=spot", f"{ASKED}&pick=fastest&sort=time", f"{ASKED}&own=1x RTX 4090", f"{ASKED}&provider=verda",
+)  # fmt: skip
 KEYS = {
     "Estimates": ("rank",),
     "Rates": ("offer", "rate_of"),
@@ -270,11 +274,25 @@ def test_the_summary_names_the_cheapest_and_fastest_after_the_edits(edited):
     for _, book in edited:
         rows = rows_of(book["Estimates"].values)
         told = {row[0]: row for row in book["Summary"].values}
-        assert told["cheapest to pay"][1] == min(row["billed_cost"] for row in rows)
+        rows = [row for row in rows if row["share_if_picked"] is not None]
+        assert told["cheapest to pay"][1] == min(row["billed_cost"] for row in rows if row["to_pay_if_picked"])
         assert told["cheapest by share of use"][2] == min(row["effective_cost"] for row in rows)
-        fastest = min(rows, key=lambda row: row["hours"])
+        fastest = min((row for row in rows if row["hours_if_picked"]), key=lambda row: row["hours"])
         assert told["fewest hours"][3] == fastest["hours"]
         assert fastest["instance_type"] in told["fewest hours"]
+
+
+@needs_office
+def test_after_no_changes_it_names_the_picks(fetched, tmp_path):
+    paths = [tmp_path / f"{number}.xlsx" for number in range(len(UNCHANGED))]
+    for path, query in zip(paths, UNCHANGED, strict=True):
+        path.write_bytes(fetched(query))
+    for query, book in zip(UNCHANGED, recalculated_all(paths), strict=True):
+        lines = list(book["Summary"].values)
+        told = {row[0]: row[1 : len(PLACE)] for row in lines}
+        least = "cheapest by share of use" if "basis=effective" in query else "cheapest to pay"
+        assert told[least] == told["cheapest"], query
+        assert told["fewest hours"] == told["fastest"], query
 
 
 @needs_office
