@@ -332,7 +332,7 @@ class Service:
 
     def _own_offer(self, own: OwnMachine, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Offer:
         chip = self.evidence.accelerators.get(own.accelerator) or Accelerator.unlisted(own.accelerator)
-        machine = Machine(own.accelerator, own.accelerators, chip.memory_gib)
+        machine = Machine(own.accelerator, own.accelerators, chip.memory_gib, query.own_vcpus)
         return owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration import overheads
 from costcalc.duration.training_times import TrainingTime
-from costcalc.machine_limits.host import Feed
+from costcalc.machine_limits.host import Feed, assumed_vcpus
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
@@ -59,14 +59,19 @@ def fed(tables: LimitTables, feed: Feed | None, kind: InstanceType, nodes: int) 
     machine = kind[2]
     if feed is None:
         return (f"The data pipeline is unknown or not counted: {FED}",)
-    if not machine.vcpus or tables.has_own_host(machine.accelerator):
+    vcpus = (machine.vcpus or assumed_vcpus(kind) or 0) * nodes
+    if not vcpus or tables.has_own_host(machine.accelerator):
         return (f"The number of vCPUs that feed these accelerators is unknown: {FED}",)
     introduced = part(tables.accelerators, machine.accelerator).introduced
-    rate, vcpus = feed.rate(machine.accelerator, introduced), machine.vcpus * nodes
-    factor = exp(feed.half_width(introduced))
+    rate, factor = feed.rate(machine.accelerator, introduced), exp(feed.half_width(introduced))
+    have = (
+        f"{vcpus:,.0f} vCPUs"
+        if machine.vcpus
+        else "the 8 to 16 vCPUs an accelerator that are assumed (own_vcpus says how many)"
+    )
     prepared = (
         f"Data pipeline {feed.pipeline}: {rate:,.0f} images/s per vCPU (known to a factor of {factor:.1f}), so "
-        f"{rate * vcpus:,.0f} on {vcpus:,} vCPUs."
+        f"{rate * vcpus:,.0f} on {have}."
     )
     again = read_again(kind, feed.stored_gb)
     if not again:

@@ -78,8 +78,9 @@ class EstimateQuery(Struct, frozen=True):
     the edges: own exchange rates, and words that every export repeats.
 
     `own` are machines that you own, each bought for `own_price` (0: already paid for, None: what it was sold for), worth
-    the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets). `electricity` is the
-    price of a kWh, `pue` the power usage effectiveness. Prices are in `currency`.
+    the share `own_resale` of that after `own_years`, and drawing `own_watts` (None: by the data sheets), with
+    `own_vcpus` (None: 8 to 16 an accelerator). `electricity` is the price of a kWh, `pue` the power usage effectiveness. Prices
+    are in `currency`.
 
     `epochs` reach the target, by the user's word (None: as many as the recipes say). Of a network without a name (`model` is
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
@@ -259,6 +260,9 @@ class EstimateQuery(Struct, frozen=True):
     own_watts: Annotated[Decimal | None, Param(
         "watts of each of your machines; default by the data sheets",
         "owned", 650, above=0, high=10**6)] = None
+    own_vcpus: Annotated[int | None, Param(
+        "virtual processors of each of your machines; default 8 to 16 an accelerator, a part of the range",
+        "owned", 64, low=1, high=10**5)] = None
     electricity: Annotated[float | Place, Param(
         "price of a kWh in the currency of the answer; household (default) is 0.15 US dollars, data_center 0.08",
         "owned", 0.15, low=0, high=1000)] = "household"

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Struct
 
 from costcalc.hardware import Accelerator
-from costcalc.machine_limits.limits import HIGH, NORMAL, Limit, RentedMachines
+from costcalc.machine_limits.limits import HIGH, NORMAL, InstanceType, Limit, RentedMachines
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.workloads import own_rates
@@ -26,11 +26,18 @@ from costcalc.units import Floats
 SHARE_OF_CORE = 0.65
 """Of a core by one of its two threads when both are busy: together they do up to 30 % more than one (Marr et al. 2002, Intel
 Technology Journal 6/1). A vCPU is such a thread."""
-GROWTH = 0.12
-"""ln of what newer processors decode more in a year, in one thread: the slope over five processors of 2019 to 2024, with OpenCV
-and with Pillow (arXiv 2605.08731)."""
+GROWTH = 0.06
+"""ln of what newer processors prepare more in a year in whole runs: 83 images/s per vCPU of 2016 and 125 of one of 2023, with
+PyTorch's loader. Alone in one thread they decode 0.12 more (arXiv 2605.08731), of which busy machines keep half."""
 GROWTH_DEVIATION = 0.05
-"""Standard deviation of that, by rule: from 0.05 to 0.15 between pairs of these processors, and of a vCPU less than of a core."""
+"""Standard deviation of that, by rule."""
+LEAST_WIDTH = 0.4
+"""Half-width in ln of a pipeline's rate on another machine at least, by rule: disks, memory and the training itself take their
+part, and whole runs are few."""
+OWN = "own"
+"""The provider of machines of the user's."""
+OWN_VCPUS, OWN_VCPUS_WIDTH = sqrt(8 * 16), log(2) / 2
+"""vCPUs of an accelerator of such a machine where the question does not say: 8 to 16 in 8 of 10 cases, by rule."""
 BASE_YEAR, YEARS_OLDER = 2020, 1
 """Rates are compared as if of processors of that year; a machine's are taken as introduced a year before its accelerators."""
 
@@ -156,7 +163,7 @@ def known_feeds(rates: tuple[PipelineRate, ...]) -> dict[str, Feed]:
             exp(usual[name]),
             tuple((kind, rate.per_vcpu) for rate in rates if rate.pipeline == name for kind in rate.accelerators),
             max(rate.stored_gb for rate in rates if rate.pipeline == name),
-            NORMAL.inv_cdf(HIGH) * deviation * sqrt(1 + 1 / len(means)),
+            max(NORMAL.inv_cdf(HIGH) * deviation * sqrt(1 + 1 / len(means)), LEAST_WIDTH),
             fmean(rate.introduced for rate in limited if rate.pipeline == name),
         )
         for name, means in by_organisation.items()
@@ -200,17 +207,24 @@ def _own_feed(recipe: Recipe, feed: Feed | None, vcpus: Mapping[tuple[str, str],
     return feed._replace(own_run=took / (processors * home.nodes)) if processors else feed
 
 
+def assumed_vcpus(kind: InstanceType) -> float | None:
+    """The vCPUs of a machine of the user's with accelerators, of which nobody said how many it has."""
+    provider, _, machine = kind
+    return OWN_VCPUS * machine.accelerators if provider == OWN and machine.accelerators else None
+
+
 def host_limit(
     feeds: Sequence[Feed | None], accelerators: Mapping[str, Accelerator], machines: RentedMachines
 ) -> Limit:
     """What the processors of these machines [N] allow recipes [K] with these data pipelines; no limit if the pipeline or the
     number of processors is not known."""
-    vcpus = machines.each(lambda kind: kind[2].vcpus) * machines.nodes
+    vcpus = machines.each(lambda kind: kind[2].vcpus or assumed_vcpus(kind)) * machines.nodes
+    assumed = machines.each(lambda kind: OWN_VCPUS_WIDTH * (not kind[2].vcpus and assumed_vcpus(kind) is not None))
 
     def limit(feed: Feed) -> Floats:
         rate = machines.by_accelerator(lambda name: feed.rate(name, part(accelerators, name).introduced))
         width = machines.by_accelerator(lambda name: feed.half_width(part(accelerators, name).introduced))
-        return np.array([IMAGES_PER_EPOCH / (rate * vcpus), width])
+        return np.array([IMAGES_PER_EPOCH / (rate * vcpus), np.hypot(width, assumed)])
 
     of_feed = {feed: limit(feed) if feed else np.zeros((2, len(machines))) for feed in set(feeds)}
     seconds, widths = np.array([of_feed[feed] for feed in feeds]).reshape(len(feeds), 2, len(machines)).swapaxes(0, 1)

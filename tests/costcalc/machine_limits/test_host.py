@@ -130,6 +130,19 @@ def test_a_recipe_prepared_what_its_own_run_took():
     assert of(**unknown)[0].rate("V100", 2021) == pytest.approx(200)
 
 
+def test_machines_of_your_own_have_8_to_16_vcpus_an_accelerator_unless_you_say():
+    (feed,) = of()
+    unsaid, said = Machine("V100", 2, 16.0), Machine("V100", 2, 16.0, 64)
+    mine = RentedMachines((("own", "2x V100", unsaid), ("own", "2x V100", said)), np.array([0, 1]), np.array([1, 1]))
+    found = host_limit([feed], SHEETS, mine)
+    assert (IMAGES_PER_EPOCH / found.seconds_per_epoch[0]).tolist() == pytest.approx([200 * 2 * sqrt(128), 200 * 64])
+    assert found.width_80[0].tolist() == pytest.approx(
+        [hypot(feed.half_width(2021), log(2) / 2), feed.half_width(2021)]
+    )
+    mean = RentedMachines((("acme", "two", unsaid),), np.array([0]), np.array([1]))
+    assert host_limit([feed], SHEETS, mean).seconds_per_epoch[0].tolist() == [0]
+
+
 def test_published_recipes_are_fed_alike_whatever_machines_are_known(packaged_evidence, packaged_prices):
     recipes, tables = packaged_evidence.recipes, packaged_evidence.limit_tables.pipelines
     whole = RentedMachines(packaged_prices.vocabulary.instances, *np.zeros((2, 0), int))
