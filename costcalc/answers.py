@@ -302,8 +302,9 @@ class Answer(Struct, frozen=True, dict=True):
     looks: JSON does not. `first_that` finds the best that picks may come from and that fits. `least` is the estimate that costs
     least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed; `rivals` are the cheapest of
     each machine, kind of accelerators, cloud and of two ways to buy that the question names beside that of the `lead`, None
-    where there is no estimate. `ordinary` is the machine of the `lead` with the script that most people run on its chips, None
-    where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it does so too seldom.
+    where there is no estimate. `ordinary` is the machine of the `lead` with an ordinary loop of today, `as_published` with the
+    script that most people run on its chips as it was published, None where no such script reaches the target;
+    `ordinary_missed` is the one that people begin with, where it does so too seldom.
     `likeliest` is the recipe that reaches it most often, where none does so surely enough. `free` has the free tiers that take
     least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the
     question asks for free tiers, which are estimates then. `owned` has the machines that the user owns.
@@ -334,6 +335,7 @@ class Answer(Struct, frozen=True, dict=True):
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
     ordinary: Estimate | None = None
+    as_published: Estimate | None = None
     ordinary_missed: Missed | None = None
     likeliest: Missed | None = None
     folded: Folded = NOTHING_FOLDED

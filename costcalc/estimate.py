@@ -84,6 +84,15 @@ def _any(_: Rented) -> bool:
     return True
 
 
+class Ordinary(NamedTuple):
+    """A machine with an ordinary loop of today and with the usual script as published, None where none reaches the target; the
+    script that people begin with, where it does so too seldom."""
+
+    today: RankedCandidate | None = None
+    as_published: RankedCandidate | None = None
+    missed: Missed | None = None
+
+
 class Asked(Struct, frozen=True, dict=True, weakref=True):
     """A query, and what it is answered from. `starts` says what is known to start as it is. What its answer and its overview both
     need is found once."""
@@ -104,8 +113,9 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
         ranked = recall.ranked(found.current, found.times, some, chain(chosen.ranks.values(), count(1)))
         lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
-        ordinary, ordinary_missed = ([], None) if lead is None else self._ordinary(lead)
-        exact = iter(self._details.shown([*ranked, *ordinary]))
+        beside = Ordinary() if lead is None else self._ordinary(lead)
+        scripts = [each for each in (beside.today, beside.as_published) if each]
+        exact = iter(self._details.shown([*ranked, *scripts]))
         shown = dict(zip(chosen.ranks, exact, strict=False))
         estimates = {position: each.estimate for position, each in shown.items()}
         last_seen = recall.last_seen(found.offers)
@@ -123,8 +133,9 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
             free=tuple(each.estimate for each in islice(exact, len(free.row))),
-            ordinary=next((each.estimate for each in exact), None),
-            ordinary_missed=ordinary_missed,
+            ordinary=next(exact).estimate if beside.today else None,
+            as_published=next(exact).estimate if beside.as_published else None,
+            ordinary_missed=beside.missed,
             likeliest=self._likeliest,
             folded=chosen.folded,
             count=len(found.candidates.row),
@@ -185,8 +196,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         others = self._shown({position: rank(order, position) for position in best if position not in shown})
         return tuple(shown[position] if position in shown else others[position] for position in best)
 
-    def _ordinary(self, lead: RankedCandidate) -> tuple[list[RankedCandidate], Missed | None]:
-        """The usual script on a candidate's machine; without one, why."""
+    def _ordinary(self, lead: RankedCandidate) -> Ordinary:
+        """The ordinary scripts on a candidate's machine; without the one that people begin with, why."""
         found, query = self._found, self.query
         eligible, course = found.eligible, found.course
         if query.recipes != "best" or query.recipe:
@@ -196,9 +207,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         recall, matrix = found.recall, found.matrix
         groups = recall.ordinary_groups(matrix, lead.offer.machine.accelerator)
         script = OrdinaryScript(query, self.catalogue, matrix, groups, eligible, course)
-        return script.instead(
-            lead, recall.one_offer(matrix, lead.row, lead.time.cluster), recall.spot_risks
-        ), script.missed
+        here = lead, recall.one_offer(matrix, lead.row, lead.time.cluster), recall.spot_risks
+        return Ordinary(script.instead(groups.today, *here), script.instead(groups.as_published, *here), script.missed)
 
     @property
     def _likeliest(self) -> Missed | None:

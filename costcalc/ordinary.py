@@ -1,8 +1,10 @@
-"""The script that most people train with on the chips of a vendor, beside whatever else an answer names."""
+"""The scripts that people train with on the chips of a vendor, beside whatever else an answer names: as they were published, and
+as an ordinary loop of today runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -18,39 +20,56 @@ from costcalc.duration.training_times import Course, training_times
 from costcalc.grounds import RankedCandidate
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
-from costcalc.training import Recipe
+from costcalc.training import IN_16_BITS, THIRTY_TWO_BIT, Recipe
 from costcalc.units import Flags
 
 WORTH_TELLING = 0.05
 """The chance of reaching the target below which nobody expects it of a script."""
 
 
-def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> tuple[Flags, ...]:
-    """Groups of ordinary recipes; the first group with one that reaches the target has the one to name. They are those of the
-    script that people begin with, of the usual scripts, of their framework, and all."""
+class OrdinaryGroups(NamedTuple):
+    """Groups of ordinary recipes [R]; of each kind the first group with one that reaches the target has the one to name.
+
+    Those `as_published` are of the script that people begin with, of the usual scripts, of their framework, and all. `today`
+    are those in 16 bits of that framework, and of any.
+    """
+
+    as_published: tuple[Flags, ...]
+    today: tuple[Flags, ...]
+
+
+def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> OrdinaryGroups:
+    """The groups of these recipes, `usual` being what people train with on a vendor's chips."""
     ordinary = np.array([recipe.kind == "ordinary" for recipe in recipes], bool)
+    published = ordinary & ~np.array([recipe.name.endswith(IN_16_BITS) for recipe in recipes], bool)
+    in_16_bits = ordinary & ~np.array([recipe.precision in THIRTY_TWO_BIT for recipe in recipes], bool)
     if usual is None:
-        return np.zeros_like(ordinary), ordinary
+        return OrdinaryGroups((np.zeros_like(ordinary), published), (in_16_bits,))
+    alike = np.array([recipe.framework_family == usual.framework_family for recipe in recipes], bool)
     patterns = usual.recipes.split()
-    alike = [recipe.framework_family == usual.framework_family for recipe in recipes]
-    named = ([recipe.is_named(some) for recipe in recipes] for some in (patterns[:1], patterns))
-    return *(ordinary & np.array(each, bool) for each in (*named, alike)), ordinary
+    named = (np.array([recipe.is_named(some) for recipe in recipes], bool) for some in (patterns[:1], patterns))
+    return OrdinaryGroups(
+        (*(published & each for each in (*named, alike)), published), (in_16_bits & alike, in_16_bits)
+    )
 
 
 class OrdinaryScript(Struct, frozen=True, eq=False):
-    """The ordinary script for one offer; `groups` are those of `ordinary_groups`, `eligible` the recipes that reach the target,
-    whatever their care, and `course` how long these run. The query asks for the best of all of them."""
+    """The ordinary scripts for one offer, `eligible` being the recipes that reach the target, whatever their care, and `course`
+    how long these run. The query asks for the best of all of them."""
 
     query: EstimateQuery
     catalogue: Catalogue
     matrix: TrainingMatrix
-    groups: tuple[Flags, ...]
+    groups: OrdinaryGroups
     eligible: EligibleRecipes
     course: Course
 
-    def instead(self, lead: RankedCandidate, offers: AllowedOffers, risks: Risks) -> list[RankedCandidate]:
-        """The lead's machine, which `offers` has alone, with this script; empty if none that runs there reaches the target."""
-        for group in self.groups:
+    def instead(
+        self, groups: Sequence[Flags], lead: RankedCandidate, offers: AllowedOffers, risks: Risks
+    ) -> RankedCandidate | None:
+        """The lead's machine, which `offers` has alone, with a script of the first of these groups that reaches the target and
+        runs there."""
+        for group in groups:
             usable = self.eligible.usable & group
             if not usable.any():
                 continue
@@ -61,13 +80,13 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
             if len(runs) and runs[0] != NO and rented.hours[0] < ENDLESS_HOURS:
                 hours, runs_here = float(rented.calendar_hours[0]), True if runs[0] == YES else None
                 (time,) = times.at(rented.time)
-                return [lead._replace(time=time, calendar_hours=hours, rank=0, on_frontier=False, runs_here=runs_here)]
-        return []
+                return lead._replace(time=time, calendar_hours=hours, rank=0, on_frontier=False, runs_here=runs_here)
+        return None
 
     @property
     def missed(self) -> Missed | None:
         """The script that people begin with, if it reaches the target in fewer runs than the question wants."""
-        begins = self.groups[0].nonzero()[0]
+        begins = self.groups.as_published[0].nonzero()[0]
         if not len(begins):
             return None
         best = int(begins[self.eligible.success_probability[begins].argmax()])

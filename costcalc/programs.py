@@ -27,13 +27,15 @@ UP_TO: Mapping[Training, frozenset[RecipeKind]] = {
 
 
 class Program(Struct, frozen=True):
-    """The code of a stack. `repository` is None where it is not published."""
+    """The code of a stack. `repository` is None where it is not published; `amp` is the option that makes the script compute in
+    16 bits, None where it has none."""
 
     stack: str
     kind: RecipeKind
     repository: str | None
     licence: str | None
     source: str
+    amp: str | None = None
 
 
 PER_MACHINE = re.compile(

@@ -29,12 +29,12 @@ from costcalc.grounds import RankedCandidate
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.offers import Offer, PurchaseOption
-from costcalc.ordinary import ordinary_groups
+from costcalc.ordinary import OrdinaryGroups, ordinary_groups
 from costcalc.programs import Training
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting
 from costcalc.throughput.own_speeds import asked_speed
-from costcalc.units import Flags, Indices
+from costcalc.units import Indices
 
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
 SAYINGS_KEPT, SAYING_BYTES = 4096, 2000
@@ -97,7 +97,7 @@ class Recall(Struct, frozen=True, dict=True):
         columns = rows, np.array([cluster]), rows
         return self._shelf.recall(name, lambda: AllowedOffers.of(self.catalogue, matrix, columns, {}))
 
-    def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> tuple[Flags, ...]:
+    def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> OrdinaryGroups:
         """The ordinary recipes of a matrix in groups, the first of which most people run on this accelerator."""
         chip = self.evidence.accelerators.get(accelerator)
         usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)

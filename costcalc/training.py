@@ -53,10 +53,23 @@ class Tier(StrEnum):
     INTERPOLATED = "interpolated"
     MODELLED = "modelled"
 
+    @property
+    def spoken(self) -> str:
+        """What people read: `measured elsewhere`."""
+        return SPOKEN[self]
 
+
+SPOKEN = {
+    Tier.MEASURED: "measured",
+    Tier.TRANSFERRED: "measured elsewhere",
+    Tier.INTERPOLATED: "read off a neighbour",
+    Tier.MODELLED: "estimated",
+}
 Compilation = Literal["eager", "compiled"]
 """How code runs: one operation after another, or compiled (XLA, JAX, graphs)."""
 THIRTY_TWO_BIT = frozenset({"fp32", "tf32"})
+IN_16_BITS = "-amp"
+"""How the names of recipes end that were published in 32 bits and run in 16."""
 
 
 class Running(NamedTuple):
@@ -188,7 +201,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     were averaged. `schedule_shape` names the kind of its schedule where curves of that kind run alike: the logs among them lend
     their course to those that were published with their end alone, which have a borrowed curve then. `teacher` is the network
     that looks at each image too, where it distils one. `epochs_width` is the half-width in ln(epochs), at 80 %, of the length of
-    its schedule, where nobody published that.
+    its schedule, where nobody published that. `plain` is as in `Throughput`.
     """
 
     name: str
@@ -225,6 +238,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     has_borrowed_curve: bool = False
     code: Code | None = None
     compilation: Compilation | None = None
+    plain: bool = False
     as_published: Running | None = None
     program: Program | None = None
     command: Command | None = None
@@ -270,6 +284,14 @@ class Recipe(Struct, frozen=True, kw_only=True):
         if (changed.precision in THIRTY_TWO_BIT) == (self.precision in THIRTY_TWO_BIT):
             changed = changed._replace(precision=self.precision)
         return self if changed == self.running else replace(self, as_published=self.running, **changed._asdict())
+
+    def in_16_bits(self) -> Self | None:
+        """The same script with its option for 16 bits; None where it was published so, or has none."""
+        option = self.program and self.program.amp
+        if not option or self.precision not in THIRTY_TWO_BIT:
+            return None
+        command = self.command and replace(self.command, line=f"{self.command.line} {option}")
+        return replace(self.run_so(Running("amp")), name=f"{self.name}{IN_16_BITS}", command=command)
 
     def run_as_published(self) -> Self:
         """This run in the way its code ran when it was published."""
@@ -385,7 +407,8 @@ class Throughput(Struct, frozen=True, kw_only=True):
     """Training images per second of a model at one image size on one cluster, with the software of a `year` that made it.
 
     `data` says what the rate was measured on: `synthetic` images, which nobody reads or decodes, `real` ones, or a `whole run`,
-    whose epochs were divided by all its hours. `published` is as in `Recipe`.
+    whose epochs were divided by all its hours. `published` is as in `Recipe`. `plain` says that the code is an ordinary loop of
+    PyTorch, which nobody tuned to the chip.
     """
 
     name: str
@@ -412,6 +435,7 @@ class Throughput(Struct, frozen=True, kw_only=True):
     published: str | None = None
     code: Code | None = None
     compilation: Compilation | None = None
+    plain: bool = False
 
     @property
     def known_on(self) -> date:

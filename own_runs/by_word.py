@@ -12,7 +12,17 @@ from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
 from costcalc.query import ANY, EstimateQuery
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, YOU, MetricEvaluation, Model, OwnRecipe, Phase
+from costcalc.training import (
+    DATA_SET_GB,
+    IMAGES_PER_EPOCH,
+    OWN_DATA,
+    YOU,
+    Compilation,
+    MetricEvaluation,
+    Model,
+    OwnRecipe,
+    Phase,
+)
 from own_runs.speeds import FRAMEWORK, OWN_CODE
 
 RECIPE, YEAR = "your-epochs", 2022
@@ -20,7 +30,8 @@ RECIPE, YEAR = "your-epochs", 2022
 
 class Described(Struct, frozen=True):
     """What a question says of its training: the network's name or ANY, how many epochs reach a `target` in which metric, and how
-    large the network (millions of parameters, 1e9 multiply-adds) and its data set are, as far as that is said."""
+    large the network (millions of parameters, 1e9 multiply-adds) and its data set are, as far as that is said. It is a plain
+    loop, which runs as PyTorch's do unless the question says more."""
 
     model: str
     epochs: float
@@ -29,6 +40,8 @@ class Described(Struct, frozen=True):
     parameters: float | None = None
     gmacs: float | None = None
     samples_per_epoch: int | None = None
+    precision: str = "amp"
+    compilation: Compilation = "eager"
 
     @classmethod
     def of(cls, query: EstimateQuery) -> Described | None:
@@ -36,7 +49,8 @@ class Described(Struct, frozen=True):
         if query.epochs is None:
             return None
         sizes = query.parameters, query.gmacs, query.samples_per_epoch
-        return cls(query.model, query.epochs, query.metric, query.target, *sizes)
+        running = query.precision or "amp", query.compilation or "eager"
+        return cls(query.model, query.epochs, query.metric, query.target, *sizes, *running)
 
     def evidence(self, beside: Evidence) -> Evidence:
         """The evidence for questions about it, which have this recipe alone."""
@@ -76,7 +90,8 @@ class Described(Struct, frozen=True):
             framework=YOU,
             framework_family=FRAMEWORK,
             stack=OWN_DATA if own_data else OWN_CODE,
-            precision="amp",
+            precision=self.precision,
+            compilation=self.compilation,
             scheduled_epochs=self.epochs,
             runs=1,
             is_log=False,
@@ -86,6 +101,7 @@ class Described(Struct, frozen=True):
             evaluations=(MetricEvaluation(self.epochs, None, value=self.target),),
             published="2000-01-01",  # as old as any question
             code="own",
+            plain=True,
             samples_per_epoch=self.samples_per_epoch or IMAGES_PER_EPOCH,
             data_set_gb=0.0 if own_data else DATA_SET_GB,
             metric=self.metric,

@@ -173,7 +173,9 @@ def known(evidence: Evidence, catalogue: Catalogue, sources: Iterable[str] = (),
         accelerator=_sorted(
             [*evidence.accelerators, *evidence.processors.named, *(machine.accelerator for _, _, machine in instances)]
         ),
-        recipe=_sorted([*own_runs, *(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated))]),
+        recipe=_sorted(
+            [*own_runs, *(recipe.name for recipe in (*evidence.recipes, *evidence.interpolated, *evidence.in_16_bits))]
+        ),
         processors=_sorted(
             [
                 *evidence.processors.named,

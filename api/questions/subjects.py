@@ -208,7 +208,7 @@ class ImageNetSubject(Struct, frozen=True):
                 if model
                 else []
             )
-            usual = usual_target(recipes, ordinary_groups(recipes, self.evidence.usual_scripts[0]), metric)
+            usual = usual_target(recipes, ordinary_groups(recipes, self.evidence.usual_scripts[0]).as_published, metric)
             if usual:
                 values = values | {"target": usual.accuracy, "target_of": usual.recipe}
             elif model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -23,6 +24,24 @@ from costcalc.training import Recipe
 
 if TYPE_CHECKING:
     from api.reports.decision import ComparedMachines
+
+
+class Beside(Struct, frozen=True):
+    """What the lead's machine takes with another script."""
+
+    recipe: str
+    hours: float
+    hours_low: float
+    hours_high: float
+    billed_cost: Decimal
+    billed_cost_low: Decimal
+    billed_cost_high: Decimal
+    command: str | None
+
+    @classmethod
+    def of(cls, each: Estimate | None) -> Beside | None:
+        """The figures of an estimate."""
+        return filled(cls, each, command=each.recipe_command) if each else None
 
 
 class CostDocument(Struct, frozen=True):
@@ -49,6 +68,8 @@ class CostDocument(Struct, frozen=True):
     owned: tuple[OwnedMachine, ...]
     notes: tuple[str, ...] = ()
     next: Step | None = None
+    ordinary: Beside | None = None
+    as_published: Beside | None = None
 
 
 class CostReport(Advice):
@@ -65,7 +86,12 @@ class CostReport(Advice):
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""
         return filled(
-            CostDocument, self.answer, query=with_moment(self.answer.query, self.answer.prices.as_of), notes=self.notes
+            CostDocument,
+            self.answer,
+            query=with_moment(self.answer.query, self.answer.prices.as_of),
+            notes=self.notes,
+            ordinary=Beside.of(self.answer.ordinary),
+            as_published=Beside.of(self.answer.as_published),
         )
 
     @property

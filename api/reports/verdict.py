@@ -124,7 +124,8 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
     moment = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
-    figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)})"
+    known = each.evidence.throughput.spoken
+    figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)}), its speed {known}"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
         return f"{moment}Your {mine}: {figures}, for electricity{'' if query.own_price == 0 else ' and depreciation'}."
@@ -344,20 +345,25 @@ def _days(each: Estimate) -> str:
 
 
 def _ordinary(answer: Answer) -> str:
-    """What the script that most people run takes on the same machine, where that is another, and which one misses the target."""
-    lead, each, seldom = answer.lead, answer.ordinary, answer.ordinary_missed
-    seldom = None if seldom and seldom.recipe == lead.recipe else seldom
-    misses = f"misses it in {(1 - seldom.chance) * 100:.0f} % of runs" if seldom else ""
-    if lead.recipe_kind == "own" or (each and each.recipe == lead.recipe):
-        return f"The usual script, {seldom.recipe}, {misses}." if seldom else ""
-    if each is None:
-        if seldom:
-            return f"The usual script, {seldom.recipe}, {misses}."
-        return "" if lead.recipe_kind == "ordinary" else f"No ordinary script is known to reach it{_plain(answer)}."
-    cost = money(each.cost(answer.basis).cost, each.currency)
-    which = "An ordinary script" if lead.recipe_kind != "ordinary" else "The usual one"
-    ordinary = f"{which}, {each.recipe}, takes {in_words(each.hours)} and {cost}"
-    return f"{ordinary}; {seldom.recipe} {misses}." if seldom else f"{ordinary}."
+    """What an ordinary loop of today and the usual script as published take on the same machine, where these are others, and
+    which script misses the target."""
+    lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
+    if lead.recipe_kind == "own":
+        return ""
+    takes = {
+        each.recipe: f"{in_words(each.hours)} and {money(each.cost(answer.basis).cost, each.currency)}"
+        for each in (published, today)
+        if each and each.recipe != lead.recipe
+    }
+    before = takes.pop(published.recipe, "") if published and published != today else ""
+    said = [f"An ordinary loop of today, {recipe}, takes {figures}" for recipe, figures in takes.items()]
+    if before:
+        said = [f"{said[0]} (as published {before})" if said else f"As published it takes {before}"]
+    if seldom and seldom.recipe != lead.recipe:
+        said.append(f"The usual script, {seldom.recipe}, misses it in {(1 - seldom.chance) * 100:.0f} % of runs")
+    if said or lead.recipe_kind == "ordinary":
+        return " ".join(f"{sentence}." for sentence in said)
+    return f"No ordinary script is known to reach it{_plain(answer)}."
 
 
 def _plain(answer: Answer) -> str:

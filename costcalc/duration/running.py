@@ -13,6 +13,7 @@ from costcalc.training import OwnRecipe, Recipe
 from costcalc.units import Flags, Floats, Indices
 
 UNKNOWN, NO, YES = -1, 0, 1
+OTHER_FRAMEWORK = 2  # steps from what most people run
 LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 
 

@@ -31,7 +31,7 @@ from costcalc.duration.offered_clusters import (
     requested_machines,
     sold_in_blocks_alone,
 )
-from costcalc.duration.running import Runs, Usual
+from costcalc.duration.running import OTHER_FRAMEWORK, Runs, Usual
 from costcalc.duration.ways import USUAL_WAY, OwnSpeeds, Way, speeds_of
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
@@ -142,6 +142,11 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
         may change image sizes and network without logging it.
         """
         return np.array([one.expensive_optimizer or one.division == "open" for one in self.recipes.recipes], bool)
+
+    def out_of_use(self, recipes: Indices, clusters: Indices) -> Flags:
+        """Which of these recipes [r, c] are ordinary scripts of another framework than what most people run on these clusters."""
+        ordinary = np.array([self.recipes.recipes[r].kind == "ordinary" for r in recipes.tolist()], bool)
+        return np.asarray((self.most_run.between(recipes, clusters) == OTHER_FRAMEWORK) & ordinary[:, None])
 
     @cached_property
     def usual_code(self) -> Flags:
@@ -306,7 +311,10 @@ class Requested(NamedTuple):
 
 def model_recipes(evidence: Evidence, model: str, way: Way = USUAL_WAY) -> ModelRecipes:
     """A model's recipes, run in this way."""
-    recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in evidence.recipes_of(model))
+    known = evidence.recipes_of(model)
+    if way.running.precision:  # those published in other bits run so too then
+        known = tuple(recipe for recipe in known if not recipe.is_run_otherwise)
+    recipes = tuple(way.run(evidence.with_curve(recipe)) for recipe in known)
     length, curve = (evidence.fitted.widths[name].ln for name in ("length", "curve"))
     return ModelRecipes(recipes, length, evidence.later_recipes_of(model), curve)
 

@@ -74,6 +74,7 @@ class TrainingTimes(NamedTuple):
         return TrainingTimes._make(np.concatenate(both) for both in zip(self, others, strict=True))
 
 
+OUT_OF_USE = 1e3  # how many times as long such a script counts: any other that runs goes before it
 EQUALLY_FAST = 1e-6  # of the hours: of recipes that differ by less, the one whose own system is most alike is named
 HOURS_BETWEEN = np.array(RISKS)
 
@@ -117,7 +118,8 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
 
     The best takes the fewest hours, expected further runs included, of those whose code is not known to fail there; schedules
-    that nobody ran count as INTERPOLATED_FACTOR times as long. Among ordinary scripts alone, those that most people run
+    that nobody ran count as INTERPOLATED_FACTOR times as long, and ordinary scripts of frameworks that hardly anybody uses there
+    any more come last. Among ordinary scripts alone, those that most people run
     come first.
     """
     matrix, clusters, recipes = course.matrix, allowed.nonzero()[0], eligible.eligible.nonzero()[0]
@@ -138,6 +140,8 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
         expected *= matrix.runs.last_resorts(recipes, clusters)
         if is_ordinary:
             expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
+        else:
+            expected *= np.where(matrix.out_of_use(recipes, clusters), OUT_OF_USE, 1.0)
         if matrix.recipes.is_closed.any():
             expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
         r, c = _best(expected)

@@ -70,9 +70,11 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """Everything measured that the engine may use, and what was fitted to it. `version` changes with any byte of the tables.
 
     `interruptions` of spot machines are ordered by date, `networks` are those between the machines of published systems.
-    `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `own_speeds` are
-    the user's own measurements, the newest last. `energy` says what machines draw and their grids emit, `largest_batches`
-    which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts` what most people run.
+    `limit_tables` are those of the machines around accelerators, `processors` those that train without any. `device_speeds` were
+    timed by this project on one device each: answers know them, but of what is fitted only how plain loops run on such silicon.
+    `own_speeds` are the user's own measurements, the newest last. `energy` says what machines draw and their grids emit,
+    `largest_batches` which batches somebody tried on which memory, `support` on which chips frameworks run, `usual_scripts` what
+    most people run.
     `is_past` says that this is what was known on a past day; `later` are then the recipes that were published after it.
     `of_own_run` says that its one recipe is a user's own run. `make_speeds` makes of it what says how fast recipes
     train, and `make_curve` gives recipes whose work follows from all others theirs.
@@ -93,11 +95,14 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     support: tuple[Support, ...] = ()
     usual_scripts: tuple[UsualScript, ...] = ()
     processors: Processors = field(default_factory=Processors)
+    device_speeds: tuple[Throughput, ...] = ()
     own_speeds: tuple[Throughput, ...] = ()
     is_past: bool = False
     later: tuple[Recipe, ...] = ()
     of_own_run: bool = False
-    make_speeds: Callable[[Evidence], Speeds] = lambda evidence: SpeedModel(evidence.throughputs, evidence.fitted)
+    make_speeds: Callable[[Evidence], Speeds] = lambda evidence: SpeedModel(
+        (*evidence.throughputs, *evidence.device_speeds), evidence.fitted
+    )
 
     make_curve: Callable[[Evidence, Recipe], Recipe] | None = None
 
@@ -125,7 +130,7 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def _days(self) -> list[date]:
         """The days on which something was published or measured, in order."""
-        rows = (*self.throughputs, *self.own_speeds)
+        rows = (*self.throughputs, *self.device_speeds, *self.own_speeds)
         return sorted({recipe.known_on for recipe in self.recipes} | {row.known_on for row in rows})
 
     @cached_property
@@ -147,6 +152,7 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
             self,
             recipes=tuple(recipe for recipe in self.recipes if recipe.known_on <= day),
             throughputs=tuple(row for row in self.throughputs if row.known_on <= day),
+            device_speeds=tuple(row for row in self.device_speeds if row.known_on <= day),
             own_speeds=tuple(row for row in self.own_speeds if row.known_on <= day),
             is_past=self.last_published > day,
             later=tuple(recipe for recipe in self.recipes if recipe.known_on > day),
@@ -164,8 +170,14 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         return tuple(stretched(named[schedule.shape_of], schedule) for schedule in schedules)
 
     @cached_property
+    def in_16_bits(self) -> tuple[Recipe, ...]:
+        """Scripts published in 32 bits as people run them today."""
+        return tuple(filter(None, (recipe.in_16_bits() for recipe in self.recipes)))
+
+    @cached_property
     def _by_model(self) -> dict[str, tuple[Recipe, ...]]:
-        ordered = sorted((*self.recipes, *self.interpolated), key=lambda recipe: (recipe.model, recipe.name))
+        every = (*self.recipes, *self.interpolated, *self.in_16_bits)
+        ordered = sorted(every, key=lambda recipe: (recipe.model, recipe.name))
         return {model: tuple(group) for model, group in groupby(ordered, key=lambda recipe: recipe.model)}
 
     def find_model(self, text: str) -> Model | None:

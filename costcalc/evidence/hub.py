@@ -75,6 +75,7 @@ class HubNetwork(Struct, frozen=True):
             year=YEAR,
             source=self.source,
             compilation="eager",
+            plain=True,
         )
 
 

@@ -38,12 +38,13 @@ Written = TypeVar("Written", Recipe, Throughput)
 Cells = Mapping[str, object]
 FITTED, COMPACT = "fitted", "tables.zlib"
 PROCESSORS, RATES = "processors", "processor_speeds"
+DEVICE_SPEEDS = "device_speeds"
 HUB_NETWORKS, HUB_RECIPES = "hub_networks", "hub_recipes"
 SYSTEM = System.__struct_fields__
 TABLES = (
     *("accelerators", "models", "recipes", "curves", "phases", "throughputs", "schedules", "seed_noise"),
     *("spot_interruptions", "data_pipelines", "pipelines_of_code", "volumes", "system_networks"),
-    *("system_hosts", "codes"),
+    *("system_hosts", "codes", DEVICE_SPEEDS),
     *("grid_carbon", "data_centers", PROCESSORS, RATES, "largest_batches", "programs", "commands", "framework_support"),
     *("usual_scripts", HUB_NETWORKS, HUB_RECIPES),
 )
@@ -65,6 +66,7 @@ class Tables(Struct, frozen=True):
     models: tuple[Model, ...]
     recipes: tuple[Recipe, ...]
     throughputs: tuple[Throughput, ...]
+    device_speeds: tuple[Throughput, ...]
     schedules: tuple[Schedule, ...]
     interruptions: tuple[ObservedInterruptions, ...]
     pipelines: tuple[PipelineRate, ...]
@@ -82,12 +84,14 @@ class Tables(Struct, frozen=True):
 
 
 class CodeOf(Struct, frozen=True):
-    """Whose program those of a stack are, those of one organisation where it is named, and how they run."""
+    """Whose program those of a stack are, those of one organisation where it is named, how they run, and whether they are plain
+    loops."""
 
     stack: str
     organisation: str | None
     code: Code
     compilation: Compilation | None = None
+    plain: bool = False
 
 
 DECODER = msgspec.msgpack.Decoder(Tables)
@@ -162,6 +166,7 @@ def _tables(texts: Mapping[str, str]) -> Tables:
         models=_unique("models", models),
         recipes=tuple(map(with_program, _whose(_unique("recipes", recipes), codes))),
         throughputs=_whose(_unique("throughputs", speeds), codes),
+        device_speeds=_whose(_read(texts, DEVICE_SPEEDS, Throughput, _named("throughput")), codes),
         schedules=tuple(_read(texts, "schedules", Schedule)),
         interruptions=tuple(sorted(interruptions, key=lambda statement: statement.observed_on)),
         pipelines=tuple(_read(texts, "data_pipelines", PipelineRate, _listing("accelerators"))),
@@ -182,7 +187,10 @@ def _tables(texts: Mapping[str, str]) -> Tables:
 def _whose(items: Iterable[Written], codes: Mapping[tuple[str, str | None], CodeOf]) -> tuple[Written, ...]:
     """The items, each with whose program it used and how that ran."""
     pairs = ((item, codes.get((item.stack, item.organisation)) or codes.get((item.stack, None))) for item in items)
-    return tuple(replace(item, code=of.code, compilation=of.compilation) if of else item for item, of in pairs)
+    return tuple(
+        replace(item, code=of.code, compilation=item.compilation or of.compilation, plain=of.plain) if of else item
+        for item, of in pairs
+    )
 
 
 def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:

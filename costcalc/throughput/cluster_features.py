@@ -80,7 +80,7 @@ class ClusterFeatures:
     def transferred(self, workload: Workload) -> tuple[Floats, Floats]:
         """The part of ln(rate) relative to the reference network that changes with the hardware [C], and the most that a doubling
         of the accelerators in a machine takes off it [C]."""
-        key = (workload.model, workload.implementation, workload.precision)
+        key = (workload.model, workload.implementation, workload.precision, workload.compilation, workload.plain)
         if key not in self._transferred:
             self._transferred[key] = self._find_transferred(workload)
         return self._transferred[key]

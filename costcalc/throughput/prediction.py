@@ -43,8 +43,9 @@ class Prediction(Struct, frozen=True, eq=False):
     half the width of the range of ln(rate) is at least.
 
     `beside_larger` is RAISED where the rate is that of a larger network, which came out faster, and LOWER where what was
-    measured of this one is slower all the same. `other_code` is ln of how many times longer the middle of all codes takes, NaN
-    where nothing is known, and `headroom` ln of how many times faster the data sheet would allow it to be, 0 at least.
+    measured of this one is slower all the same. `other_code` is ln of how many times longer the middle of all codes takes,
+    `plain_code` the middle of plain loops, NaN where nothing is known, and `headroom` ln of how many times faster the data sheet
+    would allow it to be, 0 at least.
     """
 
     log_rate: Floats
@@ -55,6 +56,7 @@ class Prediction(Struct, frozen=True, eq=False):
     least_width: Floats
     beside_larger: Codes
     other_code: Floats
+    plain_code: Floats
     headroom: Floats
 
 
@@ -100,7 +102,8 @@ def predict(
         steps,
         least_width=np.where(kind == TRANSFERRED, 0, UNKNOWN_OF_DOUBLING * np.fmax(slower, 0)),
         beside_larger=_beside_larger(own_each, final_each, of_larger, (modelled - log_rate > EQUAL)),
-        other_code=(final_each - _anybodys(recipe, features, batch, reference)).mean(axis=1),
+        other_code=(final_each - _anybodys(recipe, features, batch, reference, plain=False)).mean(axis=1),
+        plain_code=(final_each - _anybodys(recipe, features, batch, reference, plain=True)).mean(axis=1),
         headroom=(roof - final_each).min(axis=1),
     )
 
@@ -229,18 +232,19 @@ def _carried_over(features: ClusterFeatures, reference: Floats, first: Workload,
     return np.asarray((reference + hardware)[:, None] + shift)
 
 
-def of_any_code(workload: Workload) -> Workload:
-    """This work done by code about which nothing is known."""
-    return replace(workload, implementation=ANY, compilation=None)
+def of_any_code(workload: Workload, plain: bool = False) -> Workload:
+    """This work done by code about which nothing is known, or but that it is a plain loop."""
+    return replace(workload, implementation=ANY, compilation=None, plain=plain)
 
 
-def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats, reference: Floats) -> Floats:
-    """The same of a code of which nothing is known: the middle of all codes; NaN for networks that nobody measured."""
+def _anybodys(recipe: Recipe, features: ClusterFeatures, batch: Floats, reference: Floats, plain: bool) -> Floats:
+    """The same of a code of which nothing is known: the middle of all codes, or of plain loops; NaN for networks that nobody
+    measured."""
     transfer = features.transfer
     phases = recipe.phases[: 1 if is_reference(recipe) else None]
     if not (phases and transfer.knows(recipe.model)):
         return np.full((len(batch), 1), np.nan)
-    workloads = [of_any_code(workload(recipe, phase.image_size, transfer.models)) for phase in phases]
+    workloads = [of_any_code(workload(recipe, phase.image_size, transfer.models), plain) for phase in phases]
     shift = np.array([transfer.software(each) for each in workloads])
     by_twin = _by_twin(recipe, features, batch) if is_reference(recipe) else reference
     return _carried_over(features, by_twin, workloads[0], shift)

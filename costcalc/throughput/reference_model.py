@@ -34,6 +34,7 @@ REFERENCE_BATCH = 256.0
 REFERENCE_FRAMEWORK = "mxnet"
 REFERENCE_YEAR = 2022
 REFERENCE_TFLOPS, REFERENCE_GB_PER_S = 300, 1500
+LEAST_SCATTER = 0.4  # by rule: that an accelerator's entries ran alike says less of the next one
 UNDATED = 0  # instead of a year: as the software of the accelerator's published rates was in the median
 
 
@@ -226,7 +227,7 @@ class ReferenceModel(Struct, frozen=True):
 
     def scatter(self, accelerator: str) -> float:
         """How much wider than usual the errors of this accelerator are."""
-        return self.typical[accelerator].scatter if accelerator in self.typical else 1.0
+        return max(self.typical[accelerator].scatter, LEAST_SCATTER) if accelerator in self.typical else 1.0
 
     def largest_batch(self, accelerator: str) -> float:
         """The images per accelerator beyond which larger steps are not taken to be faster: nobody chose them."""

@@ -58,6 +58,7 @@ TIER_OF_KIND = {
 }
 TIER_CODES = np.array([TIERS.index(TIER_OF_KIND[kind]) for kind in KINDS], np.int8)
 PROCESSOR = len(KINDS)  # code of the speeds of processors, which follow from `costcalc.throughput.processors`
+DATED_SCATTER = 0.8  # of software of one year, by rule: an accelerator's entries differ by it too
 MARGIN = 1.05  # what other implementations reached lies inside the interval by so much
 
 
@@ -257,7 +258,7 @@ class SpeedModel:
         of_codes = self._by_kind(_sort(recipe, self._is_transformer(recipe)))[CODE]
         width = _with_machines(found, of_codes, self._fitted.widths["machines"].ln)
         table.usual_low[r] = np.maximum(found.other_code - width, -found.headroom)
-        table.usual_high[r] = found.other_code + width
+        table.usual_high[r] = np.fmax(found.other_code, found.plain_code) + width
 
     def _of_teacher(self, recipe: Recipe, features: ClusterFeatures) -> Floats:
         """ln(images/s) [C, P] at which the recipe's teacher, with the same code, looks at images."""
@@ -277,7 +278,8 @@ class SpeedModel:
         """By cluster. Of MLPerf's implementations alone it is known how the rates of an accelerator scatter."""
         sort = _sort(recipe, self._is_transformer(recipe))
         by_kind = self._by_kind(sort)
-        scatter = widening(found.kind, features.several, features.scatter) if sort.reference else 1.0
+        of_chip = features.scatter if sort.undated else np.maximum(features.scatter, DATED_SCATTER)
+        scatter = widening(found.kind, features.several, of_chip) if sort.reference else 1.0
         transfer, of_compiling = self._fitted.transfer, 0.0
         if not (recipe.compilation or sort.reference) and recipe.phases:  # nobody says whether it is compiled
             first = workload(recipe, recipe.phases[0].image_size, transfer.models)
@@ -325,7 +327,7 @@ class _Evidence:
         for number, row in rows.items():
             self._of_stack[row.stack, precision_class(row.precision)][number] = row
         self._of_implementation: dict[tuple[str, str | None, int], tuple[Measurements, Indices]] = {}
-        self._of_precision: dict[str | None, tuple[AnybodysRates, float]] = {}
+        self._of_precision: dict[tuple[str | None, bool], tuple[AnybodysRates, float]] = {}
 
     def measurements(self, recipe: Recipe) -> tuple[Measurements, Indices]:
         """What the recipe's implementation and precision made, and the row nearest to each cluster [C]: of other precisions or
@@ -346,13 +348,15 @@ class _Evidence:
         return alike or {n: row for n, row in rows if bits(row.precision) == bits(recipe.precision)} or self._rows
 
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:
-        """What anybody's implementation made in the recipe's precision, and the most images that memory was seen to hold."""
-        key = bits(recipe.precision)
+        """What anybody's implementation made in the recipe's precision, beside a plain loop other plain loops alone, and the most
+        images that memory was seen to hold."""
+        key = bits(recipe.precision), recipe.plain
         if key not in self._of_precision:
-            rows = [row for row in self._rows.values() if bits(row.precision) == key]
+            rows = [row for row in self._rows.values() if bits(row.precision) == key[0]]
+            alike = [row for row in rows if row.plain or not recipe.plain]
             model = self.features.transfer.models.get(recipe.model)
             images_per_gib = densest(rows, model, self.features.reference.data_sheets.accelerators)
-            self._of_precision[key] = AnybodysRates(rows, self.features), images_per_gib
+            self._of_precision[key] = AnybodysRates(alike, self.features), images_per_gib
         return self._of_precision[key]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part
@@ -31,6 +33,8 @@ REFERENCE_ACTIVATIONS_MILLIONS = 11.11  # timm's count for ResNet-50
 REFERENCE_GB_PER_TFLOP = 8.0  # moved and computed for ResNet-50 where its roofline stands before anything is fitted
 USUAL_MEMORY_SHARE = REFERENCE_GB_PER_TFLOP * REFERENCE_TFLOPS / REFERENCE_GB_PER_S
 
+TF32_SINCE = 2020
+"""torch.backends.cudnn.allow_tf32 is true by default (docs.pytorch.org, Numerical accuracy); A100 was the first chip with it."""
 SIXTEEN_BIT = frozenset({"amp", "fp16", "bf16"})
 FORWARD = 1 / 3  # of a training step's time: the way back does twice the arithmetic
 LOGGED_EVALUATION_SHARE = 0.006  # of the elapsed time, median of MLPerf logs that state both rates
@@ -86,7 +90,7 @@ class Implementation(NamedTuple):
 class Workload(Struct, frozen=True):
     """What is computed. `parameters` is ln of half of one plus the parameters in units of ResNet-50's: at least -ln 2, for
     sharing next to nothing costs a little too; `gmacs` is ln of the multiply-adds in such units. Both are 0 where unknown.
-    `activations` are in such units too, None for convolutions."""
+    `activations` are in such units too, None for convolutions. `plain` is as in `Throughput`."""
 
     model: str
     family: str
@@ -97,6 +101,12 @@ class Workload(Struct, frozen=True):
     gmacs: float = 0.0
     activations: float | None = None
     compilation: Compilation | None = None
+    plain: bool = False
+
+    @property
+    def is_convolution(self) -> bool:
+        """Whether it is no transformer."""
+        return self.activations is None
 
     @property
     def offset(self) -> float:
@@ -119,6 +129,7 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         math.log(((model and model.gmacs) or REFERENCE_GMACS) / REFERENCE_GMACS),
         None if activations is None else activations / REFERENCE_ACTIVATIONS_MILLIONS,
         of.compilation,
+        of.plain,
     )
 
 
@@ -196,8 +207,10 @@ class Transfer(Struct, frozen=True, dict=True):
         alone, steps = np.zeros((len(accelerators), 1)), np.zeros((len(accelerators), 1 + len(sizes)))
         for number, name in enumerate(accelerators):
             chip = part(self.accelerators, name)
-            terms = hardware_terms(workload, chip, self.memory_share(name))
-            alone[number] = self.balance(workload, name) + total(self.effects, terms)
+            done = as_multiplied(workload, chip)
+            terms = itertools.chain(hardware_terms(done, chip, self.memory_share(name)), silicon_terms(done, chip))
+            otherwise = self.software(done) - self.software(workload) if done is not workload else 0.0
+            alone[number] = self.balance(workload, name) + total(self.effects, terms) + otherwise
             steps[number, 1:] = every[chip.peer_to_peer]
             for size in self._sizes.get(chip.chip, frozenset()).intersection(sizes):
                 steps[number, 1 + sizes.index(size)] += total(self.effects, size_terms(workload, chip, size))
@@ -234,6 +247,13 @@ def software_terms(workload: Workload) -> Iterator[Term]:
     yield ("implementation", *implementation, family, precision), 1.0, 0.08
     if workload.compilation:
         yield compiling(workload), SIGNS[workload.compilation], 0.3
+    if _gains_less(workload):
+        yield ("plain",), 1.0, 0.2
+
+
+def _gains_less(workload: Workload) -> bool:
+    """Plain loops gain less by 16 bits than tuned code does, as their convolutions wait for memory and for Python."""
+    return workload.plain and workload.is_convolution and workload.precision == "16bit"
 
 
 def compiling(workload: Workload) -> Key:
@@ -260,6 +280,8 @@ def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: f
         yield compiling(workload), SIGNS["compiled"] - SIGNS[workload.compilation], 0.3
     if accelerator.half_rate:
         yield ("half rate",), math.log((1 + memory_share) / (1 / 2 + memory_share)), 0.5
+    if _gains_less(workload):
+        yield ("plain", "chip"), math.log((accelerator.dense_16bit_tflops or REFERENCE_TFLOPS) / REFERENCE_TFLOPS), 0.2
     if workload.activations is not None:
         yield ("transformers", chip), 1.0, 0.1
         yield ("transformers", "balance"), math.log(memory_share), 0.2
@@ -267,6 +289,25 @@ def hardware_terms(workload: Workload, accelerator: Accelerator, memory_share: f
         yield ("precision", workload.precision), -1.0, 1.0
     if _is_bf16_all_the_same(workload.precision, accelerator):
         yield ("precision", "16bit"), 1.0, 1.0
+
+
+def silicon_terms(workload: Workload, accelerator: Accelerator) -> Iterator[Term]:
+    """Effects of plain loops on a die that this project timed them on: of the kind of network, of its family and its own."""
+    if workload.plain and accelerator.silicon:
+        on = accelerator.silicon, workload.precision
+        yield ("loop", "convolutions" if workload.is_convolution else "transformers", *on), 1.0, 0.3
+        yield ("loop", "family", workload.family, *on), 1.0, 0.25
+        yield ("loop", "model", workload.model, *on), 1.0, 0.3
+
+
+def as_multiplied(workload: Workload, accelerator: Accelerator) -> Workload:
+    """The work as the chip does it: PyTorch multiplies 32-bit convolutions in TF32 where the chip can, as NVIDIA's since 2020."""
+    has_tf32 = (
+        accelerator.vendor == "NVIDIA" and accelerator.matrix_units and (accelerator.introduced or 0) >= TF32_SINCE
+    )
+    if workload.plain and workload.is_convolution and workload.precision == "fp32" and has_tf32:
+        return replace(workload, precision="tf32")
+    return workload
 
 
 def _is_bf16_all_the_same(precision: str, accelerator: Accelerator) -> bool:

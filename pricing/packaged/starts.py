@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from costcalc.answers import Rented
 from costcalc.hardware import Accelerator
 from costcalc.programs import Command
+from costcalc.training import IN_16_BITS
 from pricing.packaged.launchers import TITLES, Launcher, name_of
 
 ARM_LAUNCHERS = ("skypilot",)
@@ -56,7 +57,8 @@ class Start(Struct, frozen=True):
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
     `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
     folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
-    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did.
+    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did. `amp` is the option that computes
+    in 16 bits what was published in 32, None where there is none.
     """
 
     image: str
@@ -76,10 +78,15 @@ class Start(Struct, frozen=True):
     tried: str = ""
     networks: dict[str, str] = field(default_factory=dict)
     arm: Image | None = None
+    amp: str | None = None
 
     def line(self, recipe: str) -> CommandLine | None:
-        """What trains this recipe, None where the code has no such recipe."""
-        return next((line for line in self.recipe if any(fnmatchcase(recipe, name) for name in line.names)), None)
+        """What trains this recipe, in 16 bits where its name says so; None where the code has no such recipe."""
+        published = recipe.removesuffix(IN_16_BITS)
+        line = next((line for line in self.recipe if any(fnmatchcase(published, name) for name in line.names)), None)
+        if line is None or published == recipe:
+            return line
+        return replace(line, train=f"{line.train.rstrip()} {self.amp}\n") if self.amp else None
 
     def configuration(self, command: Command | None) -> str | None:
         """What names the recipe's configuration; None where the code needs none."""

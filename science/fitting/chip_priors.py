@@ -25,6 +25,9 @@ from science.fitting.reference_model import MACHINE, Observation, fit_reference_
 NORMAL, END = NormalDist(), (1 + LEVEL) / 2
 BY_RULE = 0.5  # standard deviation in ln(rate) of a sort of source that nobody can tell
 FEWEST = 2  # chips that tell it
+LEAST_OF_OTHERS = math.log(1.4)
+"""Half-width in ln(rate), at 80 %, of a chip of other makers at least, by rule: the code that says how theirs run is years
+older."""
 BEST_KNOWN = "data sheet, NVIDIA"  # no sort is surer than that of the most chips
 
 
@@ -91,7 +94,8 @@ class ChipSources(Struct, frozen=True):
         low, middle, high = _below(self.reference.data_sheets.memory_roof(name), mean, deviation)
         slower, shift = max(middle - low, mean - middle), middle - self._modelled(name)
         tasks = tuple(sorted(guess.task for guess in guesses if guess.task))
-        return ChipPrior(round(shift, 4), round(slower, 4), round(high - middle, 4), tasks)
+        least = 0.0 if self._part(name).vendor == REFERENCE_VENDOR else LEAST_OF_OTHERS
+        return ChipPrior(round(shift, 4), round(max(slower, least), 4), round(max(high - middle, least), 4), tasks)
 
     def by_prior(self, name: str, prior: ChipPrior) -> float:
         """ln(images/s) that a prior says."""

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
+from costcalc.throughput.prediction import ANY
 from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, step_overhead, terms_of, total
 from costcalc.throughput.workloads import (
     Transfer,
     Workload,
     count_steps,
     hardware_terms,
+    silicon_terms,
     software_terms,
     training_rate,
     workload,
@@ -24,6 +27,7 @@ from costcalc.training import Model, Throughput
 from science.fitting.reference_model import observation
 from science.fitting.ridge import fit
 
+LOOPS_NOISE = 0.2  # of ln(rate) from one way of running a loop to another: layouts, attention
 NOISE, DEGREES = 0.047, 3.0  # of ln(rate); degrees of freedom of the t distribution that makes outliers count less
 
 
@@ -84,6 +88,18 @@ def fit_transfer(
     target = [ratio.value - unfitted.balance(ratio.workload, ratio.row.accelerator) for ratio in found]
     learned = fit(rows, np.array(target), NOISE, DEGREES, sharing)
     return Transfer(models, accelerators, learned.effects)
+
+
+def with_loops(transfer: Transfer, timed: Sequence[Ratio]) -> Transfer:
+    """The same beside what plain loops make of the dies on which these were timed; their own code says nothing of others, so all
+    else stays."""
+    transfer = replace(transfer, effects={key: value for key, value in transfer.effects.items() if key[0] != "loop"})
+    loops = [replace(ratio, workload=replace(ratio.workload, implementation=ANY)) for ratio in timed]
+    known = [ratio for ratio in loops if transfer.knows(ratio.row.model)]
+    rows = [[*silicon_terms(one.workload, part(transfer.accelerators, one.row.accelerator))] for one in known]
+    left = np.array([residual(ratio, transfer) for ratio in known])
+    learned = fit(rows, left, LOOPS_NOISE, DEGREES).effects if known else {}
+    return replace(transfer, effects={**transfer.effects, **learned})
 
 
 def residual(ratio: Ratio, transfer: Transfer) -> float:

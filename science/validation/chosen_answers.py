@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from statistics import median
 
 from msgspec import Struct
@@ -19,17 +18,15 @@ from msgspec.structs import replace
 from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
 from costcalc.evidence import Evidence
-from costcalc.evidence.tables import cells, typed
 from costcalc.memory import Memory
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.workloads import SIZE_EXPONENT, bits, training_rate
 from costcalc.training import Recipe, Throughput
-from science.fitting.transfer import Ratio, fit_transfer, ratios
+from science.fitting.transfer import Ratio, fit_transfer, ratios, with_loops
 from science.validation.answered_runs import TODAY, made_up_offers
 from science.validation.published import Published
 from science.validation.scores import WIDER, Case
 
-DEVICE = "device_speeds.csv"
 FOLDS = 8
 BELOW_ENDS = 0.005  # of the ordinary recipes' ends, in the median: what is asked for
 
@@ -87,11 +84,23 @@ def chosen_answers(published: Published, one_in: int = 1) -> list[Chosen]:
 
 
 def on_one_device(evidence: Evidence) -> list[Chosen]:
-    """What this evidence answers for the rates of `device_speeds.csv`, to which nothing is fitted. Each network was timed
+    """What this evidence answers for the rates of `device_speeds`, without those of the same network. Each network was timed
     in several ways, for a range must hold whatever way somebody runs it."""
-    text = (resources.files("science") / "data" / DEVICE).read_text("utf-8")
-    rows = [{**line, "name": line["throughput"]} for line in cells(DEVICE, text)]
-    return list(answered(evidence, typed(DEVICE, rows, Throughput)))
+    return [
+        found
+        for model in dict.fromkeys(row.model for row in evidence.device_speeds)
+        for found in answered(
+            _with_loops(evidence, [row for row in evidence.device_speeds if row.model != model]),
+            [row for row in evidence.device_speeds if row.model == model],
+        )
+    ]
+
+
+def _with_loops(evidence: Evidence, timed: Sequence[Throughput]) -> Evidence:
+    """The evidence with these rates of plain loops alone."""
+    fitted = evidence.fitted
+    transfer = with_loops(fitted.transfer, ratios(timed, fitted.reference, evidence.models))
+    return replace(evidence, device_speeds=tuple(timed), fitted=replace(fitted, transfer=transfer))
 
 
 def answered(known: Evidence, wanted: Sequence[Throughput]) -> Iterator[Chosen]:
@@ -140,7 +149,8 @@ def _without(evidence: Evidence, hidden: frozenset[str], measured: Sequence[Rati
     kept = [ratio for ratio in measured if ratio.row.stack == "mlperf" or ratio.row.organisation not in hidden]
     recipes = tuple(one for one in evidence.recipes if one.is_mlperf or one.organisation not in hidden)
     fitted = replace(evidence.fitted, transfer=fit_transfer(kept, evidence.models, evidence.accelerators))
-    return replace(evidence, throughputs=tuple(ratio.row for ratio in kept), recipes=recipes, fitted=fitted)
+    known = replace(evidence, throughputs=tuple(ratio.row for ratio in kept), recipes=recipes, fitted=fitted)
+    return _with_loops(known, evidence.device_speeds)
 
 
 def _target(evidence: Evidence, model: str) -> float | None:

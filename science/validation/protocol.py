@@ -23,7 +23,7 @@ from science.fitting.chip_priors import Missed, chip_priors, left_out, missed
 from science.fitting.network import fit_overlap, over_networks
 from science.fitting.reference_model import fit_reference_model, observations
 from science.fitting.spot_rates import listed_series
-from science.fitting.transfer import fit_transfer, ratios
+from science.fitting.transfer import fit_transfer, ratios, with_loops
 from science.validation.backtest import backtest
 from science.validation.chosen_answers import Chosen, chosen_answers, on_one_device
 from science.validation.convergence.chances import brier_scores
@@ -156,6 +156,7 @@ def fitted_parameters(published: Published, experiments: Sequence[Experiment]) -
     reference = replace(reference, priors=_chip_priors(published, reference))
     measured = ratios(evidence.throughputs, reference, evidence.models)
     transfer = fit_transfer(measured, evidence.models, evidence.accelerators)
+    transfer = with_loops(transfer, ratios(evidence.device_speeds, reference, evidence.models))
     elapsed_time, gradients = Learner(published).elapsed_time(None), evidence.gradients
     overlap = fit_overlap(over_networks(measured, gradients), transfer, gradients)
     return FittedParameters(fingerprint(), reference, transfer, calibrated_widths(experiments), elapsed_time, overlap)

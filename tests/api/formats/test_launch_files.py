@@ -186,11 +186,13 @@ def test_what_may_stand_in_for_the_first_takes_not_much_more_and_says_what(repor
 
 
 def test_arm_hosts_get_an_image_for_arm(report):
-    one = report(to="skypilot", model="vit_b16", target="0.8", accelerator="GH200")
+    asked = {"model": "vit_b16", "target": "0.8", "accelerator": "GH200", "recipe": "torchvision-*"}
+    one = report(to="skypilot", **asked)
     settings = yaml.safe_load(launch_file(one))
     resources = settings["resources"].get("ordered", [settings["resources"]])
     assert {each["image_id"] for each in resources} == {"docker:nvcr.io/nvidia/pytorch:25.06-py3"}
-    assert report(to="dstack", model="vit_b16", target="0.8", accelerator="GH200").trains_nothing
+    assert "--amp" in settings["run"]
+    assert report(to="dstack", **asked).trains_nothing
 
 
 def test_a_budget_bounds_the_rate_and_the_time(report):

@@ -13,16 +13,20 @@ from costcalc.offers import YOURS
 from costcalc.picks import MOST_TO_START
 
 PICKS = ("cheapest", "fastest", "balanced", "surest")
-RENTED = r"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: \$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\)\. "
+TAKES = r"\$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\), its speed [a-z ]+\. "
+RENTED = rf"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: {TAKES}"
 RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.$"
 CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
 CASES = {
     "--max-cost 200": (
         {"target": "0.76", "max_cost": "200", "max_hours": "48"},
-        [RENTED + RATE, CODE, r"An ordinary script, rsb-a3-\S+, takes .*; torchvision-resnet50-90ep misses it in \d+ % of runs",
+        [RENTED + RATE, CODE, r"An ordinary loop of today, \S+, takes .*\. The usual script, torchvision-\S+, misses ",
          "^Next: costcalc launch"],
     ),
-    "torchvision": ({"target": "0.757"}, [r"An ordinary script, torchvision-resnet50-90ep, takes [\d.]+ h and \$[\d.]+\.$"]),
+    "torchvision": (
+        {"target": "0.757"},
+        [r"An ordinary loop of today, \S+-amp, takes [\d.]+ h and \$[\d.]+ \(as published [\d.]+ h and "],
+    ),
     "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate within these filters is confirmed: "]),
     "Calgary": (
         {"target": "75.7%", "provider": "aws", "region": "ca-west-1", "purchase": "on_demand"},
@@ -31,7 +35,8 @@ CASES = {
     ),
     "own": (
         {"target": "0.757", "own": "1xRTX4090", "own_price": "0"},
-        [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), for electricity\.", CODE, "^Next: costcalc measure resnet50"],
+        [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), its speed [a-z ]+, for electricity\.", CODE,
+         "^Next: costcalc measure resnet50"],
     ),
     "own without an estimate": (
         {"target": "0.76", "own": "8xGaudi2", "own_price": "0"},

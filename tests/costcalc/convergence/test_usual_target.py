@@ -20,7 +20,7 @@ def evidence():
 )
 def test_the_recipe_reaches_it_in_nine_runs_of_ten(evidence, model, metric):
     recipes = evidence.recipes_of(model)
-    found = usual_target(recipes, ordinary_groups(recipes, evidence.usual_scripts[0]), metric)
+    found = usual_target(recipes, ordinary_groups(recipes, evidence.usual_scripts[0]).as_published, metric)
     alone = [recipe for recipe in recipes if recipe.name == found.recipe]
     chance, beyond = (
         eligible_recipes(ModelRecipes(tuple(alone), 0.0), EstimateQuery(model, target, metric)).success_probability[0]

@@ -13,7 +13,7 @@ from support.engine import MEMORY, answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import eligible_recipes
 from costcalc.duration.running import LAST_RESORT, NO
-from costcalc.duration.training_times import Course, training_times
+from costcalc.duration.training_times import OUT_OF_USE, Course, training_times
 from costcalc.hardware import Machine
 from costcalc.query import EstimateQuery
 from costcalc.recall import Recall
@@ -139,6 +139,8 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     for times, scores in ((best, by_score), (every, least)):
         factor = np.where(matrix.recipes.is_interpolated[times.recipe], 1.02, 1)
         factor *= np.where(matrix.runs.at(times.recipe, times.cluster) == NO, LAST_RESORT, 1)
+        out_of_use = matrix.out_of_use(np.arange(len(matrix.recipes.recipes)), np.arange(len(matrix.clusters)))
+        factor *= np.where(out_of_use[times.recipe, times.cluster], OUT_OF_USE, 1)
         np.minimum.at(scores, times.cluster, factor * (times.hours + times.retry_hours))
     on_some_nodes = np.isfinite(least)  # several machines of the recipes' own numbers alone, as nobody asked to scale
     np.testing.assert_allclose(by_score[on_some_nodes], least[on_some_nodes], rtol=1e-12)

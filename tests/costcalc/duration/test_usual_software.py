@@ -104,4 +104,4 @@ def test_no_confidence_that_is_asked_for_lies_just_above_a_rounded_share(package
             answer(replace(asked, confidence=least), packaged_evidence, A100, DAY).rejections["below_confidence"]
             for least in (0.95, 0.9501)
         ]
-        assert lost[1] - lost[0] <= 1  # a chance by margin may lie between
+        assert lost[1] - lost[0] <= 2  # a chance by margin may lie between, of a script in 16 bits as well

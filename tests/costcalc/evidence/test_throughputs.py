@@ -76,7 +76,9 @@ def test_throughputs_are_dated_and_in_range(throughputs: list[dict[str, str]]) -
 
 def test_every_code_has_a_kind() -> None:
     listed = {row["stack"] for row in table("codes")}
-    used = {row["stack"] for name in ("throughputs", "recipes", "unseen_speeds") for row in table(name)}
+    used = {
+        row["stack"] for name in ("throughputs", "device_speeds", "recipes", "unseen_speeds") for row in table(name)
+    }
     assert used == listed
     assert all(row["note"] for row in table("codes"))
 

@@ -7,6 +7,7 @@ from costcalc.hardware import Cluster
 from costcalc.throughput import REFUSALS, TIERS, SpeedModel
 from costcalc.throughput.fitted_parameters import unfitted
 from costcalc.throughput.memory import most_images
+from costcalc.throughput.speed_model import DATED_SCATTER
 from costcalc.throughput.workloads import own_rates
 from costcalc.training import IMAGES_PER_EPOCH
 
@@ -184,6 +185,6 @@ def test_intervals_are_those_that_were_scored(packaged_evidence, cluster, kinds,
     fitted, recipes = packaged_evidence.fitted, packaged_evidence.recipes_of("resnet50")
     lars = next(r for r, recipe in enumerate(recipes) if recipe.name == LARS)
     table = SpeedModel(packaged_evidence.throughputs, fitted).speeds(recipes, [cluster])
-    scatter = max(fitted.reference.scatter(cluster.accelerator), least)
+    scatter = max(fitted.reference.scatter(cluster.accelerator), least, DATED_SCATTER)
     scored = scatter * np.hypot(*[fitted.widths[kind].ln for kind in kinds], *[0.0] * (2 - len(kinds)))
     assert scored * (1 - 1e-5) < table.width_80[lars, 0] < scored * (1 + 1e-5) + 0.02 * (kinds != ["transferred"])

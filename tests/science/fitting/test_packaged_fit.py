@@ -10,7 +10,7 @@ from costcalc.tasks.tables import PARTWAY, text_of
 from science.fitting import partway
 from science.fitting.partway_logs import logged, shares_and_values
 from science.fitting.reference_model import fit_reference_model, observations
-from science.fitting.transfer import fit_transfer, ratios
+from science.fitting.transfer import fit_transfer, ratios, with_loops
 
 STALE = "what is learned changed since the fit: run `make fit`"
 
@@ -29,6 +29,7 @@ def test_both_models_come_back():
     for name, use in packaged.typical.items():
         assert reference.typical[name] == pytest.approx(use, abs=2e-5), STALE
     transfer = fit_transfer(ratios(evidence.throughputs, reference, models), models, parts)
+    transfer = with_loops(transfer, ratios(evidence.device_speeds, reference, models))
     of_hubs = {("model", one.model) for one in hub_networks()}
     learned = {key: value for key, value in evidence.fitted.transfer.effects.items() if key not in of_hubs}
     assert transfer.effects == pytest.approx(learned, abs=2e-5), STALE
