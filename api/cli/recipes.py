@@ -103,6 +103,8 @@ def compare(name: str | None) -> None:
         based = first.predicted_from or "nothing is known of this network, data set and metric without it"
         click.echo(f"{first.run} on {first.machine or 'its machine'}; predicted from {based}")
         echo_table(TERM_COLUMNS, first.terms)
+        if first.paid_by:
+            click.echo(f"took its dollars at your own rate: {first.paid_by}")
     else:
         echo_table(COMPARED_COLUMNS, compared)
     total = score(compared)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+import numpy as np
 from msgspec.structs import replace
 
 from api.questions.errors import NotFound
@@ -14,9 +15,10 @@ from api.questions.fields import LAST_SECOND
 from api.questions.suggestions import unknown
 from api.service import Service
 from costcalc.answers import Estimate
-from costcalc.catalogue.catalogue import EVER
+from costcalc.catalogue.catalogue import EVER, Catalogue
 from costcalc.costing.bills import Bill
 from costcalc.evidence import normalised
+from costcalc.offers import YOURS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import Crossing, Metric
@@ -25,6 +27,7 @@ from own_runs.runs import Run
 
 SURE_ENOUGH = 1e-6  # whatever the chance was, the run ended there
 PERCENT = 100
+MOST_DAYS_APART = 62  # a bill's rate is seen at the end of its month
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,8 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A run beside what would have been answered on its day without it. `predicted_from` names what that rests on, None where
-    nothing is known of its network. Hours have their 80 % interval; dollars are at the same rate."""
+    nothing is known of its network. Hours have their 80 % interval. `paid_by` names the own sheet or bill whose rate the run was
+    paid by; without one the dollars are at the same rate."""
 
     run: str
     predicted_from: str | None
@@ -48,6 +52,7 @@ class Comparison:
     hours_low: float | None
     hours_high: float | None
     terms: tuple[Term, ...]
+    paid_by: str | None = None
 
     @property
     def hours(self) -> Term:
@@ -101,24 +106,55 @@ def _comparison(service: Service, own: OwnModel) -> Comparison:
     query = _asked(service, own)
     answer = service.answer(query, service.catalogue()) if query else None
     if query is None or answer is None or not answer.estimates:
-        nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"))
-        return Comparison(run.name, None, None, None, None, nothing)
+        paid = _own_rate(service.catalogue(), run, PurchaseOption.ON_DEMAND)
+        rate = float(run.nodes * paid.hourly_rate) if paid else 0.0
+        dollars = [Term("dollars", None, rate * run.hours, paid.currency)] if paid else []
+        nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"), *dollars)
+        return Comparison(run.name, None, None, None, None, nothing, paid.source if paid else None)
     estimate, bill = answer.estimates[0], answer.bills[0]
     known_epochs = _is_of_same_task(service, run, query.model)
     share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, estimate)
     overhead = estimate.overhead_hours
     low, high = (share * (hours - overhead) + overhead for hours in (estimate.hours_low, estimate.hours_high))
+    paid = _own_rate(service.catalogue(), run, estimate.purchase_option, estimate.currency)
     return Comparison(
         run=run.name,
         predicted_from=f"{estimate.recipe}: {estimate.evidence_notes.throughput}",
         machine=f"{estimate.nodes} x {estimate.instance_type} of {estimate.provider}",
         hours_low=low,
         hours_high=high,
-        terms=tuple(_terms(run, estimate, bill, share, known_epochs)),
+        terms=(*_terms(run, estimate, share, known_epochs), *_dollars(run, estimate, bill, share, paid)),
+        paid_by=paid.source if paid else None,
     )
 
 
-def _terms(run: Run, estimate: Estimate, bill: Bill, share: float, known_epochs: bool) -> Iterator[Term]:
+def _own_rate(catalogue: Catalogue, run: Run, option: PurchaseOption, currency: str | None = None) -> Offer | None:
+    """The rate of the user's own sheet or bill for such a machine, bought so, that was seen nearest to the day of the run."""
+    flags = [code for code, text in enumerate(catalogue.vocabulary.flags) if YOURS in text.split(";")]
+    own = map(catalogue.offer, np.flatnonzero(np.isin(catalogue.columns.flags, flags)).tolist())
+    size = run.accelerator, run.accelerators // run.nodes
+    near = [
+        (abs((offer.observed_at.date() - run.ran_on).days), offer)
+        for offer in own
+        if (offer.machine.accelerator, offer.machine.accelerators) == size
+        and run.instance_type in (None, offer.instance_type)
+        and run.provider in (None, offer.provider)
+        and (offer.purchase_option, offer.currency) == (option, currency or offer.currency)
+    ]
+    days, offer = min(near, key=lambda each: each[0], default=(0, None))
+    return offer if days <= MOST_DAYS_APART else None
+
+
+def _dollars(run: Run, estimate: Estimate, bill: Bill, share: float, paid: Offer | None) -> Iterator[Term]:
+    """The rate and the dollars of what was predicted, and of what the run took by the user's own rate, else by the same."""
+    hours, took = share * estimate.train_hours + estimate.overhead_hours, run.hours + estimate.overhead_hours
+    rate = estimate.hourly_rate if paid is None else run.nodes * paid.hourly_rate
+    predicted, same = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
+    yield Term("rate", float(estimate.hourly_rate), float(rate), f"{estimate.currency}/h")
+    yield Term("dollars", predicted, float(rate) * took if paid else same, estimate.currency)
+
+
+def _terms(run: Run, estimate: Estimate, share: float, known_epochs: bool) -> Iterator[Term]:
     """Overheads are part of what the log does not tell: it begins when training does."""
     yield Term("epochs", estimate.epochs if known_epochs else None, run.epochs, "")
     yield Term("speed", estimate.images_per_second, run.samples_per_second, "samples/s")
@@ -127,9 +163,6 @@ def _terms(run: Run, estimate: Estimate, bill: Bill, share: float, known_epochs:
     hours = share * estimate.train_hours + estimate.overhead_hours
     took = run.hours + estimate.overhead_hours
     yield Term("hours", hours, took, "h")
-    yield Term("rate", float(estimate.hourly_rate), float(estimate.hourly_rate), f"{estimate.currency}/h")
-    predicted, paid = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
-    yield Term("dollars", predicted, paid, estimate.currency)
 
 
 def _samples(service: Service, estimate: Estimate) -> float:

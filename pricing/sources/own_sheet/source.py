@@ -1,4 +1,4 @@
-"""The sheet that finance keeps: own negotiated rates, rental quotes and machines, as a CSV file or its web address.
+"""The sheet that finance keeps: own negotiated rates, rental quotes and machines, as a CSV file or its web address; or a bill.
 
 Nothing in it is looked up or guessed. One fault refuses the whole sheet, so that a typing error never passes for a price; the
 message names row, column and what to type. `docs/price-sources-sheet.md` lists the columns.
@@ -6,14 +6,20 @@ message names row, column and what to type. `docs/price-sources-sheet.md` lists 
 
 from __future__ import annotations
 
+import csv
+import gzip
+import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import IO, cast
 
 from msgspec.structs import replace
 
@@ -43,16 +49,20 @@ from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
+from pricing.sources.own_sheet import bills
 from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, SheetTable
 from pricing.sources.source import Bounds, Collected, CredentialsMissing, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
-    "COSTCALC_SHEET", "path or web address of a CSV file; a link that opens without signing in is a secret"
+    "COSTCALC_SHEET",
+    "path or web address of a CSV file, or of a FOCUS or AWS bill; a link that opens without signing in is a secret",
 )
 NO_SHEET = f"set {SHEET.variable} to the path or the web address of a CSV file"
 OWN = "own"
 MOST_FAULTS = 10  # in one message
 LARGEST_BYTES = 10_000_000
+LONGEST_HEADER = 65_536
+GZIP = b"\x1f\x8b"
 FURTHEST_EAST = timedelta(hours=14)  # where a day begins first
 OF_HANDS = frozenset({SECOND_HAND, ROUNDED, COPIED, OFF_MARKET, AVAILABLE, NO_CAPACITY, ENDED, YOURS})
 """Flags of our own export that say who stated a rate, and when: in a sheet its owner does."""
@@ -71,17 +81,45 @@ class Sheet:
         """The sheet's rates. Raises SourceError naming rows and columns, CredentialsMissing where no sheet is set."""
         if not self.place:
             raise CredentialsMissing(f"sheet: {NO_SHEET}")
-        return Collected(offers(_text(self._content()), now), whole=(EVERYTHING,))
+        try:
+            with self._opened() as file:
+                return bill(file, now) or Collected(
+                    offers(_text(file.read(LARGEST_BYTES + 1)), now), whole=(EVERYTHING,)
+                )
+        except (OSError, EOFError, zlib.error, csv.Error) as error:
+            reason = getattr(error, "strerror", None) or f"cannot be read: {error}"
+            raise SourceError(f"sheet: {self.place}: {reason}; check {SHEET.variable}") from None
 
-    def _content(self) -> bytes:
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        """The file, unpacked."""
+        with self._file() as file:
+            is_packed = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if is_packed else file
+
+    def _file(self) -> IO[bytes]:
         if self.place.startswith(("http://", "https://")):
             hint = f"check {SHEET.variable}: is the link readable without signing in?"
-            return Endpoint("sheet", self.http, self.place, hint=hint).bytes("")
-        try:
-            with Path(self.place).expanduser().open("rb") as file:
-                return file.read(LARGEST_BYTES + 1)
-        except OSError as error:
-            raise SourceError(f"sheet: {self.place}: {error.strerror}; check {SHEET.variable}") from None
+            return BytesIO(Endpoint("sheet", self.http, self.place, hint=hint).bytes(""))
+        return Path(self.place).expanduser().open("rb")
+
+
+def bill(file: IO[bytes], now: datetime) -> Collected | None:
+    """The rates of a bill, read row by row; None, with the file at its start, where its header is that of none."""
+    header = file.readline(LONGEST_HEADER).decode("utf-8-sig", "replace")
+    delimiter = max(",;\t", key=header.count)
+    names = bills.named(next(csv.reader([header], delimiter=delimiter), []))
+    read = bills.reader(names)
+    if read is None:
+        file.seek(0)
+        return None
+    text = TextIOWrapper(file, "utf-8", "replace", newline="")
+    try:
+        rows = csv.reader(text, delimiter=delimiter)
+        return bills.collected((dict(zip(names, row, strict=False)) for row in rows), read, now)
+    finally:
+        text.detach()
 
 
 def _text(content: bytes) -> str:

@@ -1,14 +1,17 @@
 """What was predicted of one's own runs stands beside what they took, and is scored over all of them."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 from support.own_training_runs import own_run
-from support.services import packaged_service
+from support.services import packaged_catalogue, packaged_service
 
 from api.questions.errors import NotFound
 from api.reports.plan_and_actual import comparisons, score
-from api.stored import KnownRuns
+from api.stored import FixedPrices, KnownRuns
+from costcalc.offers import YOURS, Offer, PurchaseOption
 
 FIRST = own_run()
 LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}
@@ -67,3 +70,29 @@ def test_the_score_is_over_all_that_was_predicted():
 def test_a_run_that_is_not_there_is_not_compared():
     with pytest.raises(NotFound, match="did you mean my-run"):
         comparisons(service_with(FIRST), "my-rum")
+
+
+def test_what_a_run_cost_is_by_the_users_own_rate_where_a_bill_or_a_sheet_has_one():
+    (known,) = (row for row in packaged_catalogue().vocabulary.instances if row[:2] == ("gcp", "a2-ultragpu-2g"))
+    bill = rate(known, 4, observed_at=datetime(2026, 10, 31, tzinfo=UTC), source="bill of October", flags=(YOURS,))
+    list_price = replace(bill, hourly_rate=Decimal(9), flags=(), source="list")
+    long_ago = replace(bill, hourly_rate=Decimal(1), observed_at=datetime(2025, 1, 31, tzinfo=UTC))
+    spot = replace(bill, hourly_rate=Decimal(2), purchase_option=PurchaseOption.SPOT)
+    prices = FixedPrices(packaged_catalogue().with_offers((list_price, long_ago, spot, bill)))
+    run = own_run(**LATER, provider="gcp", instance_type="a2-ultragpu-2g")
+    alone, second = comparisons(service_with(FIRST, run).changed(prices=prices))
+    found = terms(second)
+    assert second.paid_by == alone.paid_by == "bill of October"
+    assert found["rate"][1] == 4
+    assert found["dollars"][1] == pytest.approx(4 * found["hours"][1])
+    assert terms(alone)["dollars"] == (None, pytest.approx(4 * FIRST.hours))
+    unknown = comparisons(
+        service_with(FIRST, run).changed(prices=FixedPrices(packaged_catalogue().with_offers((list_price,))))
+    )
+    assert [each.paid_by for each in unknown] == [None, None]
+
+
+def rate(known, hourly, **given):
+    provider, kind, machine = known
+    option = PurchaseOption.ON_DEMAND
+    return Offer(provider, "us-central1", kind, machine, option, Decimal(hourly), offering_class="own", **given)
