@@ -35,6 +35,12 @@ CODES = {
         "Test: [  48/48]  Time: 0.3 (0.4)  Loss: 0.9 (0.9)  Acc@1: 80.1 ({:7.3f})  Acc@5: 95.0 (94.0)",
         100,
     ),
+    "timm-efficientnet-b0": (
+        "0.77",
+        ".",
+        "Test: [  48/48]  Time: 0.3 (0.4)  Loss: 0.9 (0.9)  Acc@1: 80.1 ({:7.3f})  Acc@5: 95.0 (94.0)",
+        100,
+    ),
     "ffcv-rn50-40ep": (
         "0.765",
         ".",
@@ -62,9 +68,11 @@ CODES = {
         100,
     ),
 }
+NETWORKS = {"vit": "vit_b16", "efficientnet": "efficientnet_b0"}
 EXPECTED = {
     "torchvision-resnet50-90ep": "train.py --data-path {data} --output-dir . --model resnet50 --epochs 90 --batch-size 32",
     "rsb-a3-resnet50-100ep": "--batch-size 256 --grad-accum-steps 1 --opt lamb --lr 0.008",
+    "timm-efficientnet-b0": "--amp --lr .048 --workers ",
     "ffcv-rn50-40ep": "--resolution.start_ramp=29 --resolution.end_ramp=34 --training.batch_size=512 --lr.lr=1.7",
     "torchvision-vit-b16-300ep": "--model vit_b_16 --epochs 300 --batch-size 512 --opt adamw --lr 0.003",
     "mosaicml-mild-29ep": "-n 8 train.py -f recipes/resnet50_mild.yaml --scale_schedule_ratio 0.32",
@@ -84,7 +92,7 @@ def started(service, tmp_path):
         _program(tmp_path / name, TRAINS)
 
     def start(recipe, to, top1, **changed):
-        model = "vit_b16" if "vit" in recipe else "resnet50"
+        model = next((model for word, model in NETWORKS.items() if word in recipe), "resnet50")
         target, folder, line, full = CODES[recipe]
         given = {"model": model, "target": target, "recipe": recipe, "to": to, "provider": "aws", "training": "record"}
         given |= {"instance_type": "p4d.24xlarge", "nodes": "1"}
