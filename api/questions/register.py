@@ -33,6 +33,7 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="What it costs",
+        view="api.web.pages.question:cost_view",
     ),
     Question(
         "ask",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import replace
@@ -47,7 +47,8 @@ SIZES = (20, 50, 100)
 LISTING = parameters_of("order", "page")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
-STEPS = {"/launch": "the launch file", "/commitments": "what commitments cost", "/estimate": "the estimate"}
+STEPS = {"/launch": "Launch file", "/commitments": "Commitments", "/estimate": "Why this rate"}
+"""What the button of a step is called, by the page that it opens; of other addresses their host."""
 
 
 class Pages(NamedTuple):
@@ -67,6 +68,14 @@ class NamedPick(NamedTuple):
     names: str
     reason: str
     estimate: Estimate
+
+
+class NextStep(NamedTuple):
+    """What to do next: a button's words and address, both None where nothing is to be opened, and what comes of it."""
+
+    name: str | None
+    link: str | None
+    does: str
 
 
 class Preview(NamedTuple):
@@ -100,6 +109,15 @@ def page() -> Response:
         return cached(parts, "html", lambda: _drawn(at, shown | _answered(catalogue, at)))
     except Refused as refused:
         return Response(_drawn(at, shown | {"errors": refused.by_field}), refused.status)
+
+
+def cost_view(question: Question) -> Response:
+    """The answer to `/cost`; a browser is sent to its page."""
+    if not wants_page():
+        return answered(question)
+    query = f"?{request.query_string.decode()}" if request.query_string else ""
+    headers = {"Location": f"{url_for('pages.page')}{query}", "Cache-Control": "no-store", "Vary": "Accept"}
+    return Response(status=303, headers=headers)
 
 
 def _understood(service: Service, catalogue: Catalogue, sentence: str, currency: str) -> AskReport:
@@ -188,18 +206,15 @@ def _headline(answer: Answer, query: EstimateQuery) -> Headline:
     return Headline.of(lines, whose_target(query))
 
 
-def _step(answer: Answer) -> tuple[str, str, str] | None:
-    """What to do next as a link: its words, its address and what it does; without an address the whole sentence. None where
-    the page has a link for it."""
+def _step(answer: Answer) -> NextStep | None:
+    """What to do next; None where the page has a link for it."""
     step = answer.next if answer.picks else None
     if step is None:
         return None
-    if step.link is None:
-        return "", "", step.text
-    if step.command is None:
-        return step.link, step.link, does(step)
-    name = STEPS[step.link.partition("?")[0]]
-    return name, f"{request.script_root}{step.link}", does(step)
+    text = f"{does(step).strip()}."
+    if step.link is None or step.command is None:
+        return NextStep(step.link and urlsplit(step.link).netloc.removeprefix("www."), step.link, text)
+    return NextStep(STEPS[step.link.partition("?")[0]], f"{request.script_root}{step.link}", text)
 
 
 def _named(answer: Answer) -> Iterator[NamedPick]:

@@ -62,7 +62,7 @@ def test_a_browser_signs_in_once():
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(cookie.split("; "))
     assert "sesame" not in cookie
     for path in ("/", "/docs", ASKED, ASKED.replace("/cost", "/cost.csv"), "/openapi.json"):
-        assert client.get(path, headers=HTML).status_code == 200, path
+        assert client.get(path, headers=HTML, follow_redirects=True).status_code == 200, path
     client.post("/signout")
     assert client.get("/", headers=HTML).status_code == 303
 

@@ -152,3 +152,14 @@ def test_metrics_tell_a_slow_answer_from_one_that_takes_half_a_minute(client):
     lines = client.get("/metrics").text.splitlines()
     bounds = [line.split('"')[1] for line in lines if line.startswith("costcalc_http_request_seconds_bucket")]
     assert {"3.0", "10.0", "30.0"} <= set(bounds)
+
+
+def test_a_browser_that_asks_for_a_cost_is_sent_to_its_page(client):
+    asked = "/cost?model=resnet50&target=0.757&_note=a%26b"
+    sent = client.get(asked, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (sent.status_code, sent.headers["Location"]) == (303, asked.replace("/cost", "/"))
+    assert sent.headers["Cache-Control"] == "no-store"
+    assert "Accept" in sent.headers["Vary"]
+    for other in ({"Accept": "*/*"}, {"Accept": "application/json"}, {}):
+        assert client.get(asked, headers=other).status_code == 200
+    assert client.get(f"{asked}&format=json", headers={"Accept": "text/html"}).status_code == 200

@@ -91,9 +91,9 @@ def test_columns_are_chosen_and_stay_in_the_address(look, client):
     page = look(ASKED)
     page.get_by_text("Columns", exact=True).click()
     for name in ("Recipe", "Share of use"):
-        page.get_by_label(name, exact=True).uncheck()
+        page.locator(".choose").get_by_label(name, exact=True).uncheck()
     for name in ("vCPUs", "Accelerator memory", "Price age"):
-        page.get_by_label(name, exact=True).check()
+        page.locator(".choose").get_by_label(name, exact=True).check()
     follow(page.get_by_role("button", name="Show"))
     titles = page.locator("#estimates thead th").all_inner_texts()
     assert "vCPUs" in titles
@@ -113,7 +113,7 @@ def test_columns_are_chosen_by_keyboard_alone(look, client, scripts):
     reach(page, page.locator("details.choose summary"))
     keys.press("Enter")
     for name in ("Recipe", "vCPUs"):
-        reach(page, page.get_by_label(name, exact=True))
+        reach(page, page.locator(".choose").get_by_label(name, exact=True))
         keys.press("Space")
     with page.expect_navigation():
         keys.press("Enter")
