@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import click
 
 from api.bootstrap import build_once
-from api.cli.failing import settings_of_environment, stop, told
+from api.cli.failing import WRONG_USE, settings_of_environment, stop, told
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, texts
@@ -26,6 +28,7 @@ from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
 from pricing.store.store import Store
 
 MOST_DRAWN, WIDEST_BAR = 12, 40
+SHOWN = ("name", "model", "dataset", "metric", "reached", "epochs", "hours", "samples_per_second", "accelerator")
 NO_RUNS = "Nothing of your own is stored yet: costcalc recipes add LOG stores a run."
 
 recipes = click.Group("recipes", help="Turn training logs into recipes; list and remove your own runs.")
@@ -37,9 +40,12 @@ recipes = click.Group("recipes", help="Turn training logs into recipes; list and
     params=[
         click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
         click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
+        click.Option(
+            ["--format", "form"], type=click.Choice(["text", "json"]), default="text", help="JSON for scripts"
+        ),
     ],
 )
-def add(log: Path, only_try: bool, **given: object) -> None:
+def add(log: Path, only_try: bool, form: str, **given: object) -> None:
     """Turn the training log LOG into a recipe.
 
     `costcalc cost` then answers with its name as MODEL. The log is known by its content: DAWNBench, MLPerf, Keras, Lightning,
@@ -52,20 +58,33 @@ def add(log: Path, only_try: bool, **given: object) -> None:
         try:
             run = new_run(service, service.catalogue(), service.check(FactsSchema(), texts(given)), log)
         except BadParameters as refused:
+            questions, notes = [*_as_options(refused.errors, log)], list[str]()
             with suppress(LogRefused):  # of a log that can't be read this is said already
-                stop("\n".join([*_as_options(refused.errors, log), *as_read(log)]))
-            stop("\n".join(_as_options(refused.errors, log)))
+                notes += as_read(log)
+            if form == "json":
+                click.echo(json.dumps({**dict.fromkeys(SHOWN), "questions": questions, "notes": notes}))
+                sys.exit(WRONG_USE)
+            stop("\n".join([*questions, *notes]))
         check_room(service.runs.seen_by(None), run, None)
+    if form == "json":
+        shown = {name: getattr(run, name) for name in SHOWN} | {"accelerator": f"{run.accelerators}x{run.accelerator}"}
+        click.echo(json.dumps({**shown, "questions": [], "notes": run.notes}))
+    else:
+        _tell(run)
+    if not only_try:
+        keep(settings, run.stored(), f"answers about {run.name}")
+    elif form == "text":
+        click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
+
+
+def _tell(run: Run) -> None:
+    """Prints how a log was understood, and what its run is."""
     for note in run.notes:
         click.echo(note, err=True)
     click.echo(
         f"{run.name}: {run.epochs:,.4g} epochs of {run.dataset} in {run.hours:,.4g} h on {run.accelerators} x {run.accelerator}, "
         f"{run.samples_per_second:,.4g} samples/s; {run.metric} reached {run.reached:,.6g}"
     )
-    if only_try:
-        click.echo("\n".join([*_curve(run), "Nothing is stored: leave --try out to keep it."]))
-    else:
-        keep(settings, run.stored(), f"answers about {run.name}")
 
 
 def _curve(run: Run) -> Iterator[str]:

@@ -213,6 +213,22 @@ def test_a_log_is_tried_before_it_is_kept(run, tmp_path):
     assert "log" not in run("recipes", "list").stdout.split()
 
 
+def test_a_script_reads_what_became_of_a_log(run, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("epoch,seconds,val_acc\n1,100,0.3\n2,200,0.5\n")
+    facts = ("--dataset", "mine", "--accelerator", "2xV100", "--batch-size", "8", "--samples-per-epoch", "80")
+    tried = json.loads(run("recipes", "add", str(log), "--try", "--format", "json", *facts).stdout)
+    assert tried == {
+        "name": "log", "model": "log", "dataset": "mine", "metric": "val_acc", "reached": 0.5, "epochs": 2, "hours": 200 / 3600,
+        "samples_per_second": 0.8, "accelerator": "2xV100", "questions": [], "notes": [],
+    }  # fmt: skip
+    asked = run("recipes", "add", str(log), "--try", "--format", "json", *facts[2:])
+    assert (asked.exit_code, json.loads(asked.stdout)["questions"]) == (
+        2,
+        ["--dataset is missing: what it was trained on, such as imagenet or my-data"],
+    )
+
+
 def test_the_answer_about_a_run_shows_what_to_act_on_and_folds_the_rest(run, filled_url):
     Store(filled_url).add_own_run(replace(own_run().stored(), shared_by=user_name()), By(user_name(), NOW))
     asked = ("cost", "my-run", "0.8", "--max-price-age", "4000")
