@@ -260,7 +260,7 @@ def _untimed(read: _Read, facts: Facts, epochs_per_step: float) -> tuple[float, 
     """The epochs of the whole log, and the seconds that its owner, or the log, says that it took."""
     end = read.lies.end
     epochs = end.epochs if end.epochs is not None else (end.steps or 0.0) * epochs_per_step
-    return epochs, (facts.hours or 0.0) * SECONDS_PER_HOUR
+    return max(epochs, float(read.log.stated.get("epochs", "0"))), (facts.hours or 0.0) * SECONDS_PER_HOUR
 
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:

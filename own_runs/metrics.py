@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from own_runs.logs.log import Point
-from own_runs.logs.names import EVALUATION, NEVER_A_METRIC
+from own_runs.logs.names import NEVER_A_METRIC, is_evaluation
 
 ACCURACY = re.compile(r"acc|top_?1(?!\d)", re.I)
 TOP_1 = re.compile(r"top[-_/ ]?1(?!\d)", re.I)
@@ -16,7 +16,7 @@ PERPLEXITY = re.compile(r"ppl|perplex", re.I)
 def likeliest(names: Sequence[str], points: Sequence[Point]) -> Sequence[str]:
     """The names by which the training may be judged: those of evaluations before those of training batches, of these accuracies,
     the top-1 if there are several, or the one whose name all others begin with."""
-    named = [name for name in names if EVALUATION.search(name)]
+    named = [name for name in names if is_evaluation(name)]
     of_evaluation = named or _of_other_rows(names, points) or names
     accuracies = [name for name in of_evaluation if ACCURACY.search(name)]
     firsts = [name for name in accuracies if TOP_1.search(name)]

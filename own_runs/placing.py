@@ -3,6 +3,8 @@ clock paused. Whatever can't be told becomes a question."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
@@ -14,10 +16,14 @@ from msgspec.structs import replace
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.clock import in_words
 from own_runs.logs.log import Point, TrainingLog
+from own_runs.logs.names import is_evaluation
 
 PAUSE = 10.0
 """How many times the usual time between rows a pause takes at least, and LONG_PAUSE epochs, or an hour and five times as many."""
 LONG_PAUSE = 3.0
+SEVERAL = 4
+"""Rows with a value of one name at one epoch from which on they lie within it: two may be training and evaluation."""
+OF_TRAINING = re.compile("train|loss", re.I)
 NEARLY_WHOLE = 0.98
 """Of an epoch: where steps are logged now and then, its last ones are not."""
 TOLERANCE = 0.03
@@ -142,6 +148,11 @@ def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, lost:
 def _inside(points: Sequence[Point], stated: float | None) -> Placed:
     """The points with the shares of epochs that were done, where the log counts the epoch that runs, and steps within it."""
     ends = _ends(points)
+    if not ends and (counted := _counted(points)):
+        lies = _inside(counted, None)
+        return replace(lies, points=tuple(point._replace(steps=None) for point in lies.points), steps_per_epoch=None)
+    if not ends and _is_begun(points):
+        return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(f"step {points[-1].steps:,.6g} alone")})
     if not ends:
         return Placed(tuple(points), steps_per_epoch=_of_whole_epochs(points))
     anew = _counts_anew(points, ends)
@@ -153,6 +164,34 @@ def _inside(points: Sequence[Point], stated: float | None) -> Placed:
     notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
     shares = _Shares(ends, steps, anew, _offset(points))
     return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
+
+
+def _counted(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points with the numbers of their rows as steps, if a log without steps has several rows of a value in each epoch; none
+    if it has not."""
+    rows: Counter[tuple[float | None, str]] = Counter()
+    counted = []
+    for point in points:
+        if point.steps is not None or point.epochs is None or point.epochs % 1:
+            return ()
+        rows.update((point.epochs, name) for name in point.values)
+        counted.append(max(rows[point.epochs, name] for name in point.values))
+    often = {name for (_, name), count in rows.items() if count >= SEVERAL}
+    stepped = zip(points, counted, strict=True)
+    return (
+        tuple(point._replace(steps=float(row)) if often & {*point.values} else point for point, row in stepped)
+        if often
+        else ()
+    )
+
+
+def _is_begun(points: Sequence[Point]) -> bool:
+    """Whether all points stand at one step of one epoch, and are of training alone, which does not say that it is over."""
+    places = {(point.epochs, point.steps) for point in points}
+    (epoch, step), *more = places
+    names = {name for point in points for name in point.values}
+    of_training = all(OF_TRAINING.search(name) and not is_evaluation(name) for name in names)
+    return not more and bool(step) and epoch is not None and not epoch % 1 and of_training
 
 
 def _ends(points: Sequence[Point]) -> dict[float, float]:
@@ -179,6 +218,8 @@ def _of_whole_epochs(points: Sequence[Point]) -> float | None:
 def _offset(points: Sequence[Point]) -> float:
     """1 if steps count from 0: step 49 comes after 50 of them."""
     steps = sorted({point.steps for point in points if point.steps is not None})
+    if steps and steps[0] == 0:
+        return 1.0
     every = min((after - before for before, after in pairwise(steps)), default=0.0)
     return float(every > 1 and all((step + 1) % every == 0 for step in steps[:3]))
 

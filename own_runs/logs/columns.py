@@ -46,9 +46,12 @@ def log_of(rows: Iterable[tuple[str, Row]], meaning: Meaning, stated: Mapping[st
 
 def _from_1(points: tuple[Point, ...], meaning: Meaning, clock: Clock) -> tuple[tuple[Point, ...], tuple[str, ...]]:
     """The points with the epochs that were completed, if the log counts them from 0."""
+    if meaning.from_0 and points[0].epochs is not None:
+        trained = any(point.steps != 0 for point in points)
+        return (counted_from_1(points), (FROM_0.format(meaning.written_by),)) if trained else (points, (UNTRAINED,))
     if points[0].epochs != 0:
         return points, ()
-    if meaning.from_0 or _counts_from_0(points, is_timed=clock.total > 0 and not clock.is_date):
+    if _counts_from_0(points, is_timed=clock.total > 0 and not clock.is_date):
         return counted_from_1(points), (FROM_0.format(meaning.written_by),)
     return points, (UNTRAINED,)
 
@@ -70,7 +73,7 @@ def _point(where: str, row: Row, meaning: Meaning) -> tuple[Point, Timed]:
         elif moment is None and time_named(name) and (told := moment_of(cell)) is not None:
             moment = told
     epochs = places.get("epochs")
-    counted = None if epochs is not None else places.get("iterations")
+    counted = places.get("batches" if epochs is not None else "iterations")
     steps = places.get("global", places.get("steps", counted))
     return Point(where, epochs, steps, None, values), Timed(epochs, steps, moment, spans)
 
@@ -107,7 +110,7 @@ def _counts_from_0(points: Sequence[Point], is_timed: bool) -> bool:
 
 def header_has_place(header: Iterable[str]) -> bool:
     """Whether a column says how far training was."""
-    return any(place_of(name) for name in header)
+    return any(place_of(name) not in ("", "batches") for name in header)
 
 
 def has_time(header: Iterable[str]) -> bool:

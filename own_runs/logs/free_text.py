@@ -19,7 +19,7 @@ from own_runs.logs.clock import span_of
 from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.json_logs import entry_in, flat
 from own_runs.logs.log import TrainingLog
-from own_runs.logs.names import BESIDE, EVALUATION, METRIC, UNITS, Of, TimeName, time_named
+from own_runs.logs.names import BESIDE, METRIC, UNITS, Of, TimeName, is_evaluation, time_named
 from own_runs.logs.printed import NUMBER, plain_lines
 
 DECIMAL_COMMA = re.compile(r"(?<!\d)[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
@@ -27,6 +27,8 @@ DECIMAL_COMMA = re.compile(r"(?<!\d)[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
 AFTER_NAME = r"['\"]?\s*+[:=#]?\s*+[\[(]?\s*+"
 EPOCH = re.compile(rf"\bepoch(?:\((?:val|test)\))?{AFTER_NAME}(\d++(?:\.\d++)?+)(?!\w)(?:\s*+(?:/|of)\s*+\d++)?", re.I)
 STEP = re.compile(rf"\b(?:global[_ ]?step|step|iteration|iter){AFTER_NAME}(\d++)(?!\w)|^\[(\d++)\]\s", re.I)
+BATCH_AT = re.compile(rf"\bbatch(?:[_ ]?(?:id|idx|index|no|num|number))?{AFTER_NAME}(\d++)(?!\w)()", re.I)
+"""Beside an epoch: which of its batches."""
 OF_CLU = re.compile(r"logging_writer\.py:\d+\] \[(\d+)\]")
 WITHIN = re.compile(
     r"(?:[\[|(]|^|\b(?:step|batch|iter|iteration)\b\W{0,4})\s*+(\d{1,9})\s?/\s*+(\d{1,9})(?![\d.])", re.I
@@ -34,7 +36,7 @@ WITHIN = re.compile(
 """How far an epoch is: 100/5005 in brackets, at the beginning, or behind the name of a step."""
 BAR = re.compile(r"(?<![\d.])(\d{1,3})%\|")
 WORD = r"[A-Za-z][\w@/.-]{0,40}"
-VALUE = rf"{NUMBER}(%?)(?![\w:/]|\.\d)"
+VALUE = rf"{NUMBER}(%?)(?![\w:/]|[.-]\d)"
 NAME_ALONE = rf"(?:{WORD} )?(?:\w{{1,24}}[_/-])?(?:loss|acc|accuracy|ppl|perplexity|f1|bleu|auc|miou|map)"
 PAIR = re.compile(
     rf"""(?<![\w.])['\"]?({WORD}(?:[ ]{WORD}){{0,2}})['\"]?(?:\s*[:=]\s*|[ ]is[ ]){VALUE}  # val_acc=0.71, 'eval loss': 3.2
@@ -100,6 +102,7 @@ class _Lines:
     _epoch: float | None = None
     _step: float | None = None
     _dated: bool = False
+    _inside: bool = False
 
     def rows(self) -> list[tuple[str, Row]]:
         """The lines about whole epochs and steps; where these have no values, also those from within epochs."""
@@ -118,6 +121,7 @@ class _Lines:
             self.lines.append(_Line(where, moment | flat(entry)))
             return
         begun, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
+        step = step or (BATCH_AT.search(line) if begun else None)
         self._epoch = float(begun[1]) if begun else self._epoch
         self._step = float(step[1] or step[2]) if step and not begun else self._step
         if self._epoch is None and self._step is None:
@@ -138,13 +142,15 @@ class _Lines:
         values, times = dict(_values(text)), _times(text, line.is_bar)
         place: Row = {"step": self._step} if self._epoch is None else {"epoch": self._epoch}
         share = None if self._epoch is None else _share(text, begun)
-        is_inside = self._epoch is not None and step is not None and not EVALUATION.search(" ".join(values))
-        if is_inside or (share is not None and share < 1):
+        is_partly = share is not None and share < 1
+        if begun or step or share is not None:
+            self._inside = is_partly or (self._epoch is not None and step is not None and share is None)
+        if is_partly or (self._inside and not any(map(is_evaluation, values))):
             place |= {"share": share} if share is not None else {"step": float(step[1] or step[2])} if step else {}
             self._start(line.where, line.row)
             if values:
                 self.lines.append(line._replace(row=place | values | line.row, within=True))
-        elif begun or step or values or times or line.row:
+        elif begun or step or values or times:
             self._count_total(text, times, bool(begun or step))
             if line.is_bar and self.lines and self.lines[-1].is_bar and self.lines[-1].row["epoch"] == self._epoch:
                 self.lines.pop()  # the same bar, drawn again
@@ -220,7 +226,7 @@ def _times(line: str, is_bar: bool) -> Row:
             times.setdefault(named[1], match[1])
         elif (
             WITH_UNIT.search(match[1])
-            and UNNAMED.search(before)
+            and (not before.strip() or UNNAMED.search(before))
             and (":" not in match[1] or line[match.end() :][:1] == "<")
         ):
             unnamed.append(match[1])

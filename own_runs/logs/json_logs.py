@@ -139,6 +139,8 @@ def stated_by_trainer(ended: Iterable[Mapping[str, float]]) -> dict[str, str]:
     """What the last entries of transformers' trainer say of a run: its hours, and the samples of a step of all processes."""
     stated = {}
     for entry in ended:
+        if "epoch" in entry:
+            stated["epochs"] = str(entry["epoch"])
         if 0 < entry["train_runtime"] <= MOST_SECONDS:
             stated["hours"] = str(entry["train_runtime"] / SECONDS_PER_HOUR)
         samples, steps = entry.get("train_samples_per_second", 0.0), entry.get("train_steps_per_second", 0.0)

@@ -8,11 +8,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+\d*|\d+|[/%]")
-BEFORE_PLACE = r"(?:(?:trainer|train|training|current|cur|completed|n|num)[/_ .]+){0,3}"
+BEFORE_PLACE = r"(?:(?:trainer|train|training|current|cur|completed)[/_ .]+){0,3}"
 EPOCH = re.compile(rf"{BEFORE_PLACE}_?epochs?(?:[_ ](?:num|number|idx|index|no|id))?", re.I)
 GLOBAL_STEP = re.compile(rf"{BEFORE_PLACE}(?:global[_ ]?steps?|global[_ ]?iter(?:ation)?s?|num[_ ]updates|_step)", re.I)
 STEP = re.compile(rf"{BEFORE_PLACE}(?:steps?|updates?)", re.I)
-ITERATION = re.compile(rf"{BEFORE_PLACE}(?:iter|iters|iterations?)", re.I)
+BATCH = re.compile(rf"{BEFORE_PLACE}(?:mini)?batch(?:[_ ](?:num|number|idx|index|no|id))?", re.I)
+ITERATION = re.compile(rf"{BEFORE_PLACE}(?:n_|num_)?(?:iter|iters|iterations?)", re.I)
 """Steps too, but beside an epoch some tools count them anew in each, as mmcv does."""
 
 UNITS = {
@@ -61,6 +62,7 @@ RUNNING = {
 }
 STEPS = {"step", "steps", "iter", "iters", "iteration", "batch", "it"}
 EVALUATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev|testing|validating)(?![a-z])", re.I)
+EVALUATIONS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 METRIC = re.compile(
     r"loss|acc|top-?\d|err|ppl|perplex|(?<![a-z])f1|bleu|rouge|auc|(?<![a-z])m?ap(?![a-z])|map(?![a-z])|iou|dice|(?<![a-z])[wc]er(?![a-z])"
     r"|mse|mae|score|reward|return|recall|precision|psnr|ssim|(?<![a-z])fid|elbo|nll|bp[bcd]|corr|r2|chrf|meteor|cider|hit|ndcg|mrr",
@@ -103,8 +105,8 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def place_of(name: str) -> str:
-    """`epochs`, `global`, `steps` or `iterations` for a name of how far training was; empty for another."""
-    kinds = {"epochs": EPOCH, "global": GLOBAL_STEP, "steps": STEP, "iterations": ITERATION}
+    """`epochs`, `global`, `steps`, `iterations` or `batches` for a name of how far training was; empty for another."""
+    kinds = {"epochs": EPOCH, "global": GLOBAL_STEP, "steps": STEP, "iterations": ITERATION, "batches": BATCH}
     return next((kind for kind, pattern in kinds.items() if pattern.fullmatch(name.strip())), "")
 
 
@@ -135,6 +137,11 @@ def _of(name: str, parts: tuple[str, ...]) -> Of:
     if "epoch" in parts:
         return Of.EPOCH
     return Of.ROW if RUNNING.isdisjoint(parts) else Of.START
+
+
+def is_evaluation(name: str) -> bool:
+    """Whether a name is that of a value of an evaluation: val_loss, ValLoss, loss (test)."""
+    return EVALUATION.search(name) is not None or not EVALUATIONS.isdisjoint(words(name))
 
 
 def is_date(name: str) -> bool:
