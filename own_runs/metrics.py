@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from own_runs.logs.log import Point
@@ -27,7 +28,8 @@ def likeliest(names: Sequence[str], points: Sequence[Point]) -> Sequence[str]:
 
 
 def _of_other_rows(names: Sequence[str], points: Sequence[Point]) -> list[str]:
-    """The names that stand on no row of a training batch: one with a learning rate, or with a loss where most rows have one."""
+    """The names that stand on no row of a training batch, one with a learning rate; else those on at most half of them."""
     trained = [point for point in points if any(NEVER_A_METRIC.search(name) for name in point.values)]
-    beside = {name for point in trained for name in point.values}
-    return [name for name in names if name not in beside] if trained else []
+    rows = Counter(name for point in trained for name in point.values)
+    alone = [name for name in names if trained and name not in rows]
+    return alone or [name for name in names if rows[name] <= len(trained) / 2]

@@ -161,6 +161,9 @@ def _inside(points: Sequence[Point], stated: float | None) -> Placed:
     if steps is None:
         last = max(ends.values())
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(f"{last:,.6g} steps of one")})
+    if logged is None and max(ends.values()) > steps * (1 + TOLERANCE):
+        told = f"{max(ends.values()):,.6g} steps of one epoch, though your batch and data set make {steps:,.6g}"
+        return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(told)})
     notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
     shares = _Shares(ends, steps, anew, _offset(points))
     return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
