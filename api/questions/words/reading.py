@@ -9,7 +9,8 @@ from typing import NamedTuple
 from api.questions.amounts import COUNTS
 from api.questions.words.tables import Value
 
-MANY = frozenset(word for word, count in COUNTS.items() if count > 1)
+SHARES = ("half", "third", "quarter", "tenth", "twice", "double", "doubled", "triple", "halved", "fortnight")
+MANY = frozenset([*SHARES, *(word for word, count in COUNTS.items() if count > 1)])
 
 
 class Asked(NamedTuple):

@@ -22,6 +22,7 @@ _KEEPS_MINE = (
 )
 KEEPS_MINE = frozenset([*_KEEPS_MINE.split(), "owns"])
 MOST_ASKED = 10
+NUMBER_OF = "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours"
 LEAVES_OUT = "what it leaves out is not understood; write for example not aws, or no spot"
 NOT_LEFT_OUT = "this cannot be left out; say what is wanted instead"
 USUAL_IN_ONE = 8
@@ -35,6 +36,7 @@ BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
 )
 _WHERE = re.compile(r"\b(?:in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
+_WHEN = re.compile(r"\b(?:by|before|until|till|since|after|in)\s+(?:an?\s+|the\s+)?$", re.IGNORECASE)
 _PERCENT_OF = re.compile(r"%\s*(?:of\s+)?$")  # something else than an accuracy
 _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
@@ -333,15 +335,33 @@ class Scan:
             return False
         value, self.place = number(bare[0]), bare.end()
         self.mine = False
-        if value is not None and (0 < value < 1 or self._may_be_percent(value) or self._is_own(bare[0])):
+        if value is not None and value >= 1 and self._counts_something(bare):
+            self.reading.ask(bare[0], NUMBER_OF)
+        elif value is not None and (self._may_be_share(value) or self._may_be_percent(value) or self._is_own(bare[0])):
             self.reading.put("target", bare[0].replace(",", "."))
         elif self._is_year(bare[0]):
             self.reading.put("as_of", bare[0])
         elif bare[0].isdigit() and int(bare[0]) in USUAL_COUNTS and self._counts_again(bare):
             self.count("accelerators", int(bare[0]))
         else:
-            self.reading.ask(bare[0], "a number of what? Write for example 76%, 8 GPUs, under $50 or within 8 hours")
+            self.reading.ask(bare[0], NUMBER_OF)
         return True
+
+    def _counts_something(self, bare: re.Match[str]) -> bool:
+        """Whether a number stands beside a word that nobody knows, `50 trials` or `epoch 60`: it is no accuracy."""
+        word = _WORD.match(self.text, bare.end() + 1)
+        is_behind = bool(self.reading.asked) and self.text[: bare.start()].rstrip().endswith(
+            self.reading.asked[-1].about
+        )
+        return is_behind or bool(word and word[0].isalpha() and not self._is_known(word))
+
+    def _is_known(self, word: re.Match[str]) -> bool:
+        place = word.start()
+        ruled = any(match.end() > place for pattern, _ in self.rules if (match := pattern.match(self.text, place)))
+        return ruled or bool(self.words.find(self.text, place) or self.words.corrected(word[0], may_be_place=False))
+
+    def _may_be_share(self, value: Decimal) -> bool:
+        return 0 < value < 1 and ("target" not in self.reading.values or self._continues(value))
 
     def _may_be_percent(self, value: Decimal) -> bool:
         return 20 <= value < 100 and ("target" not in self.reading.values or self._is_second(value))
@@ -356,8 +376,11 @@ class Scan:
 
     def _is_second(self, value: Decimal) -> bool:
         """Whether a bare number continues another target: `to 76 and then to 78`."""
+        return value >= LEAST_SECOND and self._continues(value)
+
+    def _continues(self, value: Decimal) -> bool:
         before = _LAST_WORD.search(self.text, 0, self.text.rfind(f"{value}", 0, self.place))
-        return before is not None and value >= LEAST_SECOND and before[1].casefold() in BETWEEN_TARGETS
+        return before is not None and before[1].casefold() in BETWEEN_TARGETS
 
     def _is_own(self, text: str) -> bool:
         own = any(map(self.words.has_own_target, self.reading.values.get("model", ())))
@@ -385,7 +408,7 @@ class Scan:
             self.reading.corrected.append((word, correction))
         else:
             self.mine, self.place = False, match.end()
-            before = _WHERE.search(self.text, 0, self.place) or _PERCENT_OF.search(self.text, 0, self.place)
+            before = any(each.search(self.text, 0, match.start()) for each in (_WHERE, _WHEN, _PERCENT_OF))
             is_condition = (
                 self.negated or before or known_provider(word) or self.words.family(word) or not word.isascii()
             )

@@ -120,7 +120,7 @@ def _money(scan: Scan, match: Match) -> bool:
     """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
     is what a user's own machine cost."""
     money, budget = amounts.money(match["money"]), "budget" in match.groupdict()
-    if money is None or (money.code is None and not budget and not match["scale"]):
+    if money is None or (money.code is None and not budget and (match["scale"] or "").casefold() not in THOUSANDS):
         return False
     is_price = (scan.reading.owned or "own" in scan.reading.values) and money.amount >= LEAST_PRICE
     if is_price and match.start("money") == match.start():
@@ -148,6 +148,12 @@ def _own_price(scan: Scan, match: Match) -> bool:
     if money is None or not owned or (money.amount < LEAST_PRICE and money.code is None and not paid):
         return False
     return add_money(scan, f"{ABOUT}own_price" if paid else "own_price", money)
+
+
+def _of_a_machine(scan: Scan, match: Match) -> bool:
+    """What a rented machine costs, `if an H100 costs $2`, is no limit of a run."""
+    money, machine = amounts.money(match["money"]), {"accelerator", "instance_type"} & {*scan.reading.values}
+    return bool(money and money.code and machine) and scan.ask(match[0], RATE)
 
 
 def _asks_of_money(message: str) -> Understand:
@@ -195,6 +201,7 @@ def add_money(scan: Scan, name: str, money: Money) -> bool:
     return scan.add(name, plain(money.amount))
 
 
+THOUSANDS = ("k", "thousand", "grand")
 LEAST_PRICE, MOST_OF_ELECTRICITY = 300, 2  # of a machine, and of a kWh
 LEAST_SHARE = Decimal("0.4")
 """Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""
@@ -211,6 +218,7 @@ PIECE = (
     r"iterations?)"
 )
 DEARER, _RATES = "higher rates cannot be asked for: every cost would rise alike", "(?:prices?|rates?|costs?)"
+RATE = "limits are for the whole run, not for a rate; write under $50"
 ONE_TARGET = "the target is one accuracy: write it alone, as in top5 93%"
 BATCH = "each recipe has its own batch size, learning rate and the like; recipe= chooses one"
 SHARES_AND_MONEY = (
@@ -238,6 +246,8 @@ SHARES_AND_MONEY = (
     (rf"(?:confidence|probability|certainty|chance)\s*(?:of|is|:|level of)?\s*{PERCENT}", _share_of("confidence")),
     (rf"(?:confidence\s+(?:of\s+|is\s+)?)(?P<share>0?[.,]\d+){END}|(?P<before>0?[.,]\d+)\s+confidence{END}",
      lambda scan, match: scan.add("confidence", (match["share"] or match["before"]).replace(",", "."))),
+    (rf"{PERCENT}\s*(?:(?:gpu|hardware|sm|tensor)\s+)utili[sz]ation|{NUMBER}\s*%?\s*mfu{END}",
+     asks("the speed is that of what was measured; images_per_second= says your own")),
     (rf"{PERCENT}\s*utili[sz](?:ation|ed){END}", _share_of("utilization")),
     (rf"utili[sz]ation\s*(?:of|is|:|at)?\s*{PERCENT}", _share_of("utilization")),
     (rf"(?:(?:{MOST}|{LEAST})\s*)?{PERCENT}\s*(?:top[-_ ]?(?P<top>[15])\s*)?err(?:or)?(?:\s*rate)?{END}", _error),
@@ -256,10 +266,11 @@ SHARES_AND_MONEY = (
      lambda scan, match: scan.add(f"{ABOUT}electricity", plain(Decimal(match["cents"].replace(",", ".")) / 100))),
     (rf"(?:{MOST}\s*)?{NUMBER}\s*(?:cents?|¢){END}", asks("write it as under $0.50")),
     (rf"(?:{MOST}\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:gpus?|cards?|chips?|nodes?|machines?|{PERIOD})(?:[\s/-]*{PERIOD})?"
-     rf"{END}", _asks_of_money("limits are for the whole run, not for a rate; write under $50")),
+     rf"{END}", _asks_of_money(RATE)),
     (rf"(?:(?:{MOST}|for|at)\s*)?{SUM}\s*(?:/|per|an?|each)\s*(?:(?:1k|\d+|thousand|million|m)\s+)?{PIECE}{END}",
      asks("costs are for a whole training, not for part of it; write a limit as under $50")),
     (rf"{LEAST}\s*{SUM}{END}", _NO_LIMIT),
+    (rf"(?:costs?|costing|priced\s+at|is|are)\s+{SUM}{END}", _of_a_machine),
     (rf"(?:at|for|worth|costing|costs?|paid|bought\s+for)\s+{SUM}(?!\s*(?:/|per\b|an?\b)){END}", _own_price),
     (rf"(?P<budget>budget|spend|afford|max[_ ]cost|(?:(?:price|cost)\s+)?cap)\s*"
      rf"(?:is|of|:|only|with|for|~|{MOST})*\s*{SUM}{END}{_OF_MONEY}", _money),

@@ -183,14 +183,16 @@ TIMES_AND_COUNTS = (
      asks("the dimensions of images are those of each task's data set", stops=False)),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
     (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number if a multiply-add counts as one operation, else half")),
-    (rf"(?:gpus?|cards?|accelerators?)\s+(?:with|of|having)\s+(?:{LEAST}\s*)?(?P<gib>\d{{1,3}})\s?gi?b(?:\s+(?:of\s+)?(?:v?ram|memory))?{END}",
+    (rf"(?:gpus?|cards?|accelerators?)\s+(?:with|of|having)\s+(?:{LEAST}\s*)?(?P<gib>\d{{1,3}})\s?gi?b"
+     rf"(?:\s+(?:of\s+)?(?:v?ram|memory))?{END}",
      lambda scan, match: scan.add("memory", match["gib"])),
-    (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|v?ram\b|memory)))"
-     rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:v?ram|memory))?{END}",
+    (rf"(?:with\s+)?(?:{LEAST}\s*(?P<gib>\d{{1,3}})\s?gi?b|(?P<each>\d{{1,3}})\s?gi?b(?=\s+(?:of\s+)?(?:gpu|card|accelerator|vram\b|memory)))"
+     rf"(?:\s+(?:of\s+)?(?:gpu\s+)?(?:vram|memory))?{END}",
      lambda scan, match: scan.add("memory", match["gib"] or match["each"])),
     (rf"{LEAST}\s*{_SPAN}{END}", asks("only an upper limit of the time is understood, as in within 8 hours")),
-    (rf"{N}\s*(?=(?:gpu|tpu|chip|card|[a-z]{{1,5}}\d+[a-z]*)s?[\s-]*hours?{END})", asks(CHIP_HOURS)),
-    (rf"{_SPAN}\s*(?:/|a|per)\s*{PERIOD}{END}", asks("hours per day are not understood; write within 3 days")),
+    (rf"(?:{N}|an?)\s*(?=(?:gpu|tpu|chip|card|[a-z]{{1,5}}\d+[a-z]*)s?[\s-]*hours?{END})", asks(CHIP_HOURS, stops=True)),
+    (rf"{_SPAN}\s*(?:/|a|per|each|every)\s*(?:{PERIOD}|night|evening|morning|weekend|workday){END}",
+     asks("hours per day are not understood; write within 3 days")),
     (rf"(?:(?:over|for|in|within|during|across)\s+)?{N}[\s-]*years?{END}", _life),
     (rf"{_WITHIN}(?:the\s+)?{_SPAN}{END}", _HOURS),
     (rf"(?:{MOST}|(?:in|over|during)(?:\s+the\s+next)?|expires?\s+in|have)\s*(?P<n>an?|\d{{1,3}}|{COUNT_WORDS})[\s-]*(?P<unit>month|year)s?{END}",

@@ -106,6 +106,7 @@ class Vocabulary:
             if slips <= most and _DIGITS.findall(candidate) == _DIGITS.findall(letters):
                 near.setdefault(slips, []).append(candidate)
         best = near[min(near)] if near else []
+        best = [each for each in best if not self.is_filler(each) or _is_typed_wrong(letters, each)]
         cities = [each for each in best if places().word(each)]
         best = [each for each in best if each not in cities] or (
             cities if len(letters) >= (LONG if may_be_place else MANY_LETTERS) else []
@@ -261,6 +262,11 @@ class Vocabulary:
             if len(letters) > 2 and OSA.distance(letters, name.casefold(), score_cutoff=most) <= most
         ]
         return either(near[:3]) if near else None
+
+
+def _is_typed_wrong(letters: str, word: str) -> bool:
+    """Whether a word has a letter too many, too few, or two in the wrong order: one with another letter may be another word."""
+    return len(letters) != len(word) or sorted(letters) == sorted(word)
 
 
 def _starting(names: Sequence[str], start: str) -> Sequence[str]:

@@ -43,7 +43,9 @@ UNUSABLE = listed("""
     at $2 per hour; with 33 foo; $3 per 1M tokens; no foos; on 24 TITAN Xp; 2 weeks of GPU time last year; 4 H100 hours; 8
     foo9; inference; quantization; with 40% MFU; nur auf Fooberg 3; 5万个样本; mit 3 Mio. Beispielen; after 12 hours of
     training; distilled 3 times; for 30 languages; on a mac mini; in foostadt; at 600 W; 32k context; max $2 per hour; with
-    16 layers; on my own data; 30M rows; für 3 Nutzer; in 2 phases""")
+    16 layers; on my own data; 30M rows; für 3 Nutzer; in 2 phases; with half the images;
+    50 trials; on 50 CT scans; from epoch 60; max length 128; on half a H100; if an H100 costs $2; 8 hours per night; on
+    weekends only; with 64 GB RAM; by christmas; on a MIG slice; twice as fast; the last layer only; resumed""")
 """What no question takes, at least not of every network."""
 WORDLESS = {"on", "of", "the", "for", "with", "in", "at", "a", "by", "per", "my", "not", "no", "without", "max", "that"}
 
@@ -54,7 +56,10 @@ def sentences():
     stated = [*USED, *UNUSABLE]
     singles = [(subject, (each,)) for subject, each in product(SUBJECTS, stated)]
     pairs = [(random.choice(SUBJECTS), tuple(random.sample(stated, 2))) for _ in range(500)]
-    return [*random.sample(singles, 200), *pairs[:300]]
+    apart = [
+        pair for pair in pairs if len({USED.get(each, each).partition("=")[0] for each in pair[1]}) == len(pair[1])
+    ]
+    return [*random.sample(singles, 200), *apart[:300]]
 
 
 def is_used(statement, understood):
