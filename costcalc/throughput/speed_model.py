@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from costcalc.hardware import Cluster
+from costcalc.hardware import Accelerator, Cluster
 from costcalc.throughput.cluster_features import ClusterFeatures, halved_and_doubled
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, Sort, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
@@ -35,7 +35,7 @@ from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, fewer_th
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import FORWARD, bits, own_rates, precision_class, workload
 from costcalc.training import OwnRecipe, Recipe, Throughput, Tier
-from costcalc.units import Floats, Indices
+from costcalc.units import Flags, Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)
 
@@ -245,6 +245,8 @@ class SpeedModel:
             log_rate = -np.logaddexp(-log_rate, -self._of_teacher(recipe, evidence.features)[answered])
         table.seconds_per_epoch[r, answered, : log_rate.shape[1]] = recipe.samples_per_epoch / np.exp(log_rate)
         table.tier[r] = np.where(answered, TIER_CODES[found.kind], -1)
+        by_others = evidence.timed_alike(recipe) & (found.kind > MACHINES) & answered & ~found.spread_out
+        table.tier[r, by_others] = TIERS.index(Tier.INTERPOLATED)
         features, known = evidence.features, self._half_widths(recipe, found, evidence.features)
         table.width_80[r] = np.where(answered, np.hypot(known, features.slower), np.nan)
         distance = anybodys.distance(recipe, found.log_rate)
@@ -347,6 +349,13 @@ class _Evidence:
         alike = {number: row for number, row in rows if row.stack == recipe.stack}
         return alike or {n: row for n, row in rows if bits(row.precision) == bits(recipe.precision)} or self._rows
 
+    def timed_alike(self, recipe: Recipe) -> Flags:
+        """The clusters [C] with a die on which some plain loop trained the network of this one in its bits."""
+        sheets, rows = self.features.reference.data_sheets, self._rows.values() if recipe.plain else ()
+        alike = [row for row in rows if row.plain and bits(row.precision) == bits(recipe.precision)]
+        dies = {_die(sheets.part(row.accelerator)) for row in alike}
+        return self.features.with_any(name for name, chip in sheets.accelerators.items() if _die(chip) in dies)
+
     def anybodys(self, recipe: Recipe) -> tuple[AnybodysRates, float]:
         """What anybody's implementation made in the recipe's precision, beside a plain loop other plain loops alone, and the most
         images that memory was seen to hold."""
@@ -358,6 +367,10 @@ class _Evidence:
             images_per_gib = densest(rows, model, self.features.reference.data_sheets.accelerators)
             self._of_precision[key] = AnybodysRates(alike, self.features), images_per_gib
         return self._of_precision[key]
+
+
+def _die(chip: Accelerator) -> str:
+    return chip.silicon or chip.chip
 
 
 def undated(recipe: Recipe) -> Recipe:

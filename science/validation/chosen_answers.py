@@ -78,7 +78,7 @@ def chosen_answers(published: Published, one_in: int = 1) -> list[Chosen]:
         for hidden in [frozenset(organisations[fold::FOLDS])]
         if hidden
         for found in answered(
-            _without(evidence, hidden, measured), [row for row in wanted if row.organisation in hidden]
+            without(evidence, hidden, measured), [row for row in wanted if row.organisation in hidden]
         )
     ]
 
@@ -144,7 +144,7 @@ def _ran(evidence: Evidence, recipe: Recipe, row: Throughput) -> bool:
     return chip in {part(evidence.accelerators, name).chip for name in names}
 
 
-def _without(evidence: Evidence, hidden: frozenset[str], measured: Sequence[Ratio]) -> Evidence:
+def without(evidence: Evidence, hidden: frozenset[str], measured: Sequence[Ratio]) -> Evidence:
     """All that is known without these organisations, MLPerf's rates of theirs apart."""
     kept = [ratio for ratio in measured if ratio.row.stack == "mlperf" or ratio.row.organisation not in hidden]
     recipes = tuple(one for one in evidence.recipes if one.is_mlperf or one.organisation not in hidden)

@@ -51,6 +51,7 @@ from science.validation.speeds import (
     unseen_accelerator,
 )
 from science.validation.spot_rates import spot_coverage
+from science.validation.strangers import strangers
 
 SAME_SYSTEM = "same accelerator and count, other organisation"
 LENGTHS = Goal(0.035, 3.5 / 3.8)
@@ -63,6 +64,7 @@ NAMES = {
 PICKS = "/cost: the pick's range, all rates of its system being hidden"
 ONE_DEVICE = "the answer that is shown, by plain loops of PyTorch on one"
 DEVICES = ("H100", "H200")
+STRANGERS = "whole runs and rates of strangers' plain loops, epochs named"
 CHOSEN = "the chosen recipe on chips it never ran on, by anybody's code"
 LIMITED = (CHOSEN, ONE_DEVICE, "/cost, organisation left out: all")
 """Answers whose limits are scored: they bring the ranges that people see."""
@@ -115,6 +117,7 @@ def experiments(published: Published, one_in: int = 1) -> tuple[Experiment, ...]
         *_scaled_speeds(ScaledSpeeds(learner, one_in)),
         *_chosen(chosen_answers(published, one_in)),
         *_on_devices(on_one_device(published.evidence)),
+        *_of_strangers(strangers(published)),
         *_epochs(published),
         *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),
@@ -304,6 +307,12 @@ def _on_devices(found: Sequence[Chosen]) -> Iterator[Experiment]:
     """The answers that are shown beside what was timed on one device of a chip, to which nothing is fitted."""
     for chip in DEVICES:
         yield Experiment(f"{ONE_DEVICE} {chip}", [one.case for one in found if one.row.accelerator == chip])
+
+
+def _of_strangers(cases: Sequence[Case]) -> Iterator[Experiment]:
+    """Plain loops of people whose rates are all left out, who name their epochs."""
+    yield Experiment(STRANGERS, cases)
+    yield Experiment(f"{STRANGERS}, each organisation counted once", cases, by_group=True)
 
 
 def _by_bits(name: str, cases: Sequence[tuple[str, Case]]) -> Iterator[Experiment]:
