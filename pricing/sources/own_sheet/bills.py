@@ -154,16 +154,19 @@ def _of_focus(row: Cells) -> Charge:
         raise Left(ESTIMATES)
     if (category := row["charge_category"].casefold()) != "usage":
         raise Left({"tax": TAX, "credit": CREDIT, "adjustment": REFUND}.get(category, FEES))
-    if row.get("charge_class", "").casefold() == "correction":
+    if row.get("charge_class", "").casefold() == "correction" or row.get("charge_subcategory") == "Refund":
         raise Left(REFUND)
     meter, pricing = _first(row, "x_usage_type", "sku_meter"), row.get("pricing_category", "").casefold()
-    statuses = row.get("commitment_discount_status", ""), row.get("capacity_reservation_status", "")
-    if UNUSED_CAPACITY.search(meter) or "unused" in map(str.casefold, statuses):
+    statuses = (
+        row.get(name, "")
+        for name in ("commitment_discount_status", "capacity_reservation_status", "charge_subcategory")
+    )
+    if UNUSED_CAPACITY.search(meter) or any(status.casefold().startswith("unused") for status in statuses):
         raise Left(UNUSED)
     machine = _machine_of_focus(row, meter)
     if pricing == "committed" or row.get("commitment_discount_id"):
         raise Left(NO_TERM)
-    counted = "consumed" if row.get("consumed_quantity") else "pricing"
+    counted = next((each for each in ("consumed", "usage") if row.get(f"{each}_quantity")), "pricing")
     return Charge(
         machine=machine,
         option=PurchaseOption.SPOT if pricing == "dynamic" or "SpotUsage" in meter else PurchaseOption.ON_DEMAND,
@@ -179,7 +182,7 @@ def _of_focus(row: Cells) -> Charge:
 
 def _machine_of_focus(row: Cells, meter: str) -> tuple[str, str, str]:
     """Provider, region and type, which clouds write in the name of a meter, or among the facts of its SKU."""
-    provider = provider_code(_first(row, "provider_name", "service_provider_name"))
+    provider = provider_code(_first(row, "provider_name", "host_provider_name", "service_provider_name", "provider"))
     facts = {**_facts(row.get("x_sku_details", "")), **_facts(row.get("sku_price_details", ""))}
     kind = _first(row, "x_instance_type", "x_sku_instance_type")
     if match := MACHINE.search(meter):
@@ -271,7 +274,7 @@ def _facts(text: str) -> dict[str, object]:
 
 
 def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text.removesuffix("UTC").strip())
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

@@ -168,6 +168,23 @@ def test_rates_differ_by_machine_region_and_currency(collect):
     }
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"ServiceProviderName": "Amazon Web Services", "ProviderName": ""}, {"Provider": "AWS", "ProviderName": ""},
+        {"ChargePeriodStart": "2026-10-05 00:00:00 UTC", "ChargePeriodEnd": "2026-10-05 04:00:00"},
+        {"ChargePeriodStart": "2026-10-05T00:00:00.000Z"},
+        {"x_UsageType": "USE1-BoxUsage:p4d.24xlarge", "SkuMeter": "", "SkuPriceDetails": ""},
+        {"UsageQuantity": "4", "UsageUnit": "Hours", "ConsumedQuantity": "", "ConsumedUnit": ""},
+        {"PricingCategory": "On-Demand"},
+        {"ConsumedUnit": "Hrs"}, {"RegionId": "", "Region": "US East (N. Virginia)"}, {"ChargeSubcategory": "On-Demand"},
+    ],
+)  # fmt: skip
+def test_every_version_of_focus_is_read(collect, changed):
+    [offer] = collect(written({**FOCUS, **changed}, {})).offers
+    assert (offer.provider, offer.region, offer.hourly_rate) == ("aws", "us-east-1", Decimal("18.5"))
+
+
 def test_a_bill_without_machines_says_what_stands_in_it(collect):
     with pytest.raises(
         SourceError, match=r"no charge of this bill is for hours of a machine that is known here; left out: 3 of taxes"
