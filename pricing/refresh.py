@@ -231,6 +231,7 @@ class _Checker:
             inspection=inspection,
             is_own=SOURCES[outcome.name].is_own,
             edition=outcome.collected.edition,
+            notes=outcome.collected.notes,
         )
 
     def _went_back(self, edition: EditionHead | None) -> str | None:

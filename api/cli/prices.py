@@ -140,7 +140,7 @@ def _watched(names: tuple[str, ...], total: int, store: Store) -> refreshing.Ref
 def _told(result: SourceResult) -> str:
     if result.missing:
         return f"not asked, {NOT_CONFIGURED}: {result.missing}"
-    return "; ".join(filter(None, [result.error] if result.error else [gap.reason for gap in result.gaps]))
+    return "; ".join([result.error] if result.error else [*(gap.reason for gap in result.gaps), *result.notes])
 
 
 @prices.command("try")
@@ -171,8 +171,8 @@ def try_source(source: str, save: Path | None) -> None:
         f"observed {_moment(min(seen, default=None))} to {_moment(max(seen, default=None))}; nothing was stored",
         err=True,
     )
-    for gap in result.gaps:
-        click.echo(f"{gap.source}: {gap.reason}", err=True)
+    for line in (*(gap.reason for gap in result.gaps), *result.notes):
+        click.echo(f"{result.name}: {line}", err=True)
     if result.faults:
         sys.exit(FAILED)
 

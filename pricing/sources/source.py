@@ -40,7 +40,8 @@ class Collected(Struct, frozen=True):
 
     `gaps` are parts that it may not call or leaves out, which is how things are; `faults` are parts that broke, which makes
     a refresh end with 1. Both are named in answers, and the last good rates of such a part go on standing. An offer of a part
-    that was read whole ends where it is no longer listed. `edition` is set where all comes from a published edition.
+    that was read whole ends where it is no longer listed. `edition` is set where all comes from a published edition. `notes` say
+    in sentences how it was read, to whoever refreshes.
     """
 
     offers: tuple[Offer, ...]
@@ -48,6 +49,7 @@ class Collected(Struct, frozen=True):
     faults: tuple[Gap, ...] = ()
     whole: tuple[Scope, ...] = ()
     edition: EditionHead | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def together(cls, parts: Sequence[Collected]) -> Collected:

@@ -44,7 +44,7 @@ class SourceResult(Struct, frozen=True):
     `faults` are the gaps left by parts that broke. `missing` says what to set if the source could not be asked without it.
     An offer of what it read `whole`, to the end, has ended where it is missing here, unless its key is one of those `left_out`,
     which were listed too. `inspection` is what the checks left out; None where nothing was listed. `is_own`: the rates are
-    whatever the user last typed. `edition` is the one that all of it comes from.
+    whatever the user last typed. `edition` is the one that all of it comes from. `notes` say how it was read.
     """
 
     name: str
@@ -59,6 +59,7 @@ class SourceResult(Struct, frozen=True):
     inspection: Inspection | None = None
     is_own: bool = False
     edition: EditionHead | None = None
+    notes: tuple[str, ...] = ()
 
     def ended_at(self, key: Key, now: datetime) -> datetime | None:
         """When an offer with this key, which is not among the offers, was no longer listed; None where nobody read that."""

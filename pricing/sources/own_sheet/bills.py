@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, Payment, PurchaseOption
+from costcalc.offers import Offer, Payment, PurchaseOption
 from costcalc.text import line
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.packaged.providers import provider_code
@@ -119,8 +119,8 @@ def collected(rows: Iterable[Cells], read: Callable[[Cells], Charge], now: datet
         raise SourceError(
             f"sheet: no charge of this bill is for hours of a machine that is known here; left out: {told or 'no rows'}"
         )
-    gaps = (Gap("sheet", f"charges of the bill that are left out: {told}"),) if left else ()
-    return Collected(tuple(offers), gaps, whole=(EVERYTHING,))
+    notes = (f"charges of the bill that are left out: {told}",) if left else ()
+    return Collected(tuple(offers), whole=(EVERYTHING,), notes=notes)
 
 
 def _rate(months: Mapping[tuple[int, int], Charge], left: Counter[str], now: datetime) -> Iterator[Offer]:

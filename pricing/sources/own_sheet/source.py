@@ -83,9 +83,7 @@ class Sheet:
             raise CredentialsMissing(f"sheet: {NO_SHEET}")
         try:
             with self._opened() as file:
-                return bill(file, now) or Collected(
-                    offers(_text(file.read(LARGEST_BYTES + 1)), now), whole=(EVERYTHING,)
-                )
+                return bill(file, now) or sheet(file.read(LARGEST_BYTES + 1), now)
         except (OSError, EOFError, zlib.error, csv.Error) as error:
             reason = getattr(error, "strerror", None) or f"cannot be read: {error}"
             raise SourceError(f"sheet: {self.place}: {reason}; check {SHEET.variable}") from None
@@ -107,7 +105,7 @@ class Sheet:
 
 def bill(file: IO[bytes], now: datetime) -> Collected | None:
     """The rates of a bill, read row by row; None, with the file at its start, where its header is that of none."""
-    header = file.readline(LONGEST_HEADER).decode("utf-8-sig", "replace")
+    header = file.readline(LONGEST_HEADER).decode("utf-8-sig", "replace").replace("\0", "").strip()
     delimiter = max(",;\t", key=header.count)
     names = bills.named(next(csv.reader([header], delimiter=delimiter), []))
     read = bills.reader(names)
@@ -122,14 +120,25 @@ def bill(file: IO[bytes], now: datetime) -> Collected | None:
         text.detach()
 
 
-def _text(content: bytes) -> str:
-    """The text of a CSV in UTF-8, with or without the mark that spreadsheets put before it, or in their UTF-16, which has one."""
+def sheet(content: bytes, now: datetime) -> Collected:
+    """The rates of a price sheet, as a spreadsheet saves it."""
     if len(content) > LARGEST_BYTES:
         raise SourceError(f"sheet: larger than {LARGEST_BYTES // 1_000_000} MB, is that a price sheet?")
+    notes: tuple[str, ...] = ()
     try:
-        return content.decode("utf-16" if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
+        text = content.decode("utf-16" if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError as error:
         row = content[: error.start].count(b"\n") + 1
+        text = _in_western_letters(content, row)
+        notes = (f"row {row} is not UTF-8; read as Windows-1252, as Excel saves",)
+    return Collected(offers(text, now), whole=(EVERYTHING,), notes=notes)
+
+
+def _in_western_letters(content: bytes, row: int) -> str:
+    """What Excel saves in Western Europe. Of other code pages words alone come out wrong: digits are the same in all."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
         raise SourceError(f"sheet: row {row} is not UTF-8: save it as 'CSV UTF-8 (comma delimited)'") from None
 
 

@@ -11,7 +11,7 @@ from costcalc.hardware import Machine
 from costcalc.offers import ROUNDED, SECOND_HAND, tariff
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.sheet_rows import COLUMNS
-from pricing.sources.own_sheet.source import SPEC, _text, offers
+from pricing.sources.own_sheet.source import SPEC, offers, sheet
 from pricing.sources.source import CredentialsMissing, SourceError
 
 PLACED = "provider,region,instance_type,accelerator,accelerators,purchase_option,hourly_rate,currency"
@@ -217,11 +217,29 @@ def test_other_separators_and_a_mark_before_the_text_are_understood(separator, t
     assert (offer.hourly_rate, offer.currency, offer.machine.accelerator) == (Decimal("3.06"), "USD", "V100")
 
 
+def test_what_excel_saves_in_western_europe_is_read_and_told(tmp_path):
+    place = tmp_path / "rates.csv"
+    place.write_bytes(f"{HEADER.replace(',', ';')}\nus;Küche;V100;1;on_demand;;18,50 €;;;;".encode("cp1252"))
+    found = collect(place)
+    [offer] = found.offers
+    assert (offer.instance_type, offer.hourly_rate, offer.currency) == ("Küche", Decimal("18.50"), "EUR")
+    assert found.notes == ("row 2 is not UTF-8; read as Windows-1252, as Excel saves",)
+
+
 def test_another_encoding_is_said_by_row(tmp_path):
     place = tmp_path / "rates.csv"
-    place.write_bytes(f"{HEADER}\nus,Küche,V100,1,on_demand,,1,,,,USD".encode("latin-1"))
+    place.write_bytes(f"{HEADER}\nus,".encode() + b"\x81\x8d" + b",V100,1,on_demand,,1,,,,USD")
     with pytest.raises(SourceError, match="row 2 is not UTF-8: save it as"):
         collect(place)
+
+
+def test_the_unicode_text_of_excel_is_read(tmp_path):
+    place = tmp_path / "rates.txt"
+    place.write_bytes(
+        f"{HEADER.replace(',', chr(9))}\r\nus\tKüche\tV100\t1\ton_demand\t\t18,50\t\t\t\tEUR".encode("utf-16")
+    )
+    [offer] = collect(place).offers
+    assert (offer.instance_type, offer.hourly_rate) == ("Küche", Decimal("18.50"))
 
 
 def test_the_documentation_lists_the_columns():
@@ -284,7 +302,7 @@ def test_our_own_export_is_a_sheet(layout):
     client = create_app(packaged_service()).test_client()
     content = client.get(f"/offers.csv{layout}").data
     exported = [row for row in client.get("/offers").json["offers"] if row["purchase_option"] != "free"]
-    found = offers(_text(content), NOW)
+    found = sheet(content, NOW).offers
     assert len(found) == len(exported)
     names = ("provider", "region", "instance_type", "purchase_option", "term", "payment")
     read = sorted((*(str(getattr(offer, name)) for name in names), float(offer.hourly_rate)) for offer in found)
