@@ -14,9 +14,14 @@ from typing import Any
 
 from api.bootstrap import build_once
 from api.formats import words
+from api.formats.csv_export import columns_of
+from api.formats.lists import list_lines
 from api.formats.sheet_columns import estimate_columns, shared_columns
+from api.formats.terminal.grid import PIPED_WIDTH, View
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
+from api.questions.question import Question
+from api.questions.register import QUESTIONS
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.reports.advice import Advice
 from api.service import Service, query_of
@@ -44,6 +49,34 @@ class Session:
         values, _ = self.service.parse(QUESTION, arguments, catalogue)
         return CostAnswer(Advice(self.service, catalogue, query_of(values)))
 
+    def ask(self, q: str, **parameters: Any) -> Reply:
+        """A question in a sentence: how it is understood, and its answer, as `GET /ask`."""
+        return self._reply("ask", q=q, **parameters)
+
+    def compare(self, model: str, a: str, b: str, target: Any = None, **parameters: Any) -> Reply:
+        """Two machines for the same training, as `GET /compare`: `compare("resnet50", "H100", "aws:p4d.24xlarge")`."""
+        return self._reply("compare", model=model, a=a, b=b, target=target, **parameters)
+
+    def commitments(self, model: str, target: Any = None, **parameters: Any) -> Reply:
+        """Above how many hours a month each commitment costs less than on demand, as `GET /commitments`."""
+        return self._reply("commitments", model=model, target=target, **parameters)
+
+    def trend(self, model: str, target: Any = None, **parameters: Any) -> Reply:
+        """What a training cost at past dates, as `GET /trend`."""
+        return self._reply("trend", model=model, target=target, **parameters)
+
+    def offers(self, accelerator: Any = None, **parameters: Any) -> Reply:
+        """The current rates, as `GET /offers`."""
+        return self._reply("offers", accelerator=accelerator, **parameters)
+
+    def _reply(self, name: str, **given: Any) -> Reply:
+        """The answer to a question of the register. Raises Refused with the message that HTTP answers."""
+        question = next(each for each in QUESTIONS if each.name == name)
+        arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
+        catalogue = self.service.catalogue()
+        values, _ = self.service.parse(question.schema, arguments, catalogue)
+        return Reply(question, question.answer(self.service, catalogue, values))
+
 
 def session() -> Session:
     """A session on the store, or on the packaged prices where there is none; the settings are those of the environment.
@@ -56,6 +89,65 @@ def session() -> Session:
 def cost(model: str = "", target: Any = None, **parameters: Any) -> CostAnswer:
     """The answer to one question, as `Session.cost` gives it."""
     return session().cost(model, target, **parameters)
+
+
+def ask(q: str, **parameters: Any) -> Reply:
+    """A question in a sentence, as `Session.ask` answers it."""
+    return session().ask(q, **parameters)
+
+
+def compare(model: str, a: str, b: str, target: Any = None, **parameters: Any) -> Reply:
+    """Two machines for the same training, as `Session.compare` answers."""
+    return session().compare(model, a, b, target, **parameters)
+
+
+def commitments(model: str, target: Any = None, **parameters: Any) -> Reply:
+    """Commitments beside on demand, as `Session.commitments` answers."""
+    return session().commitments(model, target, **parameters)
+
+
+def trend(model: str, target: Any = None, **parameters: Any) -> Reply:
+    """What a training cost at past dates, as `Session.trend` answers."""
+    return session().trend(model, target, **parameters)
+
+
+def offers(accelerator: Any = None, **parameters: Any) -> Reply:
+    """The current rates, as `Session.offers` answers."""
+    return session().offers(accelerator, **parameters)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to another question than the cost: `document` has the fields of the JSON answer, which the reply has too."""
+
+    question: Question
+    report: Any
+
+    @cached_property
+    def document(self) -> Any:
+        return self.report.document()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.document, name)
+
+    def df(self) -> Any:
+        """The rows of a list as a table of pandas, with the columns of CSV. Raises TypeError for what is no list, and ImportError
+        where pandas is not installed."""
+        listed = self.question.listed
+        if listed is None or listed.row is None:
+            raise TypeError(f"{self.question.name} answers no list: see document")
+        rows = list(self.report.rows())
+        return _frame({name: [_plain(read(row)) for row in rows] for name, read in columns_of(listed.row)})
+
+    def __str__(self) -> str:
+        """What the terminal prints."""
+        view, forms = View(PIPED_WIDTH), self.question.forms
+        lines = self.question.writer("terminal")(self.report, view) if "terminal" in forms else None
+        return "\n".join(lines or list_lines(self.question.listed, self.report, view))
+
+    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -100,12 +192,8 @@ class CostAnswer:
 
     def df(self) -> Any:
         """The estimates as a table of pandas, with the columns of CSV. Raises ImportError where pandas is not installed."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError(NO_PANDAS) from None
         columns = [*estimate_columns(), *shared_columns(self.answer)]
-        return pandas.DataFrame({name: [_plain(read(each)) for each in self.estimates] for name, read in columns})
+        return _frame({name: [_plain(read(each)) for each in self.estimates] for name, read in columns})
 
     def plot(self) -> Picture:
         """Cost against time, of everything that one can rent now."""
@@ -139,6 +227,14 @@ def _cells(each: Estimate, answer: Answer) -> Sequence[str]:
     return words.names_of(each, answer), machine, each.region, *terms
 
 
+def _frame(columns: dict[str, list[Any]]) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError(NO_PANDAS) from None
+    return pandas.DataFrame(columns)
+
+
 def _plain(value: Any) -> Any:
     """Money as a float and a kind as its word, which pandas can count with."""
     if isinstance(value, Decimal):
@@ -146,4 +242,6 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-__all__ = ["CostAnswer", "Picture", "Refused", "Session", "cost", "session"]
+__all__ = [
+    "CostAnswer", "Picture", "Refused", "Reply", "Session", "ask", "commitments", "compare", "cost", "offers", "session", "trend",
+]  # fmt: skip

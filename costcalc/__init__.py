@@ -1,13 +1,13 @@
 """What training a model to an accuracy costs and how long it takes: the engine, and the public names.
 
-`cost` and `session` answer as HTTP does; they are made in `api.python` and only named here.
+`cost`, `ask`, `compare` and the like answer as HTTP does; they are made in `api.python` and only named here.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from api.python import CostAnswer, Refused, Session, cost, session
+    from api.python import CostAnswer, Refused, Reply, Session, ask, commitments, compare, cost, session, trend
     from costcalc.answers import Answer
     from costcalc.catalogue.catalogue import Catalogue
     from costcalc.estimate import answer
@@ -22,10 +22,14 @@ _HOMES = {
     "EstimateQuery": "costcalc.query",
     "answer": "costcalc.estimate",
     "load_evidence": "costcalc.evidence",
-    **dict.fromkeys(("CostAnswer", "Refused", "Session", "cost", "session"), "api.python"),
+    **dict.fromkeys(
+        ("CostAnswer", "Refused", "Reply", "Session", "ask", "commitments", "compare", "cost", "session", "trend"),
+        "api.python",
+    ),
 }
 __all__ = [
-    "Answer", "Catalogue", "CostAnswer", "EstimateQuery", "Refused", "Session", "answer", "cost", "load_evidence", "session",
+    "Answer", "Catalogue", "CostAnswer", "EstimateQuery", "Refused", "Reply", "Session",
+    "answer", "ask", "commitments", "compare", "cost", "load_evidence", "session", "trend",
 ]  # fmt: skip
 
 

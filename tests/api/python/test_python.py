@@ -1,6 +1,7 @@
 """The answers in Python are those of HTTP, with its messages; a notebook shows them as a table and a picture."""
 
 import html
+import json
 import subprocess
 import sys
 from datetime import date
@@ -11,6 +12,7 @@ from support.live_server import clean_environment
 from support.services import packaged_service
 
 import costcalc
+from api.formats.json import to_json
 from api.python import QUESTION, Session
 from api.questions.schemas.training import CostSchema
 
@@ -98,3 +100,29 @@ def test_without_pandas_the_error_says_what_to_install():
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout == "a.df() needs the package pandas, run: pip install pandas\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "path"),
+    [
+        ("ask", {"q": "what does an H100 cost per hour"}, "/ask"),
+        ("compare", {"model": "resnet50", "target": 0.757, "a": "aws:p4d.24xlarge", "b": "H100"}, "/compare"),
+        ("commitments", {"model": "resnet50", "target": 0.757, "provider": "aws", "limit": 2}, "/commitments"),
+        ("trend", {"model": "resnet50", "target": 0.757, "every": "year"}, "/trend"),
+        ("offers", {"accelerator": "H100", "limit": 3}, "/offers"),
+    ],
+)
+def test_other_questions_are_answered_with_the_document_of_http(session, client, name, asked, path):
+    reply = getattr(session, name)(**asked)
+    assert json.loads(to_json(reply.document)) == client.get(path, query_string=asked).json
+    assert str(reply) == repr(reply) != ""
+    assert getattr(reply, "verdict", None) == getattr(reply.document, "verdict", None)
+
+
+def test_a_list_is_a_table_of_pandas_and_nothing_else_is(session):
+    offers = session.offers("H100", limit=3)
+    assert offers.df()["accelerator"].tolist() == [each.accelerator for each in offers.document.offers]
+    with pytest.raises(TypeError, match="answers no list"):
+        session.compare("resnet50", "aws:p4d.24xlarge", "H100", 0.757).df()
+    with pytest.raises(costcalc.Refused, match="unknown accelerator"):
+        session.offers("H1000")
