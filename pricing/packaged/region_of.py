@@ -15,12 +15,13 @@ from pricing.packaged.places import places, plain_name
 EVERYWHERE = ("", "any", "all", "global", "*", "-")
 _SIGNS = re.compile(r"[\s\-_.]+")
 _IN_BRACKETS = re.compile(r".*\(([^()]+)\)")
+_CONTINENT = re.compile(r"^\([^()]+\)\s*(?=\S)")  # before the names in Azure's portal: `(US) East US`
 _ZONE = re.compile(r"(.+\d)-?[a-z]")
 
 
 def region_of(provider: str, text: str) -> str:
     """The code of the region, in a provider without a known list the text itself. Raises ValueError saying what to type."""
-    typed = text.strip()
+    typed = _CONTINENT.sub("", text.strip())
     if typed.casefold() in EVERYWHERE:
         return ANY_REGION
     spellings = _spellings(provider)

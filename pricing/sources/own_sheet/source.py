@@ -10,13 +10,13 @@ import csv
 import gzip
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
@@ -50,7 +50,7 @@ from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
 from pricing.sources.own_sheet import bills
-from pricing.sources.own_sheet.sheet_rows import COLUMNS, CellFault, SheetRow, SheetTable
+from pricing.sources.own_sheet.sheet_rows import COLUMNS, NUMBERS, CellFault, SheetRow, SheetTable
 from pricing.sources.source import Bounds, Collected, CredentialsMissing, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
@@ -66,6 +66,7 @@ GZIP = b"\x1f\x8b"
 FURTHEST_EAST = timedelta(hours=14)  # where a day begins first
 OF_HANDS = frozenset({SECOND_HAND, ROUNDED, COPIED, OFF_MARKET, AVAILABLE, NO_CAPACITY, ENDED, YOURS})
 """Flags of our own export that say who stated a rate, and when: in a sheet its owner does."""
+WHOLE = ("accelerators", "vcpus", "hours_in_month", "billing_increment_seconds", "minimum_seconds")
 MONTHS = range(28 * 24, 31 * 24 + 1)  # in hours
 BOUND = COMMITMENTS | {PurchaseOption.OWNED, PurchaseOption.CAPACITY_BLOCK}
 
@@ -151,11 +152,12 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     read: dict[tuple[str, ...], tuple[int, Offer]] = {}
     faults = list(table.faults)
     for number, row in table.rows:
+        told = [f"row {number}, {fault}" for fault in dict.fromkeys(map(str, _faults_of_cells(row, now)))]
+        faults += told
         try:
-            offer = _offer(row, now)
-            first, other = read.setdefault(offer.key, (number, offer))
-            if first != number:
-                read[offer.key] = _in_force((first, other), (number, offer), now)
+            offer = None if told else _offer(row, now)
+            if offer and (first := read.setdefault(offer.key, (number, offer)))[0] != number:
+                read[offer.key] = _in_force(first, (number, offer), now)
         except CellFault as fault:
             faults.append(f"row {number}, {fault}")
         except ValueError as fault:
@@ -168,6 +170,50 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     return tuple(offer for _, offer in read.values())
 
 
+def _faults_of_cells(row: SheetRow, now: datetime) -> Iterator[CellFault]:
+    """What is wrong with each cell of a row for itself."""
+    provider = provider_code(row.maybe("provider") or "")
+    checks: list[Callable[[], object]] = [
+        *(partial(row.text, column) for column in ("provider", "instance_type")),
+        partial(_region, row, provider),
+        partial(_option, row),
+        partial(_payment, row),
+        partial(_read_term_of, row),
+        partial(_named_accelerator, row),
+        partial(_machine, row, provider),
+        *(partial(row.number, column) for column in NUMBERS),
+        *(partial(row.whole, column) for column in WHOLE),
+        row.currency,
+        partial(_observed, row, now),
+        partial(row.day, "effective_from"),
+    ]
+    for check in checks:
+        try:
+            check()
+        except CellFault as fault:
+            yield fault
+
+
+def _option(row: SheetRow) -> PurchaseOption:
+    option = row.choice("purchase_option", _read_option, *_OPTIONS)
+    if option is None or option is PurchaseOption.FREE:
+        raise CellFault("purchase_option", f"type {' or '.join(_OPTIONS)}")
+    return option
+
+
+def _read_option(text: str) -> PurchaseOption:
+    spelt = {option.replace("_", ""): option for option in PurchaseOption}
+    return PurchaseOption(spelt.get(text.replace("_", ""), text))
+
+
+def _payment(row: SheetRow) -> Payment | None:
+    return row.choice("payment", Payment, *(payment.value for payment in Payment))
+
+
+def _read_term_of(row: SheetRow) -> str | None:
+    return row.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
+
+
 def _in_force(first: tuple[int, Offer], second: tuple[int, Offer], now: datetime) -> tuple[int, Offer]:
     """Of two rows about one offer the one that holds now, where the other begins later. Raises CellFault where both hold."""
     begun = [each for each in (first, second) if (each[1].effective_from or now) <= now]
@@ -178,9 +224,7 @@ def _in_force(first: tuple[int, Offer], second: tuple[int, Offer], now: datetime
 
 
 def _offer(row: SheetRow, now: datetime) -> Offer:
-    option = row.choice("purchase_option", PurchaseOption, *_OPTIONS)
-    if option is None or option is PurchaseOption.FREE:
-        raise CellFault("purchase_option", f"type {' or '.join(_OPTIONS)}")
+    option = _option(row)
     terms, provider = _terms(row, option), provider_code(row.text("provider"))
     hours = row.whole("hours_in_month") or _hours_in_month(row)
     return Offer(
@@ -193,7 +237,7 @@ def _offer(row: SheetRow, now: datetime) -> Offer:
         observed_at=_observed(row, now),
         source=row.maybe("source") or "price sheet",
         term=terms,
-        payment=row.choice("payment", Payment, *(payment.value for payment in Payment)),
+        payment=_payment(row),
         offering_class=row.maybe("offering_class") or OWN,
         upfront=row.money("upfront"),
         recurring_hourly=row.money("recurring_hourly"),
@@ -243,14 +287,18 @@ def _accelerator(typed: str, memory_gib: float | None) -> str:
     return canonical
 
 
+def _named_accelerator(row: SheetRow) -> str | None:
+    typed = row.maybe("accelerator")
+    return typed if typed is None or row.is_export else _accelerator(typed, _gib(row, "accelerator_memory_gib"))
+
+
 def _machine(row: SheetRow, provider: str) -> Machine:
     """The machine as typed; a packaged machine type fills in empty cells."""
     packaged = _packaged(provider).get(row.text("instance_type"))
     count, typed = row.whole("accelerators"), row.maybe("accelerator")
     if packaged is not None and not count and typed in (None, packaged.accelerator):
         return packaged
-    named = row.text("accelerator")
-    canonical = named if row.is_export else _accelerator(named, _gib(row, "accelerator_memory_gib"))
+    canonical = _named_accelerator(row) or row.text("accelerator")
     if not count and not row.is_export:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
     memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(canonical)
@@ -269,7 +317,7 @@ _packaged = cache(packaged_machines)
 
 
 def _terms(row: SheetRow, option: PurchaseOption) -> str | None:
-    term = row.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
+    term = _read_term_of(row)
     if term is None and option in BOUND:
         raise CellFault("term", f"is empty for {option}: type {COLUMNS['term']}")
     return term or ("1mo" if option is PurchaseOption.MONTHLY else None)

@@ -31,7 +31,7 @@ class Amount(Struct, frozen=True):
 
     @classmethod
     def of(cls, cell: str) -> Amount:
-        if not (match := _CURRENCY.search(cell)):
+        if not (match := _CURRENCY.search(cell)) or not re.search(r"\d", cell):
             return cls(_GROUPING.sub("", cell.strip()), None)
         sign = (match[1] or match[2]).upper()
         rest = cell[: match.start()] + cell[match.end() :]

@@ -195,6 +195,12 @@ def test_all_faults_are_named_at_once_and_blank_rows_count():
     )
 
 
+def test_every_faulty_cell_of_a_row_is_named():
+    said = fault("us,x,V1000,eight,rent,,viel,,,,Mark,morgen", header=HEADER + ",observed_at")
+    columns = ("accelerator", "accelerators", "purchase_option", "hourly_rate", "currency", "observed_at")
+    assert [f"row 2, column {column}: " in said for column in columns] == [True] * 6
+
+
 def test_many_faults_are_counted():
     assert fault(*["us,x,V100,1,on_demand,,one,,,,USD"] * 13).endswith("; and 3 more")
 
@@ -256,6 +262,7 @@ def test_the_documentation_lists_the_columns():
         ("aws", "Asia Pacific (Taipei)", "ap-east-2"), ("aws", "South America (São Paulo)", "sa-east-1"),
         ("aws", "us-east-1a", "us-east-1"), ("aws", "US-EAST-1", "us-east-1"), ("aws", "us-east-9", "us-east-9"),
         ("aws", "Germany", "eu-central-1"), ("Azure", "North Europe", "northeurope"), ("Microsoft", "East US 2", "eastus2"),
+        ("azure", "(US) East US", "eastus"),
         ("azure", "EU West", "westeurope"), ("azure", "westeurope", "westeurope"), ("azure", "West Europe", "westeurope"),
         ("Google Cloud", "us-central1-a", "us-central1"), ("gcp", "europe-west4", "europe-west4"),
         ("aws", "", "any"), ("aws", "Global", "any"), ("our-own", "Keller", "Keller"), ("lambda", "us-east-1", "us-east-1"),
