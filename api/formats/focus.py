@@ -36,31 +36,20 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-COMMON = _names(
+FOCUS = _names(
     """
-    AvailabilityZone BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency BillingPeriodEnd
+    AllocatedMethodDetails AllocatedMethodId AllocatedResourceId AllocatedResourceName AllocatedTags AvailabilityZone BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency BillingPeriodEnd
     BillingPeriodStart CapacityReservationId CapacityReservationStatus ChargeCategory ChargeClass ChargeDescription
     ChargeFrequency ChargePeriodEnd ChargePeriodStart CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName
     CommitmentDiscountQuantity CommitmentDiscountStatus CommitmentDiscountType CommitmentDiscountUnit ConsumedQuantity
-    ConsumedUnit ContractedCost ContractedUnitPrice EffectiveCost InvoiceId InvoiceIssuerName ListCost ListUnitPrice
+    ConsumedUnit ContractApplied ContractedCost ContractedUnitPrice EffectiveCost HostProviderName InvoiceId InvoiceIssuerName ListCost ListUnitPrice
     PricingCategory PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost
     PricingCurrencyListUnitPrice PricingQuantity PricingUnit RegionId RegionName ResourceId ResourceName ResourceType
-    ServiceCategory ServiceName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId SubAccountId SubAccountName
-    SubAccountType Tags
+    ServiceCategory ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId SubAccountId SubAccountName
+    SubAccountType TagDetails Tags
     """
 )
-FOCUS = {
-    "1.2": tuple(sorted((*COMMON, "ProviderName", "PublisherName"))),
-    "1.4": tuple(
-        sorted(
-            (
-                *COMMON,
-                *("AllocatedMethodDetails", "AllocatedMethodId", "AllocatedResourceId", "AllocatedResourceName"),
-                *("AllocatedTags", "ContractApplied", "HostProviderName", "ServiceProviderName", "TagDetails"),
-            )
-        )
-    ),
-}
+"""The columns of FOCUS 1.4, sorted."""
 OWN = _names(
     """
     x_IsEstimate x_EstimateId x_Rank x_ModelName x_DatasetName x_MetricName x_TargetAccuracy x_Recipe x_EpochsToTarget
@@ -72,9 +61,9 @@ OWN = _names(
 
 
 def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterator[bytes]:
-    """The sheet, piece by piece; columns of the version asked for, own ones last."""
+    """The sheet, piece by piece; own columns last."""
     words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
-    names = [*FOCUS[layout.focus], *OWN, *words]
+    names = [*FOCUS, *OWN, *words]
     cells = csv_export.cell_writer(layout)
     texts = (
         [cells(row.get(name)) for name in names]
@@ -151,7 +140,7 @@ def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
 def _of_offer(offer: Offer) -> Row:
     provider, service = SERVICES.get(offer.provider, (offer.provider, f"{offer.provider} accelerators"))
     region = None if offer.region in (ANY_REGION, UNSPECIFIED) else offer.region
-    names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName", "ProviderName", "PublisherName")
+    names = ("InvoiceIssuerName", "ServiceProviderName", "HostProviderName")
     machine = offer.machine
     details = {
         "InstanceType": offer.instance_type,

@@ -1,8 +1,7 @@
-"""FOCUS's rules for a Cost and Usage file, versions 1.2 and 1.4, as far as they bear on estimates.
+"""FOCUS's rules for a Cost and Usage file, version 1.4, as far as they bear on estimates.
 
 Written from the specification (focus.finops.org/focus-specification), since the Foundation's validator needs Python 3.12 and
-knows no version after 1.2. By `focus-validator` 2.2.1 (with pyarrow < 19), 11,567 rows of every purchase option, in dollars and
-in euros, keep all its rules of 1.2 but one: InvoiceId is null, because an estimate has no invoice.
+knows no version after 1.2.
 """
 
 import csv
@@ -16,27 +15,16 @@ from decimal import Decimal
 
 from support.services import words
 
-MANDATORY = {
-    "1.2": words(
-        """
-        BillingAccountType
-        BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd ChargeCategory
-        ChargeClass ChargeDescription ChargePeriodStart ChargePeriodEnd ContractedCost EffectiveCost InvoiceIssuerName ListCost
-        PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost PricingCurrencyListUnitPrice
-        PricingQuantity PricingUnit ProviderName PublisherName ServiceCategory ServiceName
-        """
-    ),
-    "1.4": words(
-        """
-        BillingAccountType
-        BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd ChargeCategory
-        ChargeClass ChargeDescription ChargePeriodStart ChargePeriodEnd ContractedCost EffectiveCost HostProviderName
-        InvoiceIssuerName ListCost PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost
-        PricingCurrencyListUnitPrice PricingQuantity PricingUnit ServiceCategory ServiceName ServiceProviderName
-        """
-    ),
-}
-GONE = {"1.2": {"ServiceProviderName", "HostProviderName"}, "1.4": {"ProviderName", "PublisherName"}}
+MANDATORY = words(
+    """
+    BillingAccountType
+    BilledCost BillingAccountId BillingAccountName BillingCurrency BillingPeriodStart BillingPeriodEnd ChargeCategory
+    ChargeClass ChargeDescription ChargePeriodStart ChargePeriodEnd ContractedCost EffectiveCost HostProviderName
+    InvoiceIssuerName ListCost PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost
+    PricingCurrencyListUnitPrice PricingQuantity PricingUnit ServiceCategory ServiceName ServiceProviderName
+    """
+)
+GONE = {"ProviderName", "PublisherName"}
 MAY_BE_NULL = {"BillingAccountName", "ChargeClass"}
 ALLOWED = {
     "ChargeCategory": {"Usage", "Purchase"},
@@ -68,26 +56,24 @@ def read(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def violations(text, version="1.4") -> list[str]:
+def violations(text) -> list[str]:
     """Every rule that the file breaks; empty when it breaks none."""
     rows = read(text)
-    found = [*_file(text, version)]
+    found = [*_file(text)]
     for number, row in enumerate(rows, 1):
         found += [f"row {number}: {broken}" for broken in _row(row)]
-        found += [
-            f"row {number}: {name} is null" for name in MANDATORY[version] if not row[name] and name not in MAY_BE_NULL
-        ]
+        found += [f"row {number}: {name} is null" for name in MANDATORY if not row[name] and name not in MAY_BE_NULL]
     return [*found, *_prices_have_one_sku(rows), *_estimates_add_up(rows)]
 
 
-def _file(text, version) -> Iterator[str]:
+def _file(text) -> Iterator[str]:
     header = text.partition("\r\n")[0].split(",")
     own = [name.startswith("x_") for name in header]
     if own != sorted(own):
         yield "own columns are not last"
     if not all(re.fullmatch(r"(x_)?[A-Z][A-Za-z0-9]{0,47}", name) for name in header):
         yield "a column is not in PascalCase or too long"
-    if len(set(header)) != len(header) or set(MANDATORY[version]) - set(header) or GONE[version] & set(header):
+    if len(set(header)) != len(header) or set(MANDATORY) - set(header) or GONE & set(header):
         yield "columns are double, missing or of another version"
     if QUOTED_NOTHING.search(text):
         yield "a null is written as an empty string"

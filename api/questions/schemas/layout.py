@@ -35,7 +35,6 @@ class Layout(Struct, frozen=True):
     profile: Annotated[Literal["own", "focus"], Param(
         "CSV columns: own (default), or focus for the FinOps billing format",
         "focus", "focus")] = "own"
-    focus: Annotated[Literal["1.4", "1.2"], Param("version of the FOCUS columns; default 1.4", "focus", "1.2")] = "1.4"
     # fmt: on
     root: str = ""
     address: str = ""
