@@ -17,8 +17,10 @@ from marshmallow import Schema
 from msgspec.structs import replace
 
 import costcalc
+from api.questions.amounts import day as day_of
 from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
+from api.questions.fields import LAST_SECOND
 from api.questions.names import Known, known
 from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
@@ -191,7 +193,8 @@ class Service:
         values, errors = parse(schema, subject.common(schema, arguments), guesses, subject.may_lack)
         values, misnamed = resolve(values, self.names(catalogue, subject.task), guesses)
         form = layout(values)
-        errors = {**errors, **misnamed, **_too_early(values.get("as_of"), catalogue)}
+        late = _not_come(values, arguments, self.clock())
+        errors = {**errors, **misnamed, **late, **_too_early(values.get("as_of"), catalogue)}
         values, errors = subject.settled(schema, arguments, values, errors)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
@@ -381,6 +384,19 @@ def exchange_rates(
             if code == wanted:
                 raise BadParameters({"currency": [str(error)]}) from None
     return rates
+
+
+def _not_come(values: dict[str, Any], arguments: Arguments, now: datetime) -> Errors:
+    """Refuses an `as_of` that begins after now; a day, month or year that has begun ends with today."""
+    as_of = values.get("as_of")
+    if as_of is None or as_of <= now:
+        return {}
+    text = arguments["as_of"][0].strip()
+    begins = day_of(text, first=True)
+    if begins is None or begins > now.date():
+        return {"as_of": [f"{clip(text)} has not come: leave as_of out for the prices of now"]}
+    values["as_of"] = datetime.combine(now.date(), LAST_SECOND)
+    return {}
 
 
 def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:

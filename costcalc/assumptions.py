@@ -192,6 +192,25 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
 
 
+def as_it_ran(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
+    """That a recipe is known only as it ran, where the question asks for another way; of the user's own speed the same."""
+    asked = query.running
+    if query.images_per_second and any(asked):
+        names = " and ".join(f"{name}=" for name, value in asked._asdict().items() if value)
+        yield f"Your code's speed is as you measured it, whatever {names} says."
+        return
+    for name in recipe.not_known_in(asked):
+        whose = (
+            "your log"
+            if isinstance(recipe, OwnRecipe)
+            else "the record"
+            if recipe.code == "contest"
+            else "MLPerf's entry"
+        )
+        ran = getattr(recipe, name) or "not stated"
+        yield f"{name}={getattr(asked, name)} changes nothing: {whose} is known only as it ran ({name}: {ran})."
+
+
 def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[str]:
     """What the hours include. `overhead` is the sentence that `overhead` makes of the recipe."""
     if query.runs > 1:

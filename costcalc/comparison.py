@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from costcalc.answers import BreakEven, Estimate, OwnedMachine
 from costcalc.costing.bills import Bill
-from costcalc.costing.owning import owning_pays_from
+from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.fields import filled
 from costcalc.offers import PurchaseOption
 
@@ -92,7 +92,8 @@ def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimat
     rented = [each for each in shown if each.purchase_option not in NOT_RENTED]
 
     def break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
-        hours = owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
+        unknown = owned.sources.price.source == PRICE_UNKNOWN
+        hours = None if unknown else owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
         after = None if hours is None else float(hours)
         return filled(BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=after)
 

@@ -13,9 +13,9 @@ from msgspec import Struct, convert
 
 from costcalc import spot_rates
 from costcalc.answers import Estimate, Shown, Sources
-from costcalc.assumptions import of_hours, of_recipe, own_noise
+from costcalc.assumptions import as_it_ran, of_hours, of_recipe, own_noise
 from costcalc.costing.bills import Paid, break_even_hours
-from costcalc.costing.owning import owning_pays_from
+from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
@@ -168,6 +168,8 @@ class EstimateDetails(Struct, frozen=True, dict=True):
     def _break_even_hours(self, candidate: RankedCandidate, rented: Rented) -> Decimal | None:
         bill, on_demand = rented.bill, candidate.on_demand
         if candidate.offer.purchase_option is PurchaseOption.OWNED:
+            if candidate.offer.source == PRICE_UNKNOWN:
+                return None
             return owning_pays_from(bill, self.cheapest_rental(), Decimal(repr(candidate.time.hours)))
         return break_even_hours(bill.tariff, on_demand.hourly_rate) if bill.tariff.fee and on_demand else None
 
@@ -176,7 +178,11 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         recipes = self.matrix.recipes.recipes
         runs = {time.recipe: (time, known.overhead) for (_, _, time, *_), _, known, *_ in exactly}
         of_recipes = {
-            at: (*of_recipe(recipes[at], time), *of_hours(self.query, recipes[at], overhead))
+            at: (
+                *as_it_ran(self.query, recipes[at]),
+                *of_recipe(recipes[at], time),
+                *of_hours(self.query, recipes[at], overhead),
+            )
             for at, (time, overhead) in runs.items()
         }
         others = {

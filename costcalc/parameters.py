@@ -27,8 +27,8 @@ class Param(Struct, frozen=True):
     `high` are the ends of what is allowed, `above` and `below` the first values that are not. `words` are those that a free text
     takes. One that is `settled` need not be asked: where a question lacks it, it follows from the rest. One that `narrows` leaves
     estimates out, unless it has its default: an answer that finds little suggests to drop it. `leaves_out` is the reason under
-    which an answer counts what this parameter alone leaves out. An `everyday` one stands in every list, a `rare` one only in full
-    ones.
+    which an answer counts what this parameter alone leaves out. One that may change nothing `concerns` certain estimates alone.
+    An `everyday` one stands in every list, a `rare` one only in full ones.
     """
 
     meaning: str
@@ -43,6 +43,7 @@ class Param(Struct, frozen=True):
     settled: bool = False
     narrows: bool = False
     leaves_out: str = ""
+    concerns: str = ""
     use: Use = "rare"
 
 

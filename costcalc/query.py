@@ -12,7 +12,7 @@ from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.parameters import Param, Part, declared, named
 from costcalc.picks import PickName
 from costcalc.programs import Training
-from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, Running
+from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, PrecisionAsked, Running
 
 Basis = Literal["billed", "effective"]
 
@@ -151,57 +151,69 @@ class EstimateQuery(Struct, frozen=True):
         "limit", 100, "money", above=0, high=10**12, narrows=True, leaves_out="over_max_cost", use="everyday")] = None
     confidence: Annotated[float, Param(
         "minimum probability of reaching the target; default 0.9",
-        "recipe", 0.9, "share", above=0, below=1, leaves_out="below_confidence")] = 0.9
+        "recipe", 0.9, "share", above=0, below=1, leaves_out="below_confidence",
+        concerns="recipes that reach the target less surely")] = 0.9
     training: Annotated[Training, Param(
         "which recipes count: ordinary are scripts that most people run, tuned adds public code made for speed, "
         "record adds benchmark submissions; your own runs always count; default tuned",
-        "recipe", "ordinary", leaves_out="beyond_training", use="usual")] = "tuned"
+        "recipe", "ordinary", leaves_out="beyond_training", use="usual",
+        concerns="which published recipes count")] = "tuned"
     evidence: Annotated[Literal["any", "measured"], Param(
         "measured: only speeds measured on that system; default any",
         "recipe", narrows=True)] = "any"
     software: Annotated[Literal["usual", "recipe"], Param(
         "software behind the speeds of MLPerf's recipes: usual is the accelerator's published median, recipe that of "
         "the recipe's own year; default usual",
-        "recipe", "recipe")] = "usual"
+        "recipe", "recipe",
+        concerns="MLPerf's entries for networks on ImageNet")] = "usual"
     pipeline: Annotated[PipelineAsked, Param(
         "how processors prepare images: by the recipe's own pipeline (default), none to ignore processors and disks, "
         "or by PyTorch with Pillow, DALI, FFCV or tf.data",
-        "recipe", "dali")] = "recipe"
-    precision: Annotated[Literal["amp", "fp32"] | None, Param(
-        "precision: amp (16 bits where that is enough) or fp32; default each recipe's own. Speeds are then learned "
-        "from other code, and the accuracy is assumed not to change",
-        "recipe", "amp")] = None
+        "recipe", "dali",
+        concerns="machines whose processors are slower than their accelerators")] = "recipe"
+    precision: Annotated[PrecisionAsked | None, Param(
+        "precision: amp (16 bits where that is enough, bf16 too) or fp32 (tf32 where the accelerator has it); default each "
+        "recipe's own. Speeds are then learned from other code, and the accuracy is assumed not to change",
+        "recipe", "amp",
+        concerns="code known to run in several ways; entries and logs are as they ran")] = None
     compilation: Annotated[Compilation | None, Param(
         "how the code runs: eager, or compiled (XLA, JAX, torch.compile); default as each recipe's own does; if that "
         "is unknown, the range covers both",
-        "recipe", "compiled")] = None
+        "recipe", "compiled",
+        concerns="code known to run in several ways; entries and logs are as they ran")] = None
     images_per_second: Annotated[tuple[OwnSpeed, ...], Param(
         "speed of your own code and the machine you measured it on; other machines are scaled from one or several",
         "recipe", "1450@1xA100-80GB", use="everyday")] = ()
     overheads: Annotated[Literal["typical", "none"], Param(
         "typical: add start-up, data staging, evaluation and checkpoints; default typical",
-        "recipe")] = "typical"
+        "recipe",
+        concerns="hours beside training")] = "typical"
     crossing: Annotated[Crossing, Param(
         "rule that decides when a noisy curve has reached the target; default isotonic",
-        "recipe")] = Crossing.ISOTONIC
+        "recipe",
+        concerns="logged curves that pass the target more than once")] = Crossing.ISOTONIC
     utilization: Annotated[float, Param(
         "share of a commitment's, rental's or owned machine's remaining time that other work uses, for the effective "
         "cost; at 0 this run bears the whole cost; default 1",
-        "share", 0.5, "share", low=0, high=1)] = 1.0
+        "share", 0.5, "share", low=0, high=1,
+        concerns="commitments, rentals by the month and your own machines")] = 1.0
     basis: Annotated[Basis, Param(
         "cost that sort=cost, max_cost and the frontier use; default billed",
-        "share")] = "billed"
+        "share",
+        concerns="commitments and rentals by the month")] = "billed"
     hour_worth: Annotated[Decimal | None, Param(
         "what an hour of waiting costs you, in the currency of the answer; decides the balanced pick and, within 5 %,"
         " the cheapest; default 10 US dollars",
-        "limit", 10, "money", low=0, high=10**9)] = None
+        "limit", 10, "money", low=0, high=10**9,
+        concerns="choices between money and time")] = None
     sort: Annotated[Literal["cost", "time"], Param(
         "order by cost (default) or calendar time; if given, the cheapest or the fastest pick comes first",
         "order", use="usual")] = "cost"
     pick: Annotated[PickName | None, Param(
         "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced if it saves "
         "over a quarter of an hour at under a tenth of hour_worth",
-        "pick", "cheapest")] = None
+        "pick", "cheapest",
+        concerns="picks that there are, and stands behind your own machine")] = None
     limit: Annotated[int, Param(
         "maximum number of estimates; default 20",
         "page", 20, low=1, high=1000, use="usual")] = DEFAULT_LIMIT
@@ -220,16 +232,19 @@ class EstimateQuery(Struct, frozen=True):
         "price", "confirmed", narrows=True, leaves_out="unconfirmed_price")] = "all"
     max_price_age: Annotated[int, Param(
         "age in days above which a price is left out; default 540",
-        "price", 540, low=0, high=36_500, leaves_out="stale_price")] = 540
+        "price", 540, low=0, high=36_500, leaves_out="stale_price",
+        concerns="rates of that age")] = 540
     discount: Annotated[tuple[Discount, ...], Param(
         "your discount on list prices: a fraction or a percentage, or provider:fraction",
-        "money", "0.12", use="usual")] = ()
+        "money", "0.12", use="usual",
+        concerns="list prices of the providers that it names")] = ()
     currency: Annotated[str, Param(
         "currency of the answer, an ISO 4217 code; default USD",
         "money", "EUR", "currency", use="usual")] = "USD"
     fx: Annotated[tuple[OwnRate, ...], Param(
         "your exchange rate: a currency and its units per US dollar",
-        "money", "EUR:0.92")] = ()
+        "money", "EUR:0.92",
+        concerns="answers and rates in that currency")] = ()
     runs: Annotated[int, Param(
         "number of consecutive runs to cost; default 1",
         "bill", 20, low=1, high=1_000_000, use="usual")] = 1
@@ -238,13 +253,15 @@ class EstimateQuery(Struct, frozen=True):
         "bill", 149, low=0, high=10**9)] = Decimal(0)
     storage_rate: Annotated[Decimal | None, Param(
         "your storage rate per GB-month, in the currency of the answer",
-        "bill", "0.02", "money", low=0, high=10**6)] = None
+        "bill", "0.02", "money", low=0, high=10**6,
+        concerns="what storage_gb= stores")] = None
     egress_gb: Annotated[Decimal, Param(
         "GB transferred out of the cloud in total; default 0",
         "bill", 10, low=0, high=10**9)] = Decimal(0)
     egress_rate: Annotated[Decimal | None, Param(
         "your egress rate per GB, in the currency of the answer",
-        "bill", "0.05", "money", low=0, high=10**6)] = None
+        "bill", "0.05", "money", low=0, high=10**6,
+        concerns="what egress_gb= sends out")] = None
     own: Annotated[tuple[OwnMachine, ...], Param(
         "your machines: count x accelerator, or `this machine` for the processor that costcalc runs on; no filter "
         "leaves them out",
@@ -252,24 +269,31 @@ class EstimateQuery(Struct, frozen=True):
     own_price: Annotated[Decimal | None, Param(
         "price of each of your machines, in the currency of the answer; 0 if paid off; default what such machines "
         "sold for",
-        "owned", 2800, "money", low=0, high=10**9, use="usual")] = None
-    own_years: Annotated[int, Param("years that you use your machines; default 3", "owned", 3, low=1, high=20)] = 3
+        "owned", 2800, "money", low=0, high=10**9, use="usual",
+        concerns="your machines that have an estimate")] = None
+    own_years: Annotated[int, Param("years that you use your machines; default 3", "owned", 3, low=1, high=20,
+        concerns="your machines that have an estimate and a price")] = 3
     own_resale: Annotated[Decimal, Param(
         "share of the price that your machine is worth after these years; default 0.25",
-        "owned", 0.25, "share", low=0, high=1)] = Decimal("0.25")
+        "owned", 0.25, "share", low=0, high=1,
+        concerns="your machines that have an estimate and a price")] = Decimal("0.25")
     own_watts: Annotated[Decimal | None, Param(
         "watts of each of your machines; default by the data sheets",
-        "owned", 650, above=0, high=10**6)] = None
+        "owned", 650, above=0, high=10**6,
+        concerns="your machines that have an estimate")] = None
     own_vcpus: Annotated[int | None, Param(
         "virtual processors of each of your machines; default 8 to 16 an accelerator, a part of the range",
-        "owned", 64, low=1, high=10**5)] = None
+        "owned", 64, low=1, high=10**5,
+        concerns="your machines whose processors prepare images")] = None
     electricity: Annotated[float | Place, Param(
         "price of a kWh in the currency of the answer; household (default) is 0.15 US dollars, data_center 0.08",
-        "owned", 0.15, low=0, high=1000)] = "household"
+        "owned", 0.15, low=0, high=1000,
+        concerns="your machines that have an estimate")] = "household"
     pue: Annotated[float | Place, Param(
         "power usage effectiveness: kWh of the building per kWh of the machine; household (default) is 1, data_center"
         " 1.56",
-        "owned", 1.2, low=1, high=10)] = "household"
+        "owned", 1.2, low=1, high=10,
+        concerns="your machines that have an estimate")] = "household"
     label: Annotated[str | None, Param("your own label, repeated in every export", "words", "Q4 vision")] = None
     cost_center: Annotated[str | None, Param("your cost centre, repeated in every export", "words", "R&D 4711")] = None
     epochs: Annotated[float | None, Param(

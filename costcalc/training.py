@@ -72,6 +72,10 @@ IN_16_BITS = "-amp"
 """How the names of recipes end that were published in 32 bits and run in 16."""
 
 
+PrecisionAsked = Literal["amp", "bf16", "fp8", "fp32", "tf32"]
+"""What a question may ask for: `amp` is any that computes in 16 bits."""
+
+
 class Running(NamedTuple):
     """How code runs, as far as it is said: its precision (`amp` for any that computes in 16 bits) and compilation."""
 
@@ -293,6 +297,17 @@ class Recipe(Struct, frozen=True, kw_only=True):
         command = self.command and replace(self.command, line=f"{self.command.line} {option}")
         return replace(self.run_so(Running("amp")), name=f"{self.name}{IN_16_BITS}", command=command)
 
+    @property
+    def runs_one_way(self) -> bool:
+        """Whether it is known only as it ran: nobody published its code's speed in another way."""
+        return self.is_mlperf
+
+    def not_known_in(self, asked: Running) -> list[str]:
+        """What of the requested way to run it is not known in."""
+        wanted = [(name, getattr(self, name)) for name, value in asked._asdict().items() if value]
+        so = self.run_so(asked)
+        return [name for name, ran in wanted if self.runs_one_way and (ran is None or ran != getattr(so, name))]
+
     def run_as_published(self) -> Self:
         """This run in the way its code ran when it was published."""
         return replace(self, as_published=None, **self.as_published._asdict()) if self.as_published else self
@@ -389,6 +404,11 @@ class OwnRecipe(MetricRecipe, frozen=True):
     def is_public(self) -> bool:
         """The user has the code."""
         return True
+
+    @property
+    def runs_one_way(self) -> bool:
+        """A log is of one run; what nobody logged yet may run in any way."""
+        return not self.by_word
 
 
 class OwnSpeed(Struct, frozen=True):

@@ -110,7 +110,8 @@ class SchemaCommand(click.Command):
         from api.questions.fields import Parameter
         from api.questions.suggestions import CALLED, nearest, squeeze
 
-        word, fields = squeeze(given), self.schema().fields
+        fields: dict[str, Any] = dict(self.schema().fields)
+        word = squeeze(given)
         values = {name: choices(field) for name, field in fields.items() if isinstance(field, Parameter)}
         values["format"] = FORMATS
         names = [each.name for each in (*self.params, *self.options) if each.name]

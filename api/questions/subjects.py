@@ -27,6 +27,8 @@ from own_runs.asking import OwnModel
 GOAL = ("target", "metric", "dataset")
 SIZES = ("parameters", "gmacs")
 NO_SPEED = "missing: add images_per_second=1100@1xA100-80GB, or parameters= and gmacs="
+NO_METRIC = "says what a target is measured in: leave it out, or add target="
+NO_8_BITS = "nobody is known to train image networks in fp8: write amp, bf16 or fp32"
 NO_TRAINING = "missing: add target=0.757; no training of this network has been published"
 ANY_NETWORK = Model(ANY, (), ANY, None, None, None, "your question")
 VALUE = Number(float, -1e300, 1e300, "value to reach", example=2.1)
@@ -160,9 +162,10 @@ class DescribedSubject(Struct, frozen=True):
             wrong |= {name: ["this describes an unnamed network: leave it out, or write model=any"] for name in sizes}
         if "target" not in values:
             settled |= {"target": values.get("epochs", 1.0), "metric": EPOCHS}
+            wrong |= {"metric": [NO_METRIC]} if "metric" in values else {}
         if values.get("samples_per_epoch", IMAGES_PER_EPOCH) != IMAGES_PER_EPOCH:
             settled["dataset"] = OWN_DATA_SET
-        return values | settled, wrong | errors
+        return values | settled, wrong | _in_8_bits(values) | errors
 
     def _unknown_speed(self, values: Values, sizes: list[str]) -> Errors:
         if "target" in values:
@@ -213,10 +216,23 @@ class ImageNetSubject(Struct, frozen=True):
                 values = values | {"target": usual.accuracy, "target_of": usual.recipe}
             elif model:
                 errors = errors | {"target": [NO_TRAINING]}
-        return values, errors | _not_described(schema, values)
+        return values, errors | _in_8_bits(values) | _not_described(schema, values)
 
 
 Subject = OwnRunSubject | TaskSubject | DescribedSubject | ImageNetSubject
+
+
+def what_part(query: EstimateQuery) -> tuple[str, ...]:
+    """The sentence that says of a task that is not a whole training what the whole took, or what is trained before it."""
+    task = task_of(query)
+    begins = task.starts_from if task else None
+    if task and task.whole_training:
+        after = f", which starts from {begins}" if begins else ""
+        return (f"The whole training took {task.whole_training}; this is a part of it{after}.",)
+    if begins and ", whose" in begins:
+        return (f"This starts from {begins}.",)
+    apart = f"it starts from {begins}, whose training is not counted"
+    return (f"This is a part of a training: {apart}.",) if begins else ()
 
 
 def whose_target(query: EstimateQuery) -> tuple[str, ...]:
@@ -246,6 +262,10 @@ def _not_its_own(called: str, about: object, arguments: Arguments) -> Errors:
         if wrong:
             errors[name] = [f"{called} has only {its_own}: leave {name} out; got {clip(wrong[0])}"]
     return errors
+
+
+def _in_8_bits(values: Mapping[str, object]) -> Errors:
+    return {"precision": [NO_8_BITS]} if values.get("precision") == "fp8" else {}
 
 
 def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:

@@ -8,11 +8,12 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from api.questions.regions import located
-from api.questions.subjects import whose_target
+from api.questions.subjects import what_part, whose_target
 from api.reports.glance import Glance
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import OfQuery
+from api.reports.unused import unused
 from api.reports.verdict import verdict
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import OfferFilter
@@ -27,7 +28,7 @@ class Advice(OfQuery):
     def answer(self) -> Answer:
         """The estimates and the verdict; where there are none or a few, with the changes of the question that bring more."""
         hints = Hints(self._asked.evidence, self._answer_instead, self._last_seen)
-        answer = hints.added(self.service.answered(self._asked))
+        answer = hints.added(self._plain)
         missing = "" if answer.count else nothing(answer)
         step = next_step(answer, self.service.evidence.accelerators)
         last = f"Next: {step.text}." if step else ""
@@ -35,11 +36,18 @@ class Advice(OfQuery):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What to know before the figures: whose target it is where the question names none, and that regions asked about have no
-        rates, and which ones stand in."""
+        """What to know before the figures: what part of a training it is, whose target it is where the question names none,
+        that regions asked about have no rates and which ones stand in, and what the question states in vain."""
         as_of = self.query.as_of or self.service.clock()
         catalogue = self.service.at(self.catalogue, self.query.as_of)
-        return (*whose_target(self.query), *located(self.query, catalogue, as_of, self.service.sources).notes)
+        stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
+        in_vain = " ".join(unused(self._plain, self._answer_instead))
+        about = " ".join((*what_part(self.query), *whose_target(self.query)))
+        return tuple(filter(None, (about, *stand_ins, in_vain)))
+
+    @cached_property
+    def _plain(self) -> Answer:
+        return self.service.answered(self._asked)
 
     @cached_property
     def _asked(self) -> Asked:

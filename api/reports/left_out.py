@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from decimal import Decimal
 from math import ceil, floor
 from typing import Any
 
@@ -18,7 +19,7 @@ from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offers import PurchaseOption
-from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, parameters_of
+from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, OwnMachine, parameters_of
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric
 from costcalc.units import in_words
@@ -37,6 +38,7 @@ WORDS = {
     "target_never_reached": "recipes that never reach the target",
     "far_below_end": "interpolated recipes that end far above the target",
     "below_confidence": "recipes that reach the target with a probability below {query.confidence:g}",
+    "ran_otherwise": "entries that are known in another precision or compilation alone",
     "beyond_training": "recipes beyond training={query.training}",
     "no_matching_offer": "every offer, as none matches",
     "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
@@ -221,6 +223,7 @@ class Hints(Struct, frozen=True):
         elif isinstance(query.metric, Metric) and query.target > answer.best_reached.accuracy:
             highest = _shortened(answer.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
+        yield from _on_ones_own(query)
         if answer.free:
             yield Change({"purchase": (PurchaseOption.FREE,)})
         if answer.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
@@ -267,6 +270,13 @@ class Hints(Struct, frozen=True):
             yield Change({"as_of": datetime.combine(seen, LAST_SECOND)})
 
 
+def _on_ones_own(query: EstimateQuery) -> Iterator[Change]:
+    """The accelerators asked for as a machine of one's own: time needs no rental."""
+    if len(query.accelerator) == 1 and not query.own:
+        own = OwnMachine(query.accelerators or 1, query.accelerator[0])
+        yield Change({"own": (own,), "own_price": Decimal(0)})
+
+
 def _shortened(accuracy: float) -> float:
     return floor(accuracy * 1000) / 1000
 
@@ -292,7 +302,9 @@ def _hint(before: Answer, change: Change, answer: Answer) -> Hint:
 
 
 def _least(change: Change, answer: Answer) -> str:
-    """What the limit would have to be."""
+    """What the limit would have to be, or what one's own machine takes."""
+    if "own" in change.values:
+        return f": {in_words(answer.estimates[0].hours)} on a machine of your own"
     if len(change.values) > 1 or not answer.estimates:
         return ""
     first, query = answer.estimates[0], answer.query

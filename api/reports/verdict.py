@@ -9,6 +9,7 @@ from decimal import Decimal
 from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
+from costcalc.costing.owning import PRICE_UNKNOWN
 from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.offers import BY_THE_TERM, PurchaseOption
@@ -54,6 +55,7 @@ LACKING = {
 }
 NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = "No public code is known to run on any of these machines: somebody would have to port it."
+NOT_ON_YOURS = "No public code is known to run on yours: somebody would have to port it."
 A_MOMENT = 1 / 4
 """Hours below which nobody asks what an hour would cost."""
 LONG_WAIT = 7 * 24.0
@@ -102,8 +104,9 @@ def _chosen(answer: Answer) -> Iterator[str]:
     missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
     warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else ""]
     yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
-    code = NO_PUBLIC_CODE if "runs_here" in answer.missed else ""
-    yield " ".join(filter(None, [_code(answer.lead), _whole(answer.query), _ordinary(answer), code]))
+    is_ported = answer.lead.purchase_option is PurchaseOption.OWNED and answer.lead.runs_here is False
+    code = NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
+    yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
     if rivals := _rivals(answer):
         yield rivals
 
@@ -128,7 +131,10 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)}), its speed {known}"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
-        return f"{moment}Your {mine}: {figures}, for electricity{'' if query.own_price == 0 else ' and depreciation'}."
+        unknown = each.sources.price.source == PRICE_UNKNOWN
+        paid_for = "" if unknown or query.own_price == 0 else " and depreciation"
+        asked = f" alone: {PRICE_UNKNOWN}, so add own_price= (0 if it is paid off)" if unknown else ""
+        return f"{moment}Your {mine}: {figures}, for electricity{paid_for}{asked}."
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
         return f"{moment}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
@@ -258,7 +264,7 @@ def _seen_for_less(answer: Answer) -> str:
 
 
 def _free(answer: Answer) -> str:
-    tiers = [tier for tier in answer.free if tier.calendar_hours <= LONG_WAIT]
+    tiers = [tier for tier in answer.free if tier.calendar_hours <= LONG_WAIT and tier.runs_here is not False]
     if not tiers:
         return ""
     return f"Free, if you can wait: {in_short(tiers[0])}, {in_words(tiers[0].calendar_hours)}."
@@ -388,13 +394,6 @@ def _code(each: Estimate) -> str:
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
     what = f"{KINDS.get(each.recipe_kind, each.task)}, {_work(each)}, {sure} sure to reach it"
     return f"Recipe: {each.recipe} ({what})."
-
-
-def _whole(query: EstimateQuery) -> str:
-    """Says what the task is only a part of, where people would take it for the whole."""
-    task = task_of(query)
-    whole = task and task.whole_training
-    return f"This is only part of the full training, which took {whole}." if whole else ""
 
 
 def _work(each: Estimate) -> str:

@@ -223,6 +223,8 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
     usable, seldom = requested & reaches & sure, requested & reaches & ~sure
+    otherwise = usable & np.array([bool(each.not_known_in(query.running)) for each in recipes.recipes], bool)
+    usable &= ~otherwise | ~(usable & ~otherwise).any()
     careful = _within_care(recipes, query, usable)
     rejections = {
         "no_recipe": int(not requested.any() and not later),
@@ -230,6 +232,7 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
         "target_never_reached": int(np.count_nonzero(requested & np.isnan(to_target.epochs))),
         "far_below_end": int(np.count_nonzero(requested & far)),
         "below_confidence": int(np.count_nonzero(seldom)),
+        "ran_otherwise": int(np.count_nonzero(otherwise & ~usable)),
         "beyond_training": int(np.count_nonzero(usable & ~careful)),
     }
     widths = _epoch_widths(recipes, query, to_target)

@@ -24,6 +24,7 @@ from costcalc.units import HOURS_PER_YEAR
 PROVIDER, REGION = "own", "any"
 BILLIONTH = Decimal("1e-9")
 WATTS_PER_KILOWATT = 1000
+PRICE_UNKNOWN = "no purchase price of it is known"
 ON_DEMAND = OPTIONS.index(PurchaseOption.ON_DEMAND)
 
 

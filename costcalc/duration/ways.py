@@ -14,7 +14,6 @@ from costcalc.throughput.data_sheets import part
 from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.processors import with_processor_speeds
 from costcalc.training import (
-    OwnRecipe,
     PipelineAsked,
     Recipe,
     Running,
@@ -39,8 +38,8 @@ class Way(NamedTuple):
     running: Running = Running()
 
     def run(self, recipe: Recipe) -> Recipe:
-        """The recipe as it is asked to run; MLPerf's runs as it did."""
-        return recipe if recipe.is_mlperf or isinstance(recipe, OwnRecipe) else recipe.run_so(self.running)
+        """The recipe as it is asked to run; what is known only as it ran stays so."""
+        return recipe if recipe.runs_one_way else recipe.run_so(self.running)
 
 
 USUAL_WAY = Way()

@@ -9,7 +9,7 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.costing.owning import Electricity, Purchase
+from costcalc.costing.owning import PRICE_UNKNOWN, Electricity, Purchase
 from costcalc.hardware import USUAL_PUE, Accelerator
 from costcalc.query import EstimateQuery, OwnMachine, Place
 from pricing.packaged.tables import Row, Table, amount, day
@@ -63,23 +63,19 @@ class SoldFor(Struct, frozen=True):
 
 
 def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
-    """What the user's machine of these chips cost and draws: as the question says, else as last sold by then. Money is in the
-    question's currency, of which one US dollar is `per_usd`. Raises LookupError saying what to give if nobody knows, or if it was
-    not yet on sale."""
+    """What the user's machine of these chips cost and draws: as the question says, else as last sold by then. It is 0
+    where nobody knows. Money is in the question's currency, of which one US dollar is `per_usd`. Raises LookupError where nobody
+    knows its watts, or if it was not yet on sale."""
     if as_of.date() < chip.on_sale_from:
         raise LookupError(f"no {chip.name} was on sale before {chip.on_sale_from}: give a later as_of")
     sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
-    if price is None and sold is None:
-        later = [each.observed_at for each in _purchases() if each.accelerator == own.accelerator]
-        before = f" before {min(later).date()}" if later else ""
-        advice = "give own_price, 0 if it is paid for"
-        raise LookupError(f"no purchase price of {own.accelerator} is known{before}: {advice}")
     if watts is None:
         raise LookupError(f"no watts of {own.accelerator} are known: give own_watts, those of the whole machine")
     if price is None and sold is not None:
         return Purchase(sold.price * per_usd, watts, sold.observed_at, sold.source)
     today = datetime.combine(as_of.date(), time(), UTC)
-    return Purchase(price or Decimal(0), watts, today, "your own price" if price else "already paid for")
+    source = PRICE_UNKNOWN if price is None else "your own price" if price else "already paid for"
+    return Purchase(price or Decimal(0), watts, today, source)
 
 
 def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:

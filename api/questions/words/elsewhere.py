@@ -12,6 +12,7 @@ from importlib.resources import files
 from msgspec import Struct, convert
 
 from api.questions.words.plain import plain_text
+from costcalc.tasks.known import find_task
 
 MOST_NAMED = 8
 POSITIONAL = ("model", "target")
@@ -42,6 +43,8 @@ def elsewhere(sentence: str, parameters: Mapping[str, Sequence[str]]) -> Iterato
     for each, pattern in _questions():
         given = [name for name in each.taken if parameters.get(name)]
         wanted = "model" in given or ("model" not in each.taken and given)
+        if each.command == "fit" and any(map(find_task, parameters.get("model", ()))):
+            continue  # a task's machines are those that hold it
         if wanted and pattern.search(sentence) and not any(map(parameters.get, each.unless)):
             yield f"{each.what}: ask {_command(each.command, given, parameters)}"
 

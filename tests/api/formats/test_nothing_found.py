@@ -24,12 +24,20 @@ def hints(client):
     found = client.get(f"/cost?{ASKED}").json
     assert found["count"] == 0 < found["rejections"]["stale_price"]
     assert {each["change"].partition("=")[0] for each in found["hints"]} >= {"max_price_age", "as_of"}
-    return found["hints"]
+    return [each for each in found["hints"] if not each["change"].startswith("own=")]
 
 
 @pytest.fixture
 def sentence(hints):
     return hints[0]["sentence"]
+
+
+def test_what_nobody_rents_takes_hours_on_a_machine_of_ones_own(client):
+    found = client.get("/cost?model=resnet50&target=0.757&accelerator=RTX+3090&accelerators=4").json
+    assert found["count"] == 0
+    assert found["hints"][0]["change"] == "own=4x RTX 3090, own_price=0"
+    alone = client.get(f"/cost{found['hints'][0]['query_string']}").json["estimates"][0]
+    assert f": {alone['hours']:.1f} h on a machine of your own." in found["hints"][0]["sentence"]
 
 
 def test_slack_says_it(client, sentence):

@@ -18,7 +18,6 @@ WRONG = [
     ({"own": "1xRTX4090", "utilization": "-0.1"}, "utilization", "from 0 to 1"),
     ({"own": "0xRTX4090"}, "own", "1 to "),
     ({"own": "1xRTX9999"}, "own", "unknown accelerator"),
-    ({"own": "1xM60"}, "own", "no purchase price of M60 is known: give own_price, 0 if it is paid for"),
     ({"own_price": "1500"}, "own_price", "own=1xRTX4090"),
     ({"own_years": "2"}, "own_years", "own=1xRTX4090"),
     ({"own_resale": "0.1"}, "own_resale", "own=1xRTX4090"),

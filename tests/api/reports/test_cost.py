@@ -215,3 +215,21 @@ def test_each_estimate_says_what_it_rests_on_and_how_old_its_price_is(answer):
         assert estimate["limited_by"] == "accelerator"
         assert estimate["evidence_notes"]["throughput"] in estimate["assumptions"]
         assert all(note.endswith(".") for note in estimate["evidence_notes"].values())
+
+
+def test_a_day_that_has_not_come_is_refused_and_a_month_or_year_that_runs_ends_today(client):
+    for later in ("2030", "2026-12", "2026-11-21", "2026-11-20T12:00:01Z"):
+        (told,) = client.get(f"{ASKED}&as_of={later}").json["errors"]["as_of"]
+        assert "has not come" in told
+    for now in ("2026", "2026-11", "2026-11-20"):
+        assert client.get(f"{ASKED}&as_of={now}").json["query"]["as_of"] == "2026-11-20T23:59:59Z"
+
+
+def test_a_training_by_word_takes_the_precision_that_is_asked_for(client):
+    asked = "/cost?model=resnet50&epochs=90&accelerator=A100-40GB&accelerators=1&limit=1"
+    hours = {way: client.get(f"{asked}{way}").json["estimates"][0]["hours"] for way in ("", "&precision=fp32")}
+    assert hours["&precision=fp32"] > 1.5 * hours[""]
+    entries = client.get("/cost?model=resnet50&target=0.757&training=record&precision=fp32").json
+    assert entries["rejections"]["ran_otherwise"] > 0
+    assert {each["precision"] for each in entries["estimates"]} <= {"fp32", "tf32"}
+    assert "fp8" in client.get("/cost?model=resnet50&precision=fp8").json["errors"]["precision"][0]

@@ -76,7 +76,15 @@ CASES = {
     ),
     "a part of a training": (
         {"model": "llama3.1-405b"},
-        [r"^Recipe: mlperf-.* This is only part of the full training, which took 30\.84 million H100 hours\. No ordinary "],
+        [r"^The whole training took 30\.84 million H100 hours; this is a part of it, which starts from a published"],
+    ),
+    "a part of a training after a part that is not counted": (
+        {"model": "mask-rcnn"},
+        [r"^This is a part of a training: it starts from a backbone trained on ImageNet, whose training is not counted\. "],
+    ),
+    "what nobody ported to one's own machine": (
+        {"model": "nanogpt", "own": "1x RTX 4090", "own_price": "0"},
+        [r"No public code is known to run on yours: somebody would have to port it\.$"],
     ),
     "a plain loop of what is only published as a benchmark": (
         {"model": "bert-large", "accelerator": "H100", "accelerators": "1"},
