@@ -363,11 +363,13 @@ def _disagreement(best: Clock, other: Clock) -> str:
     """The question to ask where two clocks of a log can't both be right."""
     if other is best or not other.total or other.doubt:
         return ""
-    is_less = best.total < LESS * other.total
-    is_more = best.total * LESS > other.total and other.of is Of.START and best.of is Of.START and not best.is_date
+    first = next((index for index, each in enumerate(best.seconds) if each is not None), 0)
+    told = other.total - (other.seconds[first] or 0.0 if best.is_date else 0.0)  # dates count from their first row
+    is_less = best.total < LESS * told
+    is_more = best.total * LESS > told and other.of is Of.START and best.of is Of.START and not best.is_date
     if not (is_less or is_more):
         return ""
-    return DIFFER.format(best.name, in_words(best.total), other.name, in_words(other.total))
+    return DIFFER.format(best.name, in_words(best.total), other.name, in_words(told))
 
 
 def in_words(seconds: float) -> str:

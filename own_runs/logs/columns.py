@@ -121,6 +121,10 @@ def has_time(header: Iterable[str]) -> bool:
 def rows_of_table(lines: Iterator[list[str]], header: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """The filled cells of each line below a header by their columns, with the line's place."""
     for number, cells in enumerate(lines, 2):
+        if not any(any(map(str.isalnum, cell)) for cell in cells) or [
+            cell.strip() for cell in cells if cell.strip()
+        ] == [*filter(None, header)]:
+            continue  # a rule below the header, or the header of another run
         if len(cells) > len(header) and any(cell.strip() for cell in cells[len(header) :]):
             raise LogRefused(f"row {number}: {len(cells)} cells, but {len(header)} columns")
         row = {name: cell.strip() for name, cell in zip(header, cells, strict=False) if name and cell.strip()}

@@ -19,7 +19,7 @@ from own_runs.logs.clock import span_of
 from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.json_logs import entry_in, flat
 from own_runs.logs.log import TrainingLog
-from own_runs.logs.names import BESIDE, METRIC, UNITS, Of, TimeName, is_evaluation, time_named
+from own_runs.logs.names import METRIC, UNITS, Of, TimeName, is_evaluation, is_metric, time_named
 from own_runs.logs.printed import NUMBER, plain_lines
 
 DECIMAL_COMMA = re.compile(r"(?<!\d)[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
@@ -150,6 +150,8 @@ class _Lines:
             self._start(line.where, line.row)
             if values:
                 self.lines.append(line._replace(row=place | values | line.row, within=True))
+            elif times and not (step or share is not None):  # those of the epoch, below its last step
+                self.lines.append(line._replace(row={"epoch": self._epoch} | times))
         elif begun or step or values or times:
             self._count_total(text, times, bool(begun or step))
             if line.is_bar and self.lines and self.lines[-1].is_bar and self.lines[-1].row["epoch"] == self._epoch:
@@ -167,7 +169,7 @@ class _Lines:
 
 
 def _has_metric(row: Row) -> bool:
-    return any(METRIC.search(name) and not BESIDE.search(name) for name in row)
+    return any(METRIC.search(name) and is_metric(name) for name in row)
 
 
 def _shared(row: Row, begin: int) -> Row:
@@ -197,7 +199,7 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
         if kinds := OF_LINE.findall(told):
             kind = f"{kinds[-1].lower()} "
         before = match.end()
-        if not BESIDE.search(name) and not time_named(name):
+        if is_metric(name) and not time_named(name):
             of = "" if OF_NAME.search(name) else kind
             point = "." if DECIMAL_COMMA.fullmatch(number) else ""
             yield of + name, float(number.replace(",", point)) / (100 if percent else 1)

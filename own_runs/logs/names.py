@@ -27,7 +27,6 @@ UNITS = {
 """Seconds of each unit of time, as it is written."""
 UNITS_ALONE = {"sec", "secs", "seconds", "msec", "msecs", "milliseconds", "mins", "minutes", "hrs", "hours", "days"}
 """Of these a name may consist: min may be a minimum."""
-IN_SECONDS = {"_runtime", "accumulated_submission_time"}
 BESIDE_UNITS = {"total", "epoch", "train", "training", "in", "taken", "per", "_", "/"}
 MS_A_BATCH = ("ms", "/", "batch")
 TIME = {"time", "elapsed", "duration", "runtime", "wall", "walltime", "wallclock", "took", "takes"}
@@ -62,6 +61,8 @@ RUNNING = {
 }
 STEPS = {"step", "steps", "iter", "iters", "iteration", "batch", "it"}
 EVALUATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev|testing|validating)(?![a-z])", re.I)
+COUNTED = {"time/epoch": "epochs", "time/batch": "steps", "time/sample": "batches", "time/token": "batches"}
+"""What Composer counts in place of time."""
 EVALUATIONS = {"val", "valid", "validation", "eval", "evaluation", "test", "dev"}
 METRIC = re.compile(
     r"loss|acc|top-?\d|err|ppl|perplex|(?<![a-z])f1|bleu|rouge|auc|(?<![a-z])m?ap(?![a-z])|map(?![a-z])|iou|dice|(?<![a-z])[wc]er(?![a-z])"
@@ -70,7 +71,7 @@ METRIC = re.compile(
 )
 """Of these a log has one; other lines with a number behind a word are prose."""
 BESIDE = re.compile(
-    r"epoch|\bstep|steps$|iter|\btime|time$|\beta\b|^lr|_lr|[-/]lr|\blr|learning|mem|batch|seed|v_num|rank|per.?sec|"
+    r"\bstep|steps$|iter|\btime|time$|\beta\b|^lr|_lr|[-/]lr|\blr|learning|mem|batch|seed|v_num|rank|per.?sec|"
     r"(?<![a-z])sec(ond)?s?$|speed|through|flops?|\btps|mfu|sample|token|norm|scale|skipped|\bnan\b|number|consumed|(?<![a-z])size|worker|"
     r"num_|param|patience|momentum|decay|dropout|\bbest|seqlen|\bimages?$|percentage|progress|weights$|gpu|cpu|util|temperature|"
     r"elapsed|remaining|runtime|duration|version|"
@@ -91,6 +92,10 @@ class Of(StrEnum):
     EVALUATION = "of an evaluation"
 
 
+IN_SECONDS = {"_runtime": Of.START, "accumulated_submission_time": Of.START, "dur": Of.EPOCH}
+"""Names under which W&B, MLPerf's algorithms and skorch write seconds."""
+
+
 class TimeName(NamedTuple):
     """A name of a time: what it is `of`, where the name says so, and the seconds of its `unit`, None where it has none."""
 
@@ -106,6 +111,8 @@ def words(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def place_of(name: str) -> str:
     """`epochs`, `global`, `steps`, `iterations` or `batches` for a name of how far training was; empty for another."""
+    if name in COUNTED:
+        return COUNTED[name]
     kinds = {"epochs": EPOCH, "global": GLOBAL_STEP, "steps": STEP, "iterations": ITERATION, "batches": BATCH}
     return next((kind for kind, pattern in kinds.items() if pattern.fullmatch(name.strip())), "")
 
@@ -113,6 +120,8 @@ def place_of(name: str) -> str:
 @lru_cache(maxsize=4096)
 def time_named(name: str) -> TimeName | None:
     """What a name says of the time beside it; None if it is the name of no time."""
+    if name in IN_SECONDS:
+        return TimeName(IN_SECONDS[name], 1.0)
     parts = words(name)
     if not parts or THROUGHPUT.search(name) or not NO_TIME.isdisjoint(parts):
         return None
@@ -123,8 +132,6 @@ def time_named(name: str) -> TimeName | None:
         and parts != MS_A_BATCH
     ):
         return None
-    if name in IN_SECONDS:
-        return TimeName(Of.START, 1.0)
     known = UNITS if has_word or parts == MS_A_BATCH else UNITS_ALONE
     return TimeName(_of(name, parts), next((UNITS[part] for part in reversed(parts) if part in known), None))
 
@@ -141,7 +148,8 @@ def _of(name: str, parts: tuple[str, ...]) -> Of:
 
 def is_evaluation(name: str) -> bool:
     """Whether a name is that of a value of an evaluation: val_loss, ValLoss, loss (test)."""
-    return EVALUATION.search(name) is not None or not EVALUATIONS.isdisjoint(words(name))
+    parts = words(name)
+    return not EVALUATIONS.isdisjoint(parts) or ("metrics" in parts and "train" not in parts)
 
 
 def is_date(name: str) -> bool:
@@ -151,4 +159,5 @@ def is_date(name: str) -> bool:
 
 def is_metric(name: str) -> bool:
     """Whether something under this name may be what a training is judged by."""
-    return not BESIDE.search(name) and not NEVER_A_METRIC.search(name)
+    of_epochs = "epoch" in name.lower() and not METRIC.search(name)
+    return not (of_epochs or BESIDE.search(name) or NEVER_A_METRIC.search(name))

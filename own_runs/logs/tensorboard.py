@@ -134,9 +134,16 @@ def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) ->
     at, logged = [scalar.step for scalar in epochs], [scalar.value for scalar in epochs]
     for step in sorted(steps):
         values = steps[step]
-        epoch = float(np.interp(step, at, logged)) if at else None
+        epoch = _epoch(step, at, logged) if at else None
         seconds = max(scalar.seconds for scalar in values.values())
         yield Point(f"step {step}", epoch, float(step), seconds, {tag: scalar.value for tag, scalar in values.items()})
+
+
+def _epoch(step: int, at: Sequence[int], logged: Sequence[float]) -> float:
+    """The epoch of a step: if whole ones are logged, that which ran, else between those that were."""
+    if all(each % 1 == 0 for each in logged):
+        return logged[max(int(np.searchsorted(at, step, side="right")) - 1, 0)]
+    return float(np.interp(step, at, logged))
 
 
 def _counts_from_0(epochs: Sequence[Scalar]) -> bool:
