@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -49,6 +49,7 @@ COPIED = "copied"  # flag beside `second_hand`: whoever states the rate has it f
 OFF_MARKET = "off_market"  # flag: far off what others ask for the same accelerator
 OWN = "own"  # flag of a machine of the user's: no filter of offers leaves it out, and its price never gets stale
 YOURS = "your_sheet"  # flag of a rate that the user typed in a price sheet
+SUPERSEDED = "superseded_from="  # flag of a rate: its provider announced another one, which is not known, for this day
 AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said that one was, or none was, free to rent
 WATTS = "watts="  # flag of a machine of the user's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
@@ -183,6 +184,12 @@ def is_available(flags: Iterable[str]) -> bool | None:
     """Whether flags say that a machine was free to rent; None if they say neither."""
     stock = {AVAILABLE, NO_CAPACITY} & set(flags)
     return AVAILABLE in stock if stock else None
+
+
+def superseded_from(flags: Iterable[str]) -> datetime | None:
+    """From when on a provider announced that a rate with these flags does not hold any more; None where it did not."""
+    days = (flag.removeprefix(SUPERSEDED) for flag in flags if flag.startswith(SUPERSEDED))
+    return next((datetime.fromisoformat(day).replace(tzinfo=UTC) for day in days), None)
 
 
 def drawn_watts(flags: Iterable[str]) -> float | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from costcalc import spot_rates
+from costcalc.catalogue.catalogue import ANNOUNCED_DAYS
 from costcalc.costing.bills import Bill, Terms
 from costcalc.costing.owning import WATTS_PER_KILOWATT
 from costcalc.costing.rentals import discount_fraction
@@ -25,12 +26,14 @@ from costcalc.offers import (
     COMMITMENTS,
     OLD_DAYS,
     OWN,
+    SUPERSEDED,
     WATTS,
     YOURS,
     Offer,
     PriceSource,
     PurchaseOption,
     drawn_watts,
+    superseded_from,
 )
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
@@ -38,7 +41,7 @@ from costcalc.units import in_words
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 FREE_TIER = "Free tier: "
 FROM_YOUR_SHEET = "The rate is what your own price sheet says."
-AS_ANNOUNCED = "as was said on"
+AS_ANNOUNCED = ", as was announced"
 CENTS = Decimal("0.01")
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
 OWN_ENERGY = "Energy: as in your machine's electricity bill. Carbon: your local grid is not known."
@@ -101,6 +104,8 @@ class Renting(Struct, frozen=True):
         is_spot, price = offer.purchase_option is PurchaseOption.SPOT, [*of_price(query, offer, age_days)]
         if soon := self.announced(row, self.as_of):
             price.append(in_future(soon))
+        if changed := superseded(offer, self.as_of):
+            price.append(changed)
         if is_spot:
             observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
@@ -143,11 +148,21 @@ def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
     return Power(kilowatts, grid.kg_co2e_per_kwh if grid else None, drawn(machine.accelerator, watts, center, grid))
 
 
+def superseded(offer: Offer, as_of: datetime) -> str:
+    """That the provider announced other rates, which are not known; nothing where it did not, or for a later month."""
+    day = superseded_from(offer.flags)
+    if day is None or (day - as_of).days > ANNOUNCED_DAYS:
+        return ""
+    return (
+        f"{'Since' if day <= as_of else 'From'} {day.date()} other rates hold{AS_ANNOUNCED}, which are not known here."
+    )
+
+
 def in_future(soon: Offer) -> str:
     """What the machine will cost, and who knew when."""
     rate = f"{money(soon.hourly_rate.quantize(CENTS), soon.currency)} an hour"
     day = soon.announced_for or soon.observed_at
-    return f"From {day.date()} one machine costs {rate}, {AS_ANNOUNCED} {soon.observed_at.date()}."
+    return f"From {day.date()} one machine costs {rate}{AS_ANNOUNCED} on {soon.observed_at.date()}."
 
 
 def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]:
@@ -169,7 +184,9 @@ def of_price(query: EstimateQuery, offer: Offer, age_days: int) -> Iterator[str]
         yield "No other work uses the rest of a commitment, rental or owned machine, so this run bears the whole cost."
     elif query.utilization < 1:
         yield f"Other work uses {query.utilization:.0%} of the rest of a commitment or rental."
-    flags = [flag for flag in offer.flags if flag not in (AVAILABLE, OWN, YOURS) and not flag.startswith(WATTS)]
+    flags = [
+        flag for flag in offer.flags if flag not in (AVAILABLE, OWN, YOURS) and not flag.startswith((WATTS, SUPERSEDED))
+    ]
     if flags:
         yield f"Price flags: {', '.join(flags).replace('_', ' ')}."
 

@@ -45,11 +45,11 @@ class Width(NamedTuple):
 
 STEADY = Width(0.0, 0.0)
 GOOGLE_S: Mapping[str, Moves] = {
-    "A100": Moves(fall=(0.0, 0.0, 0.001, 0.112, 0.141, 0.27), rise=(0.0, 0.016, 0.083, 0.223, 0.281, 0.349)),
-    "H100": Moves(fall=(0.0, 0.001, 0.049, 0.552, 0.883, 1.163), rise=(0.0, 0.049, 0.142, 0.337, 0.581, 0.63)),
-    "L4": Moves(fall=(0.0, 0.0, 0.0, 0.112, 0.141, 0.27), rise=(0.0, 0.0, 0.067, 0.223, 0.281, 0.349)),
+    "A100": Moves(fall=(0.0, 0.0, 0.001, 0.123, 0.145, 0.556), rise=(0.0, 0.022, 0.095, 0.246, 0.29, 0.363)),
+    "H100": Moves(fall=(0.0, 0.001, 0.049, 0.434, 0.796, 1.163), rise=(0.0, 0.051, 0.143, 0.339, 0.626, 0.727)),
+    "L4": Moves(fall=(0.0, 0.0, 0.0, 0.123, 0.145, 0.556), rise=(0.0, 0.049, 0.097, 0.246, 0.29, 0.363)),
 }
-"""`python -m science.fitting.spot_rates` learns them from 28 series; newer years weigh more."""
+"""`python -m science.fitting.spot_rates` learns them from 46 series; newer years weigh more."""
 GENERATIONS = {"A100-40GB": "A100", "A100-80GB": "A100", "L4": "L4", "H100": "H100", "H200": "H100"}
 WIDEST = "H100"
 

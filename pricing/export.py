@@ -16,7 +16,7 @@ from pathlib import Path
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offers import COPIED, ENDED, SECOND_HAND, Offer, PurchaseOption
+from costcalc.offers import COPIED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 from pricing.checks import SourceListing, in_words, violations
 from pricing.packaged.catalogue import write_compact
@@ -25,6 +25,7 @@ from pricing.packaged.offers import OFFERS, read_packaged
 from pricing.packaged.price_sources import PRICE_SOURCES, read_hands
 from pricing.packaged.tables import Key, Table, packaged_folder
 
+JUDGED = (SECOND_HAND, COPIED, SUPERSEDED)  # flags that follow from tables of their own
 NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 NAMED = 5  # changed rates that the difference names for each provider
 Cells = Mapping[str, object]
@@ -97,7 +98,7 @@ def _offer_cells(offer: Offer) -> Cells:
         "parts": ";".join(f"{part.name}={_text(part.hourly)}" for part in offer.parts),
         "effective_from": _moment(offer.effective_from),
         "observed_at": _moment(offer.observed_at),
-        "flags": ";".join(flag for flag in offer.flags if flag not in (SECOND_HAND, COPIED)),
+        "flags": ";".join(flag for flag in offer.flags if not flag.startswith(JUDGED)),
     }
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.columns import Columns, Int32, Int64, Vocabulary, counts_from, from_bytes, to_bytes
-from costcalc.catalogue.confirmation import Confirmation, Rates, confirmation, enough_since
+from costcalc.catalogue.confirmation import NEVER, Confirmation, Rates, confirmation, enough_since
 from costcalc.catalogue.encoding import build, extended
 from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
 from costcalc.hardware import Machine
@@ -34,6 +34,7 @@ from costcalc.offers import (
     RatePart,
     is_available,
     is_first_hand,
+    superseded_from,
     term_hours,
 )
 from costcalc.query import EstimateQuery
@@ -126,6 +127,9 @@ class Catalogue:
         marks = _Marks(self.first_hand, self.ended, self.own, self.counts_from)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._unchanged_until = unchanged_until(columns, self.ended)
+        days = [superseded_from(each) for each in words]
+        superseded = np.array([int(day.timestamp()) if day else NEVER for day in days], np.int64)
+        self._superseded_from = superseded[columns.flags]
         self._by_year: dict[int, tuple[int, ...] | None] = {}
         self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, marks, self._moments))
         since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
@@ -178,7 +182,9 @@ class Catalogue:
     def rates(self) -> Rates:
         """What decides whether the rate of each row is confirmed."""
         columns = self.columns
-        return Rates(columns.option, columns.observed, self._unchanged_until, self.vouched, self.own)
+        return Rates(
+            columns.option, columns.observed, self._unchanged_until, self._superseded_from, self.vouched, self.own
+        )
 
     def confirmed_offers(self, as_of: datetime, max_price_age_days: int = 540) -> CurrentOffers:
         """The current offers whose rates are confirmed."""

@@ -24,12 +24,14 @@ NEVER = np.iinfo(np.int64).max // 2
 
 
 class Rates(NamedTuple):
-    """Some rows of a catalogue as columns: the kind of purchase, when the rate was observed and until when it was seen unchanged,
-    in seconds since 1970, whether somebody vouches for it, and whether the machine is the user's own."""
+    """Some rows of a catalogue as columns: the kind of purchase, when the rate was observed, until when it was seen unchanged and
+    from when on another one was announced, in seconds since 1970, whether somebody vouches for it, and whether the machine is the
+    user's own."""
 
     option: Int8
     observed: Indices
     unchanged_until: Indices
+    superseded_from: Indices
     vouched: Flags
     own: Flags
 
@@ -57,10 +59,10 @@ class Confirmation(Struct, frozen=True, eq=False):
         return self.among(self.rates.at(rows))
 
     def among(self, rates: Rates) -> Flags:
-        """Which of these rates are vouched for and fresh."""
+        """Which of these rates are vouched for, fresh, and not superseded by what the provider announced."""
         fresh = rates.observed >= self.since.take(rates.option)
         fresh |= (rates.unchanged_until > self.now) & ~MOVES_BY_THE_WEEK.take(rates.option)
-        return np.asarray((rates.vouched & fresh) | rates.own)
+        return np.asarray((rates.vouched & fresh & (rates.superseded_from > self.now)) | rates.own)
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:

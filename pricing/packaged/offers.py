@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 from importlib.resources.abc import Traversable
@@ -11,7 +12,17 @@ from msgspec import Struct
 
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
 from costcalc.hardware import Machine
-from costcalc.offers import ANY_REGION, ENDED, STANDS_ALONE, Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.offers import (
+    ANY_REGION,
+    ENDED,
+    STANDS_ALONE,
+    SUPERSEDED,
+    Offer,
+    Payment,
+    PurchaseOption,
+    RatePart,
+    term_hours,
+)
 from costcalc.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.networks import CLUSTERS, NETWORKS, read_networks
@@ -36,9 +47,12 @@ FREE_TIERS = Table(
     "provider instance_type observed_at",
     "accelerator accelerators accelerator_memory_gib session_hours hours_per_week status source",
 )
+CHANGES = Table("announced_changes.csv", "provider from_day", "source")
+CONCERNED = timedelta(days=180)
+"""Before an announced change of a provider's rates, of which the new ones are not known: older rates are too old anyway."""
 STATUS_FLAGS = {"offered": (), "ended": (ENDED,)}
 NOT_GUARANTEED = "not_guaranteed"
-EDITION = (INSTANCE_TYPES, NETWORKS, CLUSTERS, PROVIDERS, PRICE_SOURCES, OFFERS, OWNED, FREE_TIERS)
+EDITION = (INSTANCE_TYPES, NETWORKS, CLUSTERS, PROVIDERS, PRICE_SOURCES, OFFERS, CHANGES, OWNED, FREE_TIERS)
 OWNER = "owned"
 PLACES = Decimal("1e-9")
 PARTS_TOLERANCE = Decimal("1e-6")  # parts and their sum may each be rounded to billionths
@@ -55,6 +69,12 @@ class _Facts(Struct, frozen=True):
     machines: Mapping[Key, Machine]
     billing: Mapping[Key, Billing]
     hands: Hands
+    changes: Mapping[str, datetime]
+
+    def superseded(self, provider: str, observed_at: datetime) -> tuple[str, ...]:
+        """The flag of a rate that its provider announced to change after it was observed."""
+        day = self.changes.get(provider)
+        return (f"{SUPERSEDED}{day.date()}",) if day and day - CONCERNED <= observed_at < day else ()
 
 
 def packaged_digest(folder: Traversable | None = None) -> str:
@@ -69,7 +89,9 @@ def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
     """All packaged prices. Raises PackagedTableError, naming file and line, for a table that is damaged."""
     hands, networks = read_hands(folder), read_networks(folder)
     machines = {name: networks.joined(name[0], name[1], machine) for name, machine in read_machines(folder).items()}
-    facts = _Facts(machines, read_billing(folder), hands)
+    changes = CHANGES.read(lambda row: day(row, "from_day"), folder)
+    latest = {provider: moment for (provider, _), moment in sorted(changes.items())}
+    facts = _Facts(machines, read_billing(folder), hands, latest)
     others = (*OWNED.read(_owned_offer, folder).values(), *FREE_TIERS.read(_free_offer, folder).values())
     offers = (
         *OFFERS.read(lambda row: _offer(row, facts), folder).values(),
@@ -102,7 +124,7 @@ def _offer(row: Row, facts: _Facts) -> Offer:
         currency=row.text("currency"),
         parts=_parts(row),
         effective_from=optional(row, "effective_from", day),
-        flags=(*flags, *facts.hands.flags(source)),
+        flags=(*flags, *facts.hands.flags(source), *facts.superseded(provider, day(row, "observed_at"))),
         **find_billing(facts.billing, *name).terms,
     )
 

@@ -19,7 +19,7 @@ from costcalc.spot_rates import DAYS, GENERATIONS, Moves
 from costcalc.units import Floats
 from pricing.packaged.offers import read_packaged
 
-LISTS = "Cyclenerd/"  # whose lists of Google's rates follow each other by weeks
+LISTS = ("Cyclenerd/", "cloudpilot-ai/")  # their lists of Google's rates follow each other by weeks
 LEAST_RATES = 6  # of a series
 BEYOND = 0.1  # the share of moves below the range, and above it
 FEW_STRETCHES, LEAST_OF_OTHER_END = 20, 0.5  # with them ranges of an earlier day hold four fifths of what came

@@ -15,13 +15,13 @@ from costcalc.picks import MOST_TO_START
 PICKS = ("cheapest", "fastest", "balanced", "surest")
 TAKES = r"\$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\), its speed [a-z ]+\. "
 RENTED = rf"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: {TAKES}"
-RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.$"
+RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.( The cheapest, .*)?$"
 CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
 CASES = {
     "--max-cost 200": (
         {"target": "0.76", "max_cost": "200", "max_hours": "48"},
         [RENTED + RATE, CODE, r"An ordinary loop of today, \S+, takes .*\. The usual script, torchvision-\S+, misses ",
-         "^Next: costcalc launch"],
+         "^Next: (costcalc launch|https://)"],
     ),
     "torchvision": (
         {"target": "0.757"},
@@ -190,7 +190,7 @@ def test_a_rate_for_a_later_day_is_told_a_month_before_and_counts_from_then():
     day = NOW + timedelta(days=40)
     now = offer("2", provider="acme", region="any")
     later = offer("0.99", provider="acme", region="any", effective_from=day)
-    soon = "From 2026-12-30 one machine costs $0.99 an hour, as was said on 2026-11-20."
+    soon = "From 2026-12-30 one machine costs $0.99 an hour, as was announced on 2026-11-20."
     told = [headline_with(now, later, moment=NOW + timedelta(days=ago)) for ago in (0, 11, 40)]
     assert [soon in line for line in told] == [False, True, False]
     assert ["$2.00 an hour" in line for line in told] == [True, True, False]

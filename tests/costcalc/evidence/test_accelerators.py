@@ -76,6 +76,7 @@ def test_what_was_made_for_training_is_answered_before_anybody_measured_it(parts
     assert {name for name, part in parts.items() if part.vendor == "AWS" and part.predicted_unmeasured} == {
         "Trainium",
         "Trainium2",
+        "Trainium3",
     }
     measured = {parts[row.accelerator].chip for row in packaged_evidence.throughputs if row.accelerator in parts}
     for name, part in parts.items():

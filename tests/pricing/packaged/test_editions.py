@@ -12,7 +12,7 @@ from support.stores import packaged_edition
 
 from costcalc.catalogue.catalogue import Catalogue
 from pricing.packaged.networks import CLUSTERS, NETWORKS
-from pricing.packaged.offers import FREE_TIERS, OWNED
+from pricing.packaged.offers import CHANGES, FREE_TIERS, OWNED
 from pricing.packaged.price_sources import PRICE_SOURCES
 from pricing.store.changes import By
 from pricing.store.store import Store
@@ -32,7 +32,7 @@ def edition(tmp_path: Path) -> Path:
         "provider,family,name,page,billing_increment_seconds,minimum_seconds,hours_in_month,source,observed_on\n"
         "aws,,AWS,,1,60,730,x,2026-11-20\n"
     )
-    for table in (OWNED, FREE_TIERS, PRICE_SOURCES, NETWORKS, CLUSTERS):
+    for table in (CHANGES, OWNED, FREE_TIERS, PRICE_SOURCES, NETWORKS, CLUSTERS):
         (folder / table.name).write_text(",".join(table.columns) + "\n")
     write_offers(folder, "3.06,2018-04-26", "3.00,2019-01-01")
     return folder
