@@ -17,7 +17,7 @@ from api.questions.words.tables import rows_of, words_of
 
 _WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)} | {ord("，"): ", "}  # as Chinese and Japanese are typed
 _SIGNS = str.maketrans("“”„«»‘’–—「」『』、。　・", '"""""' + "''--" + '"""",. ,') | _WIDE
-_LINK = re.compile(r"<(?:https?:[^|>\s]*\|([^>]*)|[@#!][^>]*|https?:[^>]*)>|\[([^\]]+)\]\(\s*https?:[^)]*\)")
+_LINK = re.compile(r"(?<!\S)<(?:https?:[^|>\s]*\|([^>]*)|[@#!][^>]*|https?:[^>]*)>|\[([^\]]+)\]\(\s*https?:[^)]*\)")
 _EMPHASIS = re.compile(r"(?<![\w*_`~-])(\*{1,3}|_{1,3}|`{1,3})(?=[^\s*_`])([^*`]*?[^\s*_`])\1(?![\w*_`])")
 _STRUCK = re.compile(r"(?<![\w~])(~{1,2})(?=[A-Za-z])([^~]*?[^\s~])\1(?![\w~])")
 _BULLET = re.compile(r"^\s*(?:[>•*-]|#{1,6}|\d\.)\s+")

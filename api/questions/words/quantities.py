@@ -6,24 +6,19 @@ import re
 from decimal import Decimal
 
 from api.questions import amounts
-from api.questions.amounts import NUMBER, SPAN, plain
-from api.questions.words.patterns import ABOUT, END, MOST, Match, N, asks
-from api.questions.words.scan import MACHINE, Scan, Understand
+from api.questions.amounts import COUNTS, NUMBER, SPAN, plain
+from api.questions.words.patterns import ABOUT, COUNT_WORDS, END, MOST, Match, N, asks
+from api.questions.words.scan import MACHINE, Scan
+from api.questions.words.tables import units
 
-UNITS = {"k": 10**3, "thousand": 10**3, "m": 10**6, "mn": 10**6, "mio": 10**6, "million": 10**6, "millions": 10**6,
-         "b": 10**9, "bn": 10**9, "mrd": 10**9, "billion": 10**9, "billions": 10**9, "t": 10**12, "trillion": 10**12}  # fmt: skip
+SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 TOOK = (
     "hours taken are no limit: what so long a training costs today or elsewhere is not estimated; "
     "name its network and its accuracy, or write within and the hours for a limit"
 )
-BY_TOKENS = (
-    "trainings are not estimated by tokens; costcalc tasks lists the language models, each with the target of its task"
-)
-BY_EXAMPLES = "trainings are not estimated by examples of text; costcalc tasks lists the language models"
 CHIP_TIME = (
     "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"
 )
-WATTS = "own_watts= says what a machine of your own draws"
 LENGTH = "the length of sequences is that of each task"
 MINUTES = "minutes or millions? Write 30 minutes, or what there are a million of"
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:\.\d{3})+")
@@ -31,27 +26,32 @@ _MACHINE = re.compile(rf"{N}[\s-]*[x×*]?\s*|(?:an?|one|single|the|my|our|some)\
 _TARGET = re.compile(r"%|\bpercent\b", re.IGNORECASE)
 
 
-def counted_in_units(text: str, unit: str | None) -> Decimal:
+def amount_of(text: str, scale: str | None) -> Decimal:
     """A number of things: 50.000 are fifty thousand."""
-    amount = amounts.number(text.replace(".", "") if not unit and _THOUSANDS.fullmatch(text) else text)
+    if text.casefold() in COUNTS:
+        return Decimal(COUNTS[text.casefold()])
+    amount = amounts.number(text.replace(".", "") if not scale and _THOUSANDS.fullmatch(text) else text)
     assert amount is not None
-    return amount * UNITS.get((unit or "").casefold().rstrip("."), 1)
+    letter = (scale or " ").casefold().replace("thousand", "k")[0]
+    return amount * SCALES.get(letter, 1)
 
 
-def _quantity(name: str, message: str = "", per: int = 1) -> Understand:
-    """A quantity by the name of its parameter; where nothing takes it, `message` says what to type."""
+def _quantity(scan: Scan, match: Match) -> bool:
+    """A number of what a unit counts, by the parameter that takes it; where none does, the unit says what to type."""
+    unit = units()[" ".join(match["unit"].casefold().split())]
+    amount = amount_of(match["amount"], match["scale"])
+    if unit.parameter:
+        scan.add(unit.parameter, plain(amount / unit.per if match["scale"] else amount))
+    return not unit.message or scan.ask(match[0], unit.message)
 
-    def understand(scan: Scan, match: Match) -> bool:
-        scan.add(name, plain(counted_in_units(match["amount"], match["unit"]) / per))
-        return not message or scan.ask(match[0], message)
 
-    return understand
+def _length(scan: Scan, match: Match) -> bool:
+    return scan.add("length", plain(amount_of(match["amount"], match["scale"]))) and scan.ask(match[0], LENGTH)
 
 
-def _examples(scan: Scan, match: Match) -> bool:
-    if match["length"]:
-        scan.add("length", plain(counted_in_units(match["length"], match["long"])))
-    return _quantity("examples", BY_EXAMPLES)(scan, match)
+def _billions(scan: Scan, match: Match) -> bool:
+    """`7B`, of a language model, in millions."""
+    return scan.add(f"{ABOUT}parameters", plain(amount_of(match["amount"], match["scale"]) / 10**6))
 
 
 def _took(scan: Scan, match: Match) -> bool:
@@ -68,16 +68,18 @@ def _on_machines(scan: Scan, match: Match) -> bool:
     return bool(named) and not is_to_come and _took(scan, match)
 
 
-_UNIT = r"(?P<unit>k|thousand|m|mn|mio\.?|millions?|b|bn|mrd\.?|billions?|t|trillion)?"
-_AMOUNT = rf"(?P<amount>{NUMBER})\s*{_UNIT}"
-_LONG = _AMOUNT.replace("?P<amount>", "?P<length>").replace("?P<unit>", "?P<long>")
-_TOKENS = r"(?:training\s+|text\s+)?(?:tokens?|toks?)"
-_TEXTS = (
-    r"(?:[a-z][\w/-]*\s+)?(?:pairs|examples|prompts|documents|docs|conversations|dialogues?|dialogs|instructions|sequences|"
-    r"sentences|rows|records|questions|preferences|completions|rollouts|demonstrations|articles|pages|chats|messages)"
+_AMOUNT = (
+    rf"(?P<amount>{NUMBER}|{COUNT_WORDS})\s*(?P<scale>k|thousand|mn?|mio\.?|millions?|bn?|billions?|t|trillions?)?"
 )
-_IMAGES = r"(?:images|imgs|samples|pictures|photos|pics|scans|slices|frames)"
-_OWN = r"(?:(?:of\s+)?(?:my|our|your|the|own|training|labell?ed|train|jpeg|medical|x-ray|new|such|different)\s+)*"
+_OF = (
+    r"(?:(?:of\s+)?(?:my|our|your|the|own|training|text|labell?ed|train|jpeg|medical|x-ray|new|such|different|"
+    r"(?:[a-z][\w/-]*\s+(?=pairs|examples|prompts)))\s+)*"
+)
+_UNIT = "|".join(sorted((re.escape(word).replace("\\ ", r"\s+") for word in units()), key=len, reverse=True))
+_NO_PIECE = (
+    r"(?!\s*(?:/|(?:per|each|an?\s+(?:s|sec|second|minute|hour|day|night|week|month)|max(?:imum)?|tops|at\s+most)\b))"
+)
+_TOKENS = r"(?:tokens?|toks?)"
 _SPAN = rf"(?P<span>{SPAN})"
 _TAKES = (
     r"(?:took|takes|taking|needed|needs|lasted|lasts|required|ran|running|trained(?:\s+(?:it|this|that|for|in|over))*|spent|after|used)"
@@ -85,28 +87,23 @@ _TAKES = (
 )
 _NO_LIMIT = r"(?!\s*(?:max|tops|at\s+most|or\s+(?:less|faster|sooner)))"
 QUANTITIES = (
-    (rf"{NUMBER}\s*(?:k?(?-i:W)|watts?|kilowatts?){END}", asks(WATTS)),
     (rf"{SPAN}\s+of\s+(?:\w+[\s-]+)?(?:(?:gpu|tpu|chip|card|accelerator|machine)s?[\s-]*)?(?:time|compute|usage|use){END}",
      asks(CHIP_TIME)),
-    (rf"(?:storage|store|storing)\s+(?:of\s+)?(?P<amount>{NUMBER})\s*(?P<unit>)gi?b{END}", _quantity("storage_gb")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>)gi?b\s+(?:of\s+)?storage{END}", _quantity("storage_gb")),
+    (rf"(?:storage|store|storing)\s+(?:of\s+)?(?P<gb>{NUMBER})\s*gi?b{END}",
+     lambda scan, match: scan.add("storage_gb", match["gb"])),
     (rf"(?:may|can|could|should|must|to)\s+(?:only\s+)?(?:take|run|last)\s+(?:for\s+)?(?={SPAN})".replace("?P<", "?P<to_"),
      lambda scan, match: True),
     (rf"{_TAKES}\s+(?!{MOST}){_SPAN}{END}{_NO_LIMIT}", _took),
     (rf"{_TAKES}\s+(?:an?|{N})[\s-]*(?:months?|years?){END}", asks(TOOK, stops=True)),
     (rf"{_SPAN}(?:[\s-]+(?:long|of|training|run|job))*\s+(?:on|with|using)\s+", _on_machines),
-    (rf"{_AMOUNT}\s*{_OWN}{_TEXTS}(?:\s+(?:of|with|at|x)\s+{_LONG}[\s-]*{_TOKENS})?{END}", _examples),
-    (rf"{_AMOUNT}[\s-]*{_TOKENS}\s+(?:each|long|apiece|per\s+[a-z]+){END}", _quantity("length", LENGTH)),
+    (rf"(?:of\s+)?{_AMOUNT}[\s-]*{_TOKENS}\s+(?:each|long|apiece|per\s+[a-z]+){END}", _length),
     (rf"(?:sequence|seq|context|ctx)[\s-]*(?:length|len|window|size)?\s*(?:of|=|:|is)?\s*{_AMOUNT}(?:\s*{_TOKENS})?{END}",
-     _quantity("length", LENGTH)),
-    (rf"{_AMOUNT}[\s-]*(?:{_TOKENS}\s+)?(?:context|ctx|sequences?|seq)[\s-]*(?:length|len|window)?{END}",
-     _quantity("length", LENGTH)),
-    (rf"(?!(?:per|/|each|every)\b)(?:for\s+|on\s+|over\s+)?{_AMOUNT}\s*(?:of\s+)?{_TOKENS}{END}", _quantity("tokens", BY_TOKENS)),
-    (rf"{_AMOUNT}\s*{_OWN}{_IMAGES}(?!\s*(?:/|per|a|an|each)\b){END}", _quantity(f"{ABOUT}samples_per_epoch")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>b|bn|billion)[\s-]*(?:param(?:eter)?s?(?:\s+(?:model|network))?|model|network|llm){END}",
-     _quantity(f"{ABOUT}parameters", per=10**6)),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>b|bn|billion){END}(?!\s*(?:dollars?|usd|euros?|eur|pounds?)\b)",
-     _quantity(f"{ABOUT}parameters", per=10**6)),
+     _length),
+    (rf"{_AMOUNT}[\s-]*(?:{_TOKENS}\s+)?(?:(?:context|ctx|sequences?|seq)[\s-]*(?:length|len|window)|context|ctx){END}", _length),
+    (rf"(?:for\s+|on\s+|over\s+)?{_AMOUNT}[\s-]*{_OF}(?P<unit>{_UNIT}){END}{_NO_PIECE}", _quantity),
+    (rf"(?P<amount>{NUMBER})\s*(?P<scale>bn?|billion)(?:[\s-]*(?:model|network|llm))?{END}(?!\s*(?:dollars?|usd|euros?|eur)\b)",
+     _billions),
+    (rf"{NUMBER}\s*k?(?-i:W){END}", asks(units()["watts"].message)),
     (rf"{NUMBER}\s*(?-i:M)(?!\w)(?!\s*(?:param|dollar|usd|eur))", asks(MINUTES)),
     (rf"{NUMBER}\s*m\s+(?!on\b|in\b|at\b|with\b|using\b|and\b|or\b|for\b|to\b|under\b|within\b|budget\b|max\b|top|param|old\b|long\b|by\b|from\b|"
      r"without\b|no\b|not\b|ago\b|dollar|usd|eur|spot\b|cheap)[a-z]{2,}", asks(MINUTES)),

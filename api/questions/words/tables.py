@@ -55,6 +55,24 @@ def not_asked() -> dict[str, NotAsked]:
     return {word: NotAsked(row["answer"], bool(row["stops"])) for row in rows_of("not_asked") for word in words_of(row)}
 
 
+class Unit(NamedTuple):
+    """The parameter that counts something, in how many of it, and what to type where no question takes it."""
+
+    parameter: str
+    per: int
+    message: str
+
+
+@cache
+def units() -> dict[str, Unit]:
+    """The unit that each word after a number is."""
+    return {
+        word: Unit(row["parameter"], int(row["per"]), row["message"])
+        for row in rows_of("units")
+        for word in words_of(row)
+    }
+
+
 @cache
 def answered_by() -> dict[str, str]:
     """By phrase that cannot be asked in words: the parameter that makes it redundant."""

@@ -29,7 +29,6 @@ from api.questions.words.shares_and_money import PIECE
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
 SIZE_ALONE = "the size alone is not enough; write model=any with parameters= in millions, gmacs= and epochs="
-UNITS = {"k": 1000, "thousand": 1000, "m": 10**6, "million": 10**6}
 MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 EACH_ONE = " each"
 CHIP_HOURS = "chip-hours cannot be a limit; write dollars, or hours on a number of chips, as in 8 A100 within 60 hours"
@@ -141,17 +140,12 @@ def _age(scan: Scan, match: Match) -> bool:
     return scan.add("max_price_age", plain(hours / 24)) if hours >= 24 else False
 
 
-def _size(name: str) -> Understand:
-    """The size or the speed of a user's own network; of a speed, on each of the accelerators where it says so."""
-
-    def understand(scan: Scan, match: Match) -> bool:
-        amount = amounts.number(match["amount"])
-        assert amount is not None
-        parts = match.groupdict()
-        amount *= UNITS.get((parts.get("unit") or "").casefold(), 1)
-        return scan.add(f"{ABOUT}{name}", plain(amount) + EACH_ONE * bool(parts.get("each")))
-
-    return understand
+def _speed(scan: Scan, match: Match) -> bool:
+    """The speed of a user's own network, on each of the accelerators where it says so."""
+    amount = amounts.number(match["amount"])
+    assert amount is not None
+    each = EACH_ONE if match["each"] else ""
+    return scan.add(f"{ABOUT}images_per_second", plain(amount * (1000 if match["thousands"] else 1)) + each)
 
 
 _SPAN = rf"(?P<span>{SPAN})"
@@ -170,10 +164,8 @@ TIMES_AND_COUNTS = (
     (rf"{_WITHIN}?(?P<span>(?:an?|\d{{1,3}}|{COUNT_WORDS})\s+(?:hour|day|week)s?)\s+and\s+a\s+half{END}", _limit(_and_a_half)),
     (rf"{_WITHIN}?(?P<hours>\d{{1,3}})\s?h(?:ours?\s*(?:and\s+)?)?\s*(?P<minutes>[0-5]?\d(?=\s*m)|(?<=h)[0-5]\d)\s*(?:m|min|minutes?)?{END}",
      _limit(lambda match: int(match["hours"]) + Decimal(match["minutes"]) / 60)),
-    (rf"(?P<amount>{NUMBER})\s*(?:m|million)?[\s-]*param(?:eter)?s?{END}", _size("parameters")),
-    (rf"(?P<amount>{NUMBER})\s*g?macs?{END}", _size("gmacs")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k)?\s*(?:im|ims|images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
-     rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _size("images_per_second")),
+    (rf"(?P<amount>{NUMBER})\s*(?P<thousands>k)?\s*(?:im|ims|images?|imgs?|samples?)\s*(?:/|per|a)\s*s(?:ec(?:ond)?)?"
+     rf"(?P<each>\s+(?:per|on\s+each|for\s+each|each)(?=\s))?{END}", _speed),
     (rf"per\s+{PIECE}{END}|(?:(?:/|per|each|for|every)\s*)?{NUMBER}\s*(?:k|m|million|thousand|billion|bn)?\s*(?:images?|imgs?|samples?|pictures?|photos?|"
      rf"requests?|quer(?:y|ies)|inferences?|predictions?|tokens?){END}", asks(PIECES)),
     (rf"(?:my|our)\s+(?:[a-z]+\s+)?(?P<box>pc|rig|workstation|desktop|computer|tower|laptop)\s+(?:with|has|having|of){END}"
@@ -182,7 +174,6 @@ TIMES_AND_COUNTS = (
     (rf"[1-3]-?d(?=\s+(?:u-?net|cnn|conv\w*|images?|data|scans?|slices|segmentation|(?:medical|mri|ct|x-?ray)\b)){END}",
      asks("the dimensions of images are those of each task's data set", stops=False)),
     (rf"(?:±|\+/?-)\s*{NUMBER}\s*%?{END}", asks("the target is one number; each figure has its own range")),
-    (rf"{NUMBER}\s*g?flops?{END}", asks("write gmacs=: the same number if a multiply-add counts as one operation, else half")),
     (rf"(?:gpus?|cards?|accelerators?)\s+(?:with|of|having)\s+(?:{LEAST}\s*)?(?P<gib>\d{{1,3}})\s?gi?b"
      rf"(?:\s+(?:of\s+)?(?:v?ram|memory))?{END}",
      lambda scan, match: scan.add("memory", match["gib"])),
@@ -211,12 +202,9 @@ TIMES_AND_COUNTS = (
     (rf"{N}\s*[x×*]\s*(?={EACH})", _nodes),
     (rf"(?P<n>[2-9]|{COUNT_WORDS})\s+(?=\d{{1,2}}\s?[x×*]\s?[a-z])", _nodes),  # `two 8xA100`
     (rf"{N}[\s-]*{OF_NODES}{END}", _counts("nodes")),
-    (rf"(?P<amount>{NUMBER})\s*(?P<unit>k|thousand|m|million)?[\s-]*(?:steps?|iter(?:ation)?s?|batches){END}", _size("steps")),
-    (rf"{N}\s*(?:runs?|times|trainings|experiments|repetitions|seeds){END}", _counts("runs")),
     (rf"{N}(?=\s+[a-z][\w.-]*(?:\s+(?:to\s+|at\s+)?{NUMBER}\s?%?)?\s+(?:runs|trainings){END})", _counts("runs")),
     (rf"(?:{MOST}\s*{NUMBER}[\s-]*epochs?|{NUMBER}[\s-]*epochs?\s+(?:max(?:imum)?|tops|at\s+most)){END}",
      asks("epochs cannot be limited; recipe= chooses a schedule")),
-    (rf"(?:for\s+)?{N}[\s-]*epochs?{END}", _counts("epochs")),
     (rf"(?:{MOST}|{LEAST})?\s*{NUMBER}\s*(?:k|million|billion|thousand)?[\s-]*{OTHER_UNITS}(?:\s+(?:of\s+)?(?:ram|vram|memory|storage|disk|size))?{END}",
      asks("this cannot be asked for here")),
     (rf"{NO_RIVAL}{MOST}\s*({NUMBER}){END}",

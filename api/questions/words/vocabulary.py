@@ -117,7 +117,7 @@ class Vocabulary:
         """Networks whose names begin with this word, those first that most recipes are named after."""
         start = normalised(word)
         names = [self._networks[form] for form in _starting(self._forms, start)] if len(start) > 2 else []
-        return sorted(names, key=lambda name: -self._all_recipes.count(normalised(name)))
+        return sorted(names, key=lambda name: -self._recipes_named_after[name]) if len(names) > 1 else names
 
     def recipes_of(self, word: str) -> str | None:
         """The pattern of the recipes whose names begin with this word."""
@@ -205,8 +205,10 @@ class Vocabulary:
         return sorted(self.names.recipe)
 
     @cached_property
-    def _all_recipes(self) -> str:
-        return "\n".join(map(normalised, self._recipes))
+    def _recipes_named_after(self) -> dict[str, int]:
+        """How many recipes have each network's name in theirs."""
+        recipes = "\n".join(map(normalised, self._recipes))
+        return {name: recipes.count(form) for form, name in self._networks.items()}
 
     @cached_property
     def _models(self) -> dict[str, str]:

@@ -23,7 +23,7 @@ SERVICE = packaged_service()
         ("how has the price of training resnet50 changed",
          "how the price of training has changed: ask costcalc trend resnet50"),
         ("largest batch of resnet50 on a 3090", "which batch fits: ask costcalc fit resnet50 --accelerator 'RTX 3090'"),
-        ("cheapest H100 in europe",
+        ("cheapest training on an H100 in europe",
          "the rates of machines alone: ask costcalc offers --region europe --accelerator H100"),
     ],
 )  # fmt: skip
