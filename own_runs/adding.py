@@ -45,7 +45,8 @@ SAME_HOURS = 0.7, 1.2
 """Of the time that a log says that all of it took, what its clock may say: it may leave out the end, or the start."""
 PASSES = 30
 """How often training reads or writes each sample at least: the first layers of even a small network are larger than it."""
-LEAST_SAMPLE_BYTES = 64
+LEAST_SAMPLE_BYTES = 1024
+"""Of a sample of which nothing is said."""
 BYTES_PER_PIXEL = 6  # of three colours in 16 bits
 SIZES_BY_SAMPLES = {1_281_167: 224, 50_000: 32, 60_000: 28}
 """Pixels of the images of ImageNet, CIFAR and MNIST, which one knows by their number."""
@@ -101,7 +102,7 @@ def read_run(path: Path, facts: Facts, now: datetime) -> Run:
         lies, notes = _in_hours(lies, hours, notes)
     metric, column, errors = _metric(log, facts)
     points = [point for point in lies.points if column in point.values]
-    errors |= _missing(facts, log, lies, points) | ({} if hours else _doubted(lies, log))
+    errors |= _missing(facts, log, lies, points) | _doubted(lies, log, hours)
     if errors:
         raise RunRefused(errors)
     log = replace(log, notes=(*log.notes, *lies.notes, *notes))
@@ -125,7 +126,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     assert facts.dataset
     samples = facts.samples_per_epoch or round(facts.batch_size * (read.lies.steps_per_epoch or 0.0))
     assert samples
-    curve, notes = _from_the_start(_curve(read, facts.batch_size / samples))
+    curve = _curve(read, facts.batch_size / samples)
     with read.path.open("rb") as file:
         digest = file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
     return filled(
@@ -142,7 +143,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
         source=read.path.name,
         digest=digest,
         written_by=read.log.written_by,
-        notes=(*read.log.notes, *notes),
+        notes=read.log.notes,
     )
 
 
@@ -191,8 +192,8 @@ def _of_all_processes(stated: Mapping[str, float]) -> float:
 def _in_hours(lies: Placed, hours: float, notes: tuple[str, ...]) -> tuple[Placed, tuple[str, ...]]:
     """The points with a clock that ends after so many hours, as their owner says, and where its own clock says otherwise."""
     seconds = hours * SECONDS_PER_HOUR
-    if not lies.seconds:
-        return lies, notes
+    if not lies.seconds or "hours" in lies.doubts:
+        return replace(lies, points=tuple(point._replace(seconds=None) for point in lies.points)), notes
     ratio = seconds / lies.seconds
     if abs(ratio - 1) > TOLERANCE:
         notes = (*notes, YOUR_HOURS.format(in_words(lies.seconds), in_words(seconds)))
@@ -202,11 +203,11 @@ def _in_hours(lies: Placed, hours: float, notes: tuple[str, ...]) -> tuple[Place
     return replace(lies, points=points), notes
 
 
-def _doubted(lies: Placed, log: TrainingLog) -> dict[str, str]:
-    """What to ask of a log that contradicts itself."""
-    doubts = {name: f"missing: {doubt}" for name, doubt in lies.doubts.items()}
+def _doubted(lies: Placed, log: TrainingLog, hours: float | None) -> dict[str, str]:
+    """What to ask of a log that contradicts itself, unless its owner said it."""
+    doubts = {name: f"missing: {doubt}" for name, doubt in lies.doubts.items() if not (name == "hours" and hours)}
     stated = float(log.stated.get("hours", "0")) * SECONDS_PER_HOUR
-    if stated and lies.seconds and not SAME_HOURS[0] <= lies.seconds / stated <= SAME_HOURS[1]:
+    if stated and lies.seconds and not hours and not SAME_HOURS[0] <= lies.seconds / stated <= SAME_HOURS[1]:
         both = f"its clock says {in_words(lies.seconds)}, and that all of it took {in_words(stated)}"
         doubts.setdefault("hours", f"missing: {both}: how many hours was it?")
     return doubts
@@ -276,20 +277,11 @@ def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
     absurd = next((point for point in curve if abs(point.value) > LARGEST_VALUE), None)
     if absurd:
         raise RunRefused({"metric": f"{absurd.value:g} at epoch {absurd.epochs:g}: at most {LARGEST_VALUE:g} is read"})
-    back = next((after for before, after in pairwise(curve) if (after.seconds or 0) < (before.seconds or 0)), None)
+    timed = [point for point in curve if point.seconds is not None]
+    back = next((after for before, after in pairwise(timed) if (after.seconds or 0) < (before.seconds or 0)), None)
     if back:
         raise RunRefused({"file": f"the time goes back at epoch {back.epochs:g}: give the log of one run"})
     return curve
-
-
-def _from_the_start(curve: list[CurvePoint]) -> tuple[list[CurvePoint], tuple[str, ...]]:
-    """The curve timed from the start of the training, if the log's clock starts at its first value, and a note on that."""
-    first, last = curve[0], curve[-1]
-    if first.seconds != 0 or not last.seconds:
-        return curve, ()
-    lead = first.epochs * last.seconds / (last.epochs - first.epochs)
-    shifted = [point._replace(seconds=None if point.seconds is None else point.seconds + lead) for point in curve]
-    return shifted, (f"The {first.epochs:g} epochs before the first value are taken to be as fast as those after it.",)
 
 
 def _speed(curve: Sequence[CurvePoint], samples: int, untimed: tuple[float, float]) -> float:

@@ -29,6 +29,7 @@ NEARLY_WHOLE = 0.98
 TOLERANCE = 0.03
 LAST_RUN = "It has {} runs: counting starts anew at {}. The last one is read."
 PAUSED = "Its clock paused for {} before {}: that is left out. If the machine was paid meanwhile, say how many hours it took."
+LED = "The {:g} {} before the first value are taken to be as fast as those after it."
 RESUMED = "It went on from a checkpoint at {}: epochs that were trained twice count once, without their time."
 OTHER_STEPS = "It logs {:,.4g} steps an epoch, and you say {:,.4g}: yours are taken."
 INSIDE = "its epochs are those that run, and it has {}: how many samples has the data set?"
@@ -65,10 +66,11 @@ def placed(log: TrainingLog, steps_per_epoch: float | None = None, *, counts_rep
     points, paused, where = _without_pauses(inside.points)
     if paused:
         notes += [PAUSED.format(in_words(paused), where)]
+    points, led = _from_the_start(points)
     return replace(
         inside,
         points=points,
-        notes=(*notes, *resumed, *inside.notes),
+        notes=(*notes, *resumed, *inside.notes, *led),
         doubts={**log.doubts, **inside.doubts},
         paused=paused,
     )
@@ -125,24 +127,43 @@ def _once(points: Sequence[Point], counts_repeated: bool) -> tuple[tuple[Point, 
     kept: list[tuple[float, Point]] = []
     lost, notes = 0.0, []
     for count, point in zip(counts, points, strict=True):
-        last = kept[-1] if kept else None
-        while kept and kept[-1][0] >= count and last and last[0] > count:
-            kept.pop()
-        if last and last[0] > count:
+        if kept and kept[-1][0] > count:
             notes = [RESUMED.format(point.where)]
-            lost += 0.0 if counts_repeated else _lost(kept, count, point, lost)
+            pace = _pace(kept)
+            while kept and kept[-1][0] >= count:
+                kept.pop()
+            lost = lost if counts_repeated else _lost(kept, count, point, pace)
         kept.append((count, point if point.seconds is None else point._replace(seconds=point.seconds - lost)))
     return tuple(point for _, point in kept), notes
 
 
-def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, lost: float) -> float:
+def _pace(kept: Sequence[tuple[float, Point]]) -> float:
+    """Seconds of an epoch or step on average."""
+    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None]
+    (begun, first), (done, last) = (timed[0], timed[-1]) if timed else ((0.0, 0.0), (0.0, 0.0))
+    return (last - first) / (done - begun) if done > begun else 0.0
+
+
+def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, pace: float) -> float:
     """Seconds beyond the usual between the last point that counts and the one after it."""
-    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None and done > 0]
+    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None]
     if not timed or point.seconds is None:
         return 0.0
+    done, last = timed[-1]
+    return max(point.seconds - last - pace * (count - done), 0.0)
+
+
+def _from_the_start(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
+    """The points timed from the start of the training, if the clock starts at its first value, and a note on that."""
+    timed = [(count, point) for count, point in zip(_count(points), points, strict=False) if point.seconds is not None]
+    if len(timed) < 2:
+        return tuple(points), []
     (begun, first), (done, last) = timed[0], timed[-1]
-    pace = (last - first) / (done - begun) if done > begun else last / done
-    return max(point.seconds - lost - last - pace * (count - done), 0.0)
+    if first.seconds or not last.seconds or not 0 < begun < done:
+        return tuple(points), []
+    lead = begun * last.seconds / (done - begun)
+    shifted = (point if point.seconds is None else point._replace(seconds=point.seconds + lead) for point in points)
+    return tuple(shifted), [LED.format(begun, "steps" if first.epochs is None else "epochs")]
 
 
 def _inside(points: Sequence[Point], stated: float | None) -> Placed:

@@ -244,18 +244,10 @@ def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
         )
     running = (now - plan.started).total_seconds() if plan.started else 0.0
     clock = (running * done / epochs[-1] if at is None else at for done, at, _ in rows)
-    hours = _from_the_start(epochs, tuple(at / SECONDS_PER_HOUR for at in clock))
+    hours = tuple(at / SECONDS_PER_HOUR for at in clock)
     return _Run(
         metric, epochs, values, hours, lies.paused / SECONDS_PER_HOUR, _doubts(lies, plan, len({*rows})), lies.notes
     )
-
-
-def _from_the_start(epochs: Sequence[float], hours: tuple[float, ...]) -> tuple[float, ...]:
-    """The hours since the start, where the clock starts at the first value: the epochs before it took as long as those after."""
-    if hours[0] or epochs[-1] <= epochs[0]:
-        return hours
-    lead = epochs[0] * hours[-1] / (epochs[-1] - epochs[0])
-    return tuple(at + lead for at in hours)
 
 
 def _doubts(lies: Placed, plan: Plan, rows: int) -> tuple[str, ...]:

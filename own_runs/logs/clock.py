@@ -251,6 +251,7 @@ def _spread(times: _Times, seconds: Sequence[float], rows: int, of: Of, note: st
 
 def _restarts(times: _Times) -> int | None:
     """How often a clock that runs was started anew; None if the times are no running clock's."""
+    times = _while_going(times)
     pieces = _pieces(times.seconds)
     if len(times.seconds) == 1:
         return 0 if times.of is Of.START or (times.of is Of.ROW and times.places[0] <= 1) else None
@@ -263,6 +264,14 @@ def _restarts(times: _Times) -> int | None:
         if len(piece) > 1 and not _grows([times.seconds[index] for index in piece], places, GROWS):
             return None
     return len(pieces) - 1
+
+
+def _while_going(times: _Times) -> _Times:
+    """The times up to where they stand still, if they go at first."""
+    end = len(times.seconds)
+    while end > 1 and times.seconds[end - 2] == times.seconds[-1]:
+        end -= 1
+    return times if end == 1 else times._replace(seconds=times.seconds[:end], places=times.places[:end])
 
 
 def _rises(seconds: Sequence[float]) -> bool:

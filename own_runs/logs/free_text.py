@@ -57,6 +57,8 @@ NAMED = re.compile(rf"((?:{WORD} ){{0,3}}{WORD}(?: ?[\[(]\w{{1,12}}[\])])?)['\"]
 TIME_WORD = re.compile(r"time|elapsed|durat|sec|min|hour|hrs|took|takes|wall|ms/", re.I)
 UNNAMED = re.compile(r"(?:[^\w\s:=.<]\s*|\b(?:in|took|takes|after|for)\s+)\Z", re.I)
 WITH_UNIT = re.compile(r"\d ?(?:s|secs?|seconds|mins?|minutes|hours?|hrs?)\Z|\d ?[hm] ?\d|:")
+A_STEP = re.compile(r"\d(?:[mu]?s)/(?:step|epoch|sample)|\b(?:took|takes)\b", re.I)
+"""What Keras and people write beside the time of an epoch."""
 LOOKED_BACK = 64
 """Signs before a time in which its name is looked for."""
 TOTAL = re.compile(r"\b(?:total|overall|whole|training|train|finished|completed?|done|trained)\b", re.I)
@@ -233,5 +235,5 @@ def _times(line: str, is_bar: bool) -> Row:
         ):
             unnamed.append(match[1])
     if not times and unnamed:
-        times["time of an epoch" if is_bar else "time"] = unnamed[0]
+        times["time of an epoch" if is_bar or A_STEP.search(line) else "time"] = unnamed[0]
     return times

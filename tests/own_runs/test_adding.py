@@ -155,6 +155,81 @@ def test_a_log_that_no_run_has_is_refused(tmp_path, text, fault):
     assert refused(tmp_path, text) == fault
 
 
+def test_what_the_owner_says_counts_against_the_log_and_the_difference_is_told(tmp_path):
+    run = added(tmp_path, hours=1.0)
+    assert (run.hours, [point.seconds for point in run.curve]) == (1.0, [1800, 3600])
+    assert "The log's own clock says 3.33 min: your 60 min count." in run.notes
+    state = json.dumps(
+        {
+            "train_batch_size": 2,
+            "log_history": [
+                {"epoch": 1.0, "step": 10, "eval_acc": 0.5},
+                {
+                    "epoch": 1.0,
+                    "step": 10,
+                    "train_runtime": 60,
+                    "train_samples_per_second": 16.0,
+                    "train_steps_per_second": 0.5,
+                },
+            ],
+        }
+    )
+    assert "The log says batch_size 32: your 256 counts." in added(tmp_path, state).notes
+
+
+def test_an_accuracy_that_falls_is_an_accuracy(tmp_path):
+    run = added(tmp_path, "epoch,seconds,val_acc\n1,10,0.71\n2,20,0.74\n3,30,0.69\n")
+    assert (run.lower_is_better, run.reached) == (False, 0.74)
+
+
+def test_an_epoch_in_progress_is_a_share(tmp_path):
+    part = "epoch,step,loss\n" + "".join(f"0,{step},2.0\n" for step in range(9, 50, 10))
+    asked = refused(tmp_path, part, samples_per_epoch=None, hours=1.0)
+    assert "how many samples has the data set?" in asked["samples_per_epoch"]
+    run = added(tmp_path, part, hours=1.0)
+    assert (run.epochs, len(run.curve)) == (0.5, 5)
+    assert run.samples_per_second == pytest.approx(0.5 * 25_600 / 3600)
+    second = part + "".join(f"1,{step},1.0\n" for step in range(109, 160, 10))
+    assert added(tmp_path, part + "0,99,1.5\n" + second.removeprefix(part), hours=1.0).epochs == pytest.approx(1.6)
+
+
+def test_the_last_of_several_runs_is_read_and_a_pause_left_out(tmp_path):
+    def dated(*rows):
+        return "timestamp,epoch,val_acc\n" + "".join(
+            f"2026-10-{day:02} {hour:02}:00:00,{n},0.{n}\n" for day, hour, n in rows
+        )
+
+    run = added(tmp_path, dated((5, 1, 1), (5, 2, 2), (5, 3, 3), (6, 1, 1), (6, 2, 2)))
+    assert (run.epochs, run.hours) == (2, 2)
+    assert any("It has 2 runs" in note for note in run.notes)
+    run = added(tmp_path, dated((5, 1, 1), (5, 2, 2), (5, 3, 3), (8, 1, 4), (8, 2, 5)))
+    assert (run.epochs, run.hours) == (5, 5)
+    assert any("Its clock paused for 69 h before row 5" in note for note in run.notes)
+    run = added(tmp_path, dated((5, 1, 1), (5, 2, 2), (5, 3, 3), (5, 5, 2), (5, 6, 3), (5, 7, 4)))
+    assert (run.epochs, run.hours) == (4, 4)
+    assert any("It went on from a checkpoint at row 5" in note for note in run.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("epoch,time,acc\n1,2,0.5\n2,4,0.6\n", "its times (time) have no unit"),
+        (
+            "epoch,seconds,acc\n1,100,0.5\n2,110,0.6\n3,120,0.6\n4,130,0.6\n5,140,0.6\n",
+            "may run since the start (2.33 min) or be",
+        ),
+        ("epoch,hours,acc\n1,1,0.5\n2,2,0.6\n3,2,0.7\n", "its clock stands still from epoch 2 on"),
+        (
+            "epoch,timestamp,epoch_time,acc\n1,2026-10-05 01:00,3600,0.5\n2,2026-10-05 01:01,3601,0.6\n",
+            "its dates say 60 s, its epoch_time",
+        ),
+    ],
+)
+def test_a_log_that_contradicts_itself_is_asked_about(tmp_path, text, asked):
+    assert asked in refused(tmp_path, text)["hours"]
+    assert added(tmp_path, text, hours=1.0).hours == pytest.approx(1.0)
+
+
 def test_a_file_that_is_no_log_stays_refused(tmp_path):
     with pytest.raises(LogRefused, match="the file is empty"):
         added(tmp_path, "")

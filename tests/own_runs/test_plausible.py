@@ -24,6 +24,14 @@ RUN = Run(
         (6_000_000.0, {}, True),
         (0.4267, {"model": "mine"}, False),
         (0.4267, {"accelerator": "some processor"}, False),
+        (1_444_000.0, {"model": "mine", "dataset": "mine"}, True),  # so many images are ImageNet's
+        (
+            1_444_000.0,
+            {"model": "mine", "dataset": "mine", "samples_per_epoch": 60_000},
+            False,
+        ),  # those of MNIST are small
+        (1_444_000.0, {"model": "mine", "dataset": "mine", "samples_per_epoch": 60_001, "data_set_gb": 100.0}, True),
+        (9e9, {"model": "mine", "dataset": "mine", "samples_per_epoch": 60_001}, True),
     ],
 )
 def test_what_no_card_was_measured_at_is_asked_about(speed, changed, asked):

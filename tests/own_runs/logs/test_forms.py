@@ -27,4 +27,7 @@ def test_a_form_is_read_or_asked_about(name: str) -> None:
         assert truth["asked"] in refused.value.errors
         return
     run = read_run(FORMS / name, FACTS, NOW)
-    assert (run.epochs, run.hours * 3600) == (pytest.approx(truth["epochs"], 0.01), pytest.approx(truth["seconds"], 0.01))
+    assert (run.epochs, run.hours * 3600) == (
+        pytest.approx(truth["epochs"], 0.01),
+        pytest.approx(truth["seconds"], 0.01),
+    )
