@@ -13,8 +13,8 @@ from api.questions.words.tables import units
 
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 TOOK = (
-    "hours taken are no limit: what so long a training costs today or elsewhere is not estimated; "
-    "name its network and its accuracy, or write within and the hours for a limit"
+    "hours taken are no limit, and what so long a training costs today or elsewhere is not estimated; ask for its network and "
+    "its accuracy, and for a limit write within {}"
 )
 CHIP_TIME = (
     "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"
@@ -57,7 +57,7 @@ def _billions(scan: Scan, match: Match) -> bool:
 def _took(scan: Scan, match: Match) -> bool:
     """Hours that a training took, which limit none."""
     hours = amounts.hours(match["span"])
-    return hours is not None and scan.add("took", plain(hours)) and scan.ask(match[0], TOOK)
+    return hours is not None and scan.add("took", plain(hours)) and scan.ask(match["span"], TOOK.format(match["span"]))
 
 
 def _on_machines(scan: Scan, match: Match) -> bool:
@@ -94,7 +94,7 @@ QUANTITIES = (
     (rf"(?:may|can|could|should|must|to)\s+(?:only\s+)?(?:take|run|last)\s+(?:for\s+)?(?={SPAN})".replace("?P<", "?P<to_"),
      lambda scan, match: True),
     (rf"{_TAKES}\s+(?!{MOST}){_SPAN}{END}{_NO_LIMIT}", _took),
-    (rf"{_TAKES}\s+(?:an?|{N})[\s-]*(?:months?|years?){END}", asks(TOOK, stops=True)),
+    (rf"{_TAKES}\s+(?:an?|{N})[\s-]*(?:months?|years?){END}", asks(TOOK.format("3 days"), stops=True)),
     (rf"{_SPAN}(?:[\s-]+(?:long|of|training|run|job))*\s+(?:on|with|using)\s+", _on_machines),
     (rf"(?:of\s+)?{_AMOUNT}[\s-]*{_TOKENS}\s+(?:each|long|apiece|per\s+[a-z]+){END}", _length),
     (rf"(?:sequence|seq|context|ctx)[\s-]*(?:length|len|window|size)?\s*(?:of|=|:|is)?\s*{_AMOUNT}(?:\s*{_TOKENS})?{END}",

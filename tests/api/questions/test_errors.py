@@ -17,7 +17,7 @@ def told(response, status):
     assert response.status_code == status
     assert response.content_type == "application/problem+json"
     problem = response.json
-    assert set(problem) == {"type", "title", "status", "detail", "errors"}
+    assert set(problem) == {"type", "title", "status", "detail", "errors", "code", "links"}
     assert problem["status"] == status
     assert "Traceback" not in problem["detail"]
     return problem
