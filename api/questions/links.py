@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterator
 from dataclasses import MISSING
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +19,8 @@ from api.questions.spellings import ALONE, Meant
 from costcalc.answers import Estimate
 from costcalc.query import DEFAULTS, EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
 from costcalc.tasks.goals import task_of
+
+GOAL = ("model", "target")
 
 
 def to_url(query: EstimateQuery, path: str = "/cost", without: Collection[str] = (), **layout: str) -> str:
@@ -33,15 +37,28 @@ def to_command(query: EstimateQuery) -> str:
     return " ".join(["/cost", query.model, text_of(query.target), *written])
 
 
+def command_of(name: str, query: EstimateQuery, taken: Collection[str], *beside: str) -> str:
+    """The question as the command of this name asks it, which takes some of its parameters: `costcalc launch resnet50 0.757`."""
+    return written_command(name, [pair for pair in pairs(query) if pair[0] in taken], *beside)
+
+
+def written_command(name: str, given: Collection[tuple[str, str]], *beside: str) -> str:
+    """A command with these parameters, of which the goal is named without options."""
+    goal = [text for parameter in GOAL for named, text in given if named == parameter]
+    options = ((f"--{parameter.replace('_', '-')}", text) for parameter, text in given if parameter not in GOAL)
+    return shlex.join(["costcalc", name, *goal, *chain.from_iterable(options), *beside])
+
+
 def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
-    """The question that this estimate of it alone answers."""
+    """The question that this estimate of it alone answers. It names the recipe only beside others: one that is named on its own
+    system is answered with the hours of its log."""
     return replace(
         query,
         provider=(to.provider,),
         region=(to.region,),
         instance_type=(to.instance_type,),
         accelerator=(to.accelerator,),
-        recipe=(to.recipe,),
+        recipe=(to.recipe,) if query.recipes == "all" else query.recipe,
         purchase=(to.purchase_option,),
         term=(to.term,) if to.term else (),
         payment=(to.payment,) if to.payment else (),

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
+from api.questions.links import command_of, to_url
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.decision import Compared, ComparedMachines, MachineBills, OnDemand, decision
@@ -31,7 +32,7 @@ from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.offers import PriceSource, PurchaseOption
 from costcalc.parameters import Param
-from costcalc.query import Basis, EstimateQuery, OwnMachine, parameters_of, reset
+from costcalc.query import DEFAULT_LIMIT, Basis, EstimateQuery, OwnMachine, parameters_of, reset
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
@@ -103,6 +104,13 @@ def question_beside(query: EstimateQuery) -> EstimateQuery:
     """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
     machine that the user owns among those for rent."""
     return reset(query, "bill", "order", "page", "own", max_cost=None, basis="effective", limit=MACHINES)
+
+
+def question_of_runs(query: EstimateQuery, *beside: str) -> tuple[str, str]:
+    """The same question as a command, with further options, and its address."""
+    asked, taken = replace(question_beside(query), limit=DEFAULT_LIMIT), CommitmentsSchema().fields.keys() - {"basis"}
+    link = to_url(asked, "/commitments", {*asked.__struct_fields__} - taken)
+    return command_of("commitments", asked, taken, *beside), link
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_M
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.advice import Advice
+from api.reports.commitments import question_of_runs
 from api.reports.unnamed import of_own_machine
 from api.reports.verdict import in_short
 from api.reports.within_reach import most_allowed
@@ -133,7 +134,7 @@ def with_its_month(meant: Understanding, report: Advice) -> Understanding:
     if runs:
         often, spell = (round(runs), "month") if runs >= 1 else (max(1, round(12 * runs)), "year")
         bill = money(cost * often, query.currency)
-        command = f"costcalc commitments {query.model} {query.target:g} --runs-per-month {max(1, round(runs))}"
+        command, _ = question_of_runs(query, "--runs-per-month", str(max(1, round(runs))))
         lines.append(f"{often} run{'s' * (often > 1)} a {spell}: {bill} a {spell}; {command} says whether to commit.")
     if budget:
         many = f"{int(Decimal(budget) / cost):,} runs" if cost else "any number of runs"

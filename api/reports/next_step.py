@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from msgspec.structs import replace
 
-from api.questions.links import narrowed, pairs, to_url
+from api.questions.links import command_of, narrowed, to_url, written_command
 from api.reports.launch import LAUNCHED, first_launched, launchers
 from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
@@ -21,7 +21,6 @@ from pricing.packaged.launchers import Launcher
 from pricing.packaged.providers import provider
 from pricing.packaged.starts import start_on
 
-GOAL = ("model", "target")
 DATA = "needs --data"
 
 
@@ -62,16 +61,14 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
         rates = "has today's rates; no launch file is known to start it" if lead.billed_cost else "lets you in"
         return Step(f"{page} {rates}", link=page, estimate=lead)
     query = narrowed(answer.query, lead)
-    command = _command("cost", query, query.__struct_fields__, "--explain")
+    command = command_of("cost", query, query.__struct_fields__, "--explain")
     return Step(f"{command} names the source of the rate", command, to_url(query, "/estimate"), lead)
 
 
 def _commitments(query: EstimateQuery) -> Step:
-    from api.reports.commitments import CommitmentsSchema, question_beside  # few answers lead there
+    from api.reports.commitments import question_of_runs  # few answers lead there
 
-    beside, taken = replace(question_beside(query), limit=DEFAULT_LIMIT), CommitmentsSchema().fields
-    command = _command("commitments", beside, taken)
-    link = to_url(beside, "/commitments", beside.__struct_fields__ - taken.keys())
+    command, link = question_of_runs(query)
     return Step(f"{command} says from how many runs that pays", command, link)
 
 
@@ -80,7 +77,7 @@ def _without_picks(answer: Answer) -> Step | None:
     if answer.hints:
         address = answer.hints[0].query_string
         given = parse_qsl(address.lstrip("?"))
-        command = shlex.join(["costcalc", "cost", *_goal(dict(given)), *_options(given)])
+        command = written_command("cost", given)
         return Step(command, command, f"/cost{address}")
     if answer.best_reached:
         return None
@@ -115,22 +112,6 @@ def _starting(query: EstimateQuery, each: Estimate, launcher: Launcher, what: st
     region = tuple(query.region) if len(query.region) == 1 else query.region
     asked = narrowed(query, each) if is_unasked else replace(query, region=region)
     asked = replace(asked, limit=DEFAULT_LIMIT, offset=0)
-    command = _command("launch", asked, LAUNCHED, "--to", launcher)
+    command = command_of("launch", asked, LAUNCHED, "--to", launcher)
     link = to_url(asked, "/launch", {*asked.__struct_fields__} - LAUNCHED, to=launcher)
     return Step(f"{command} starts {what}", command, link, each)
-
-
-def _command(name: str, query: EstimateQuery, taken: Collection[str], *beside: str) -> str:
-    """The question as a command asks it that takes some of its parameters."""
-    given = [(parameter, text) for parameter, text in pairs(query) if parameter in taken]
-    return shlex.join(["costcalc", name, *_goal(dict(given)), *_options(given), *beside])
-
-
-def _goal(given: Mapping[str, str]) -> list[str]:
-    return [given[name] for name in GOAL if name in given]
-
-
-def _options(given: Collection[tuple[str, str]]) -> Iterator[str]:
-    for name, text in given:
-        if name not in GOAL:
-            yield from (f"--{name.replace('_', '-')}", text)

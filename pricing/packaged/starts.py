@@ -57,8 +57,8 @@ class Start(Struct, frozen=True):
     `accuracy` is a sed expression that prints the top-1 accuracy out of the line that ends an evaluation, in units of which
     `full` are all; None where the log does not tell. With `--resume` it goes on from the file `checkpoint` of its output
     folder; None where it can't. `errors` says that its log shows the share that is wrong. `config` is the part of the recipe's
-    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did. `amp` is the option that computes
-    in 16 bits what was published in 32, None where there is none.
+    own line that names its configuration. `tried` says where its first minutes ran; empty where only stand-ins did. `amp` is
+    the option that computes in 16 bits what was published in 32, None where there is none.
     """
 
     image: str
