@@ -30,7 +30,16 @@ from api.web.files import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import explained, taking
-from api.web.responses import answered, arguments, cached, current_service, wants_page, with_example
+from api.web.responses import (
+    PICTURES,
+    answered,
+    arguments,
+    cached,
+    current_service,
+    path_asked,
+    wants_page,
+    with_example,
+)
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offers import PurchaseOption
@@ -112,8 +121,8 @@ def page() -> Response:
 
 
 def cost_view(question: Question) -> Response:
-    """The answer to `/cost`; a browser is sent to its page."""
-    if not wants_page():
+    """The answer to `/cost`; a browser is sent to its page, but for a picture."""
+    if not wants_page() or path_asked().rpartition(".")[2] in PICTURES:
         return answered(question)
     query = f"?{request.query_string.decode()}" if request.query_string else ""
     headers = {"Location": f"{url_for('pages.page')}{query}", "Cache-Control": "no-store", "Vary": "Accept"}
