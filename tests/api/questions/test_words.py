@@ -108,7 +108,7 @@ def read(text, words):
         ("beit base 75.7%", {"model": ["beit_base_patch16_224"]}),
         ("mask-rcnn 0.757 coco 4 v100", {"model": ["mask-rcnn"], "accelerator": ["V100"], "accelerators": ["4"]}),
         ("resnet50 75.7% no tpu, no gpu, no ipu", {"accelerator": ["Ascend 910", "Gaudi", "Gaudi2", "Gaudi3", "Inferentia",
-         "Inferentia2", "M3 Ultra", "M4 Max", "Trainium", "Trainium2", "CPU"]}),
+         "Inferentia2", "M3 Ultra", "M4 Max", "Trainium", "Trainium2", "Trainium3", "CPU"]}),
         ("resnet50 75.7% aws discount 20%", {"provider": ["aws"], "discount": ["0.2"]}),
         ("resnet50 75.7% in an hour and a half", {"max_hours": ["1.5"]}),
         ("resnet50 75.7% p4d", {"instance_type": ["p4d.24xlarge"]}),
