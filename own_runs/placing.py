@@ -139,18 +139,18 @@ def _once(points: Sequence[Point], counts_repeated: bool) -> tuple[tuple[Point, 
 
 def _pace(kept: Sequence[tuple[float, Point]]) -> float:
     """Seconds of an epoch or step on average."""
-    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None]
-    (begun, first), (done, last) = (timed[0], timed[-1]) if timed else ((0.0, 0.0), (0.0, 0.0))
-    return (last - first) / (done - begun) if done > begun else 0.0
+    (begun, first), (done, last) = kept[0], kept[-1]
+    if first.seconds is None or last.seconds is None or done <= begun:
+        return 0.0
+    return (last.seconds - first.seconds) / (done - begun)
 
 
 def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, pace: float) -> float:
     """Seconds beyond the usual between the last point that counts and the one after it."""
-    timed = [(done, each.seconds) for done, each in kept if each.seconds is not None]
-    if not timed or point.seconds is None:
+    done, last = kept[-1] if kept else (count, point)
+    if last.seconds is None or point.seconds is None:
         return 0.0
-    done, last = timed[-1]
-    return max(point.seconds - last - pace * (count - done), 0.0)
+    return max(point.seconds - last.seconds - pace * (count - done), 0.0)
 
 
 def _from_the_start(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
@@ -186,7 +186,7 @@ def _inside(points: Sequence[Point], stated: float | None) -> Placed:
         told = f"{max(ends.values()):,.6g} steps of one epoch, though your batch and data set make {steps:,.6g}"
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(told)})
     notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
-    shares = _Shares(ends, steps, anew, _offset(points))
+    shares = _Shares.of(ends, steps, _offset(points), anew)
     return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
 
 
@@ -270,27 +270,29 @@ def _logged_steps(ends: Mapping[float, float], anew: bool, offset: float) -> flo
 
 
 class _Shares(NamedTuple):
-    """How steps become shares of epochs: the last step of each, and how many one has."""
+    """How steps become shares of epochs: the step at which each began, that at which it ended, and how many one has."""
 
+    begins: Mapping[float, float]
     ends: Mapping[float, float]
     steps: float
-    anew: bool
     offset: float
+
+    @classmethod
+    def of(cls, ends: Mapping[float, float], steps: float, offset: float, anew: bool) -> _Shares:
+        """Those of epochs with these last steps; `anew` if steps count from the start of each."""
+        first = next(iter(ends))
+        begins = {first: 0.0 if anew else (first - 1) * steps}
+        begins |= {after: 0.0 if anew else ends[before] + offset for before, after in pairwise(ends)}
+        return cls(begins, ends, steps, offset)
 
     def placed(self, point: Point) -> Point:
         """The point at what was done by then."""
         if point.epochs is None or point.steps is None or point.epochs not in self.ends:
             return point
-        begun = 0.0 if self.anew else self._before(point.epochs)
-        share = min((point.steps + self.offset - begun) / self.steps, 1.0)
-        is_last = point.epochs == max(self.ends)
-        whole = share >= NEARLY_WHOLE or (point.steps == self.ends[point.epochs] and not is_last)
-        return point._replace(epochs=point.epochs if whole else max(point.epochs - 1 + share, 0.0))
-
-    def _before(self, epoch: float) -> float:
-        """The step at which an epoch began."""
-        sooner = [each for each in self.ends if each < epoch]
-        return self.ends[max(sooner)] + self.offset if sooner else (epoch - 1) * self.steps
+        share = min((point.steps + self.offset - self.begins[point.epochs]) / self.steps, 1.0)
+        is_over = point.steps == self.ends[point.epochs] and point.epochs != next(reversed(self.ends))
+        done = point.epochs if share >= NEARLY_WHOLE or is_over else max(point.epochs - 1 + share, 0.0)
+        return point._replace(epochs=done)
 
 
 def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, str]:

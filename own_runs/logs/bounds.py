@@ -15,6 +15,8 @@ MOST_POINTS = 200_000
 MOST_VALUES = 50_000
 """Kept of an event file."""
 MOST_METRICS = 2_000
+MOST_CLOCKS = 40
+"""Names of times."""
 LONGEST_NAME = 100
 """Of a metric."""
 MOST_EPOCHS = 1e6

@@ -17,6 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_DAY, SECONDS_PER_HOUR
+from own_runs.logs.bounds import MOST_CLOCKS
+from own_runs.logs.log import LogRefused
 from own_runs.logs.names import UNITS, Of, TimeName
 
 SPAN = re.compile(r"(?:(\d{1,3}) days?,? )?(?:(\d{1,4}):)?(\d{1,3}):(\d{2}(?:\.\d{1,9})?)", re.A)
@@ -154,6 +156,8 @@ def _clocks(rows: Sequence[Timed], bare_is_seconds: bool) -> Iterable[Clock]:
     if any(row.moment is not None and row.place is not None for row in rows):
         yield Clock(_since_first(moments), "dates", notes=(FROM_FIRST_ROW,), is_date=True)
     names = dict.fromkeys(name for row in rows for name in row.spans)
+    if len(names) > MOST_CLOCKS:
+        raise LogRefused(f"it has {len(names):,} kinds of times, such as {', '.join(list(names)[:3])}: keep one")
     clocks = [_spans(rows, name, bare_is_seconds) for name in names]
     yield from (clock for clock in clocks if clock.of is not Of.EVALUATION)
     evaluations = next((clock for clock in clocks if clock.of is Of.EVALUATION), None)

@@ -20,7 +20,7 @@ from own_runs.logs.reading import read_log, read_text
 from own_runs.logs.tensorboard import FOOTER_BYTES, HEADER
 
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
-SOON_S = 2.0
+SOON_S, SLOW_S = 2.0, 6.0
 MADE_TO_HANG = "step 1/2 | loss 1.0 1.0 ms 1 tok/s\nstep 1/2 | loss " + "1" * 230
 SEEDS = (
     "epoch,loss,val_acc,timestamp\n1,0.5,0.6,2026-01-01T00:00:00\n2,0.4,0.7,2026-01-01T00:01:00\n",
@@ -93,6 +93,29 @@ def test_a_small_file_of_millions_of_lines_is_refused_unread(tmp_path, line: byt
     with pytest.raises(LogRefused, match=f"at most {MOST_LINES:,} are read"):
         read_text(line * (MOST_LINES + 1), "run.log")
     assert time.process_time() - begun < SOON_S
+
+
+MADE_TO_BE_SLOW = {
+    "epochs to and fro": "epoch,seconds,loss\n" + "".join(f"{2 + n // 2 + n % 2 * 9},{n},1\n" for n in range(20_000)),
+    "epochs of two steps": "epoch,step,seconds,loss\n" + "".join(f"{n // 2},{n},{n},1\n" for n in range(20_000)),
+    "many rows of an epoch": "epoch,seconds,loss\n" + "".join(f"1,{n},1\n" for n in range(20_000)),
+    "many names of times": "\n".join(f'{{"epoch": {n}, "loss": 1, "time_{n}_s": 1}}' for n in range(20_000)),
+    "many names": "epoch," + ",".join(f"val_loss{n}" for n in range(1_900)) + "\n" + f"1{',1' * 1_900}\n" * 100,
+    "dated lines": "2026-01-01 00:00:00 epoch 1 loss=1\n" * 10_000,
+    "runs": "".join(f"Epoch {n % 3} loss=1 time: 1.{n % 7}s\n" for n in range(12_000)),
+    "bars": "".join(f"Epoch 1: 100%|#| 9/9 [00:0{n % 9}<00:00, 1it/s, loss=1]\n" for n in range(8_000)),
+}
+
+
+@pytest.mark.parametrize("name", MADE_TO_BE_SLOW)
+def test_a_log_made_to_be_slow_takes_seconds(tmp_path, name: str) -> None:
+    """Each has up to half a MiB; before their work was bounded, some took minutes."""
+    (path := tmp_path / "run.log").write_text(MADE_TO_BE_SLOW[name])
+    facts = Facts("mine", dataset="mine", accelerator="V100", batch_size=8, samples_per_epoch=80)
+    begun = time.process_time()
+    with suppress(LogRefused):
+        read_run(path, facts, NOW)
+    assert time.process_time() - begun < SLOW_S
 
 
 @st.composite
