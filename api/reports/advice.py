@@ -41,9 +41,12 @@ class Advice(OfQuery):
         as_of = self.query.as_of or self.service.clock()
         catalogue = self.service.at(self.catalogue, self.query.as_of)
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
-        in_vain = " ".join(unused(self._plain, self._answer_instead))
+        in_vain = " ".join(unused(self.query, self._answers))
         about = " ".join((*what_part(self.query), *whose_target(self.query)))
         return tuple(filter(None, (about, *stand_ins, in_vain)))
+
+    def _answers(self, query: EstimateQuery) -> tuple[Answer]:
+        return (self._plain if query == self.query else self._answer_instead(query),)
 
     @cached_property
     def _plain(self) -> Answer:

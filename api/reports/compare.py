@@ -17,6 +17,7 @@ from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
+from api.reports.unused import unused
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -120,6 +121,15 @@ class CompareReport(OfQuery):
             raise BadParameters({name: [f"no estimate for {side.text}: left out are {left_out(answer)}"]})
         return answer
 
+    def _in_vain(self) -> Iterator[str]:
+        """What the question states that changes neither answer; costs are always the effective ones."""
+
+        def ask(query: EstimateQuery) -> list[Answer]:
+            asked = (asked_of(side, replace(query, basis="effective")) for side in self.sides)
+            return [self.service.answer(each, self.catalogue) for each in asked]
+
+        return unused(replace(self.query, basis="billed"), ask)
+
     def document(self) -> CompareDocument:
         """Both estimates, what they come to, and the verdict."""
         a, b = self._answers
@@ -135,7 +145,7 @@ class CompareReport(OfQuery):
             break_even_hourly_rate=float(round(hourly, 6)),
             cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
             owned=owned,
-            verdict=(*verdict(compared), *map(pays, owned)),
+            verdict=(*verdict(compared), *map(pays, owned), *self._in_vain()),
         )
 
 

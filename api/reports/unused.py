@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,16 +12,18 @@ from costcalc.answers import Answer
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, usual_basis
 
 
-def unused(answer: Answer, ask: Callable[[EstimateQuery], Answer]) -> Iterator[str]:
-    """A sentence for each such parameter. Those of which the answer is the same without are found by asking again."""
-    query, shown = answer.query, _shown(answer)
+def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]]) -> Iterator[str]:
+    """A sentence for each such parameter. Those of which the answers are the same without are found by asking again."""
     usual = DEFAULTS | {"basis": usual_basis(query.purchase)}
-    if query.pick == answer.named_first and not answer.owned:
-        usual["pick"] = query.pick  # it leads, also where it would anyway
-    for name, each in DECLARED.items():
-        value = getattr(query, name)
-        if each.param.concerns and value != usual[name] and _shown(ask(replace(query, **{name: usual[name]}))) == shown:
-            yield f"{name}={text_of(value)} changes none of these estimates: it concerns {each.param.concerns}."
+    concerning = {name: each.param.concerns for name, each in DECLARED.items() if each.param.concerns}
+    stated = [name for name in concerning if getattr(query, name) != usual[name]]
+    answers = ask(query) if stated else ()
+    shown = [*map(_shown, answers)]
+    for name in stated:
+        leads = name == "pick" and query.pick == answers[0].named_first and not answers[0].owned
+        if not leads and [*map(_shown, ask(replace(query, **{name: usual[name]})))] == shown:
+            value = text_of(getattr(query, name))
+            yield f"{name}={value} changes none of these estimates: it concerns {concerning[name]}."
 
 
 def _shown(answer: Answer) -> tuple[Any, ...]:

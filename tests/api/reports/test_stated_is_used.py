@@ -88,3 +88,10 @@ def test_a_filter_that_changes_nothing_is_told_of_before_the_figures(ask):
     client = create_app(packaged_service()).test_client()
     verdict = client.get("/cost?model=bert-large&precision=fp32").json["verdict"]
     assert any("precision=fp32 changes none of these estimates" in line for line in verdict[:2])
+
+
+@pytest.mark.parametrize("stated", ["crossing=first", "software=recipe", "storage_rate=0.05", "fx=EUR:0.9"])
+def test_a_comparison_says_so_too(stated):
+    client = create_app(packaged_service()).test_client()
+    asked = f"/compare?model=resnet50&target=0.757&a=aws:p5.4xlarge&b=aws:p4d.24xlarge&{stated}"
+    assert f"{stated} changes none of these estimates" in client.get(asked).json["verdict"][-1]
