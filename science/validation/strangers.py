@@ -4,7 +4,7 @@ anything that it published."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
@@ -12,7 +12,7 @@ from costcalc.evidence import Evidence
 from costcalc.memory import Memory
 from costcalc.query import EPOCHS
 from costcalc.throughput.workloads import bits, training_rate
-from costcalc.training import IMAGES_PER_EPOCH, Throughput
+from costcalc.training import IMAGES_PER_EPOCH, PrecisionAsked, Throughput
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.by_word import Described
 from science.fitting.transfer import ratios
@@ -22,7 +22,7 @@ from science.validation.published import Published
 from science.validation.scores import WIDER, Case
 
 NAMED = 90.0  # epochs, of whatever: hours are in proportion
-PRECISIONS = {"16bit": "amp", "32bit": "fp32"}
+PRECISIONS: Mapping[str, PrecisionAsked] = {"16bit": "amp", "32bit": "fp32"}
 
 
 def strangers(published: Published) -> list[Case]:
@@ -48,8 +48,9 @@ def _is_strangers(row: Throughput) -> bool:
 def _asked(known: Evidence, rows: Sequence[Throughput]) -> Iterator[Case]:
     for row in rows:
         precision = PRECISIONS[bits(row.precision) or ""]
-        plain = {"overheads": "none", "pipeline": "none", "precision": precision}
-        query = EstimateQuery(row.model, NAMED, EPOCHS, epochs=NAMED, **plain)
+        query = EstimateQuery(
+            row.model, NAMED, EPOCHS, epochs=NAMED, overheads="none", pipeline="none", precision=precision
+        )
         described = Described.of(query)
         if described and known.fitted.transfer.knows(row.model):
             offers = made_up_offers(known.accelerators, {(row.accelerator, row.accelerators)})
