@@ -174,7 +174,7 @@ RUN_COLUMNS = (
     Column("epochs", lambda each: f"{each[1].epochs:,.4g}", figures=True),
     Column("hours", lambda each: f"{each[1].hours:,.4g}", figures=True),
     Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
-    Column("seen by", lambda each: "a token" if each[0].owner else "all", leave=3),
+    Column("shared by", lambda each: each[0].shared_by or "", leave=3),
     Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
 )
 

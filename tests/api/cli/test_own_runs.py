@@ -237,3 +237,12 @@ def test_the_answer_about_a_run_shows_what_to_act_on_and_folds_the_rest(run, fil
     assert "Recipe: my-run (your own run, " in run(*asked).stdout
     assert lines[-1].startswith("Also ")
     assert "estimates, cheapest first:" in run(*asked, "--regions", "all", "--limit", "5").stdout
+
+
+def test_the_list_says_who_shares_a_run(run, filled_url):
+    Store(filled_url).add_own_run(replace(own_run().stored("a" * 64), shared_by="anna"), By("anna", NOW))
+    listed = run("recipes", "list").stdout
+    assert "shared by" in listed
+    assert "anna" in listed
+    asked = run("cost", "my-run", "0.8", "--max-price-age", "4000").stdout
+    assert "(a run shared by anna, " in asked
