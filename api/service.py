@@ -27,7 +27,14 @@ from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas.layout import Layout, layout
 from api.questions.schemas.training import CostSchema
-from api.questions.subjects import DescribedSubject, ImageNetSubject, OwnRunSubject, Subject, TaskSubject
+from api.questions.subjects import (
+    DescribedSubject,
+    ImageNetSubject,
+    OwnRunSubject,
+    StatedSubject,
+    Subject,
+    TaskSubject,
+)
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
 from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
@@ -49,6 +56,7 @@ from own_runs.asking import OwnModel, own_models
 from own_runs.by_word import Described
 from own_runs.runs import RUN
 from own_runs.speeds import digest_of, with_own_speeds
+from own_runs.stated import Stated
 from pricing import exchange_rates as exchange
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.starts import starts
@@ -103,7 +111,7 @@ class Service:
     _words: Few[str, Vocabulary] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
     _of_tasks: Few[str, TaskEvidence] = field(init=False, default_factory=lambda: Few(1, TASKS_BYTES))
     _task_names: Few[tuple[str, str], Known] = field(init=False, default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
-    _described: Few[Described, Evidence] = field(
+    _described: Few[Described | Stated, Evidence] = field(
         init=False, default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES)
     )
 
@@ -116,9 +124,14 @@ class Service:
         return self.prices.catalogue()
 
     def seen_by(self, owner: str | None) -> Service:
-        """The same service beside what the user measured; `owner` is what the store has in place of a token. Raises NotReady."""
-        version, catalogue = self.runs.version(owner), self.catalogue()
+        """The same service beside what the user measured, once there are prices; `owner` is what the store has in place of a
+        token."""
+        version = self.runs.version(owner)
         if version == self.runs_version:
+            return self
+        try:
+            catalogue = self.catalogue()
+        except NotReady:
             return self
         name = version, catalogue.snapshot
         return self._seen_by.recall(name, self._beside, owner, version, catalogue)
@@ -205,6 +218,8 @@ class Service:
     def subject(self, schema: Schema, arguments: Arguments) -> Subject:
         """What a question is about, by the model that it names and by what it says of it."""
         named = arguments.get("model")
+        if StatedSubject.is_meant(schema, arguments):
+            return StatedSubject()
         if own := self.own.get(normalised(named[0])) if named and self.own else None:
             return OwnRunSubject(own)
         if task := find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None:
@@ -287,7 +302,7 @@ class Service:
 
     def evidence_for(self, query: EstimateQuery) -> Evidence:
         """What answers to a question are made from: of a training that it describes itself, what it says."""
-        described, beside = Described.of(query), self.evidence_about(query.model)
+        described, beside = Stated.of(query) or Described.of(query), self.evidence_about(query.model)
         return self._described.recall(described, described.evidence, beside) if described else beside
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 from msgspec import NODEFAULT, Struct
 
 Part = Literal[
-    "goal", "recipe", "described", "machine", "count", "own", "owned", "purchase", "limit", "order", "pick", "page",
+    "goal", "recipe", "described", "stated", "machine", "count", "own", "owned", "purchase", "limit", "order", "pick", "page",
     "date", "price", "money", "bill", "share", "layout", "sheet", "focus", "words", "run",
 ]  # fmt: skip
 """Parts of a question: what it has to say of one thing. Whatever concerns some parameters of a part concerns all of them."""

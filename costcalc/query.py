@@ -12,7 +12,16 @@ from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.parameters import Param, Part, declared, named
 from costcalc.picks import PickName
 from costcalc.programs import Training
-from costcalc.training import Compilation, Crossing, Metric, OwnSpeed, PipelineAsked, PrecisionAsked, Running
+from costcalc.training import (
+    Compilation,
+    Crossing,
+    Metric,
+    OwnSpeed,
+    PipelineAsked,
+    PrecisionAsked,
+    Running,
+    TrainingKind,
+)
 
 Basis = Literal["billed", "effective"]
 
@@ -84,7 +93,8 @@ class EstimateQuery(Struct, frozen=True):
 
     `epochs` reach the target, by the user's word (None: as many as the recipes say). Of a network without a name (`model` is
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
-    ImageNet's). `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
+    ImageNet's). A training of which no more is known `took` so many hours `on` a machine. `target_of` says whose target it is
+    where the question names none: a recipe's, or a benchmark's.
     """
 
     # fmt: off
@@ -308,6 +318,18 @@ class EstimateQuery(Struct, frozen=True):
     samples_per_epoch: Annotated[int | None, Param(
         "samples of your data set, with epochs; default ImageNet's 1,281,167",
         "described", 1_281_167, low=1, high=10**12)] = None
+    took: Annotated[float | None, Param(
+        "how long a training took, with on=: what that costs, and what it takes elsewhere",
+        "stated", "72h", "hours", above=0, high=10**7, use="usual")] = None
+    on: Annotated[tuple[OwnMachine, ...], Param(
+        "the accelerators on which it took so long, all of them",
+        "stated", "8xA100-80GB", "names", use="usual")] = ()
+    took_on: Annotated[datetime | None, Param(
+        "the day on which it took so long, for its cost at the prices of then",
+        "stated", "2023-06-30")] = None
+    kind: Annotated[TrainingKind, Param(
+        "what was trained: language, vision, diffusion, detection or any (default); narrows the range between chips",
+        "stated", "detection")] = "any"
     target_of: str | None = None
     # fmt: on
 

@@ -23,6 +23,8 @@ EVALUATION_SHARE = 50_000 / IMAGES_PER_EPOCH / 3
 """Validating 50,000 images after every epoch, in units of training: a forward pass is a third of a step's arithmetic."""
 EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
+TrainingKind = Literal["language", "vision", "diffusion", "detection", "any"]
+"""What is trained, as far as it decides how much faster another chip is."""
 OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
 YOU, YOUR_CODE = "you", "your own code"  # organisations: who ran what the asker did
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
@@ -409,6 +411,20 @@ class OwnRecipe(MetricRecipe, frozen=True):
     def runs_one_way(self) -> bool:
         """A log is of one run; what nobody logged yet may run in any way."""
         return not self.by_word
+
+
+class StatedRecipe(OwnRecipe, frozen=True):
+    """A training of which the asker says how long it took somewhere, and nothing else."""
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What it trains, in words."""
+        return "the training of your hours"
+
+    @property
+    def kind(self) -> RecipeKind:
+        """Nobody's recipe."""
+        return "stated"
 
 
 class OwnSpeed(Struct, frozen=True):

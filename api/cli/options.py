@@ -118,7 +118,8 @@ class SchemaCommand(click.Command):
         valued = [
             f"--{dashed(name)} {choice}" for name in names for choice in values.get(name, ()) if squeeze(choice) == word
         ]
-        called = [name for name in names if word in CALLED.get(name, "").split()]
+        also = CALLED | {"explain": "verbose v details why"}
+        called = [name for name in names if word in also.get(name, "").split()]
         return valued or [f"--{dashed(name)}" for name in called or nearest(given, names)]
 
 

@@ -248,7 +248,10 @@ def export(folder: Path) -> None:
 @click.argument("folder", type=FOLDER)
 @_faults_told()
 def begin(folder: Path) -> None:
-    """Begin a night with the edition in FOLDER, whose rates enter the store under their dates. Without one, nothing happens."""
+    """Begin with the edition in FOLDER.
+
+    Its rates enter the store under their dates. Without one, nothing happens.
+    """
     try:
         edition = publishing.former(folder, settings_of_environment().edition_key)
     except NoEdition as error:
@@ -266,12 +269,12 @@ def begin(folder: Path) -> None:
 @click.argument("folder", type=FOLDER)
 @_faults_told()
 def publish(folder: Path) -> None:
-    """Write the rates that may be passed on into FOLDER, as the edition after the one there.
+    """Write the rates that may be passed on into FOLDER.
 
-    The edition goes to the files `latest` and that of the day, the open book to `latest.csv`, `schema.json` and the file of the
-    month's observations. Rates read with an account, your own price sheet and the providers in COSTCALC_EDITION_WITHOUT are left
-    out. What moved or ended without an explanation stays as it was, and `held-back.md` lists it. Exit status 1: no edition was
-    made, or it is not signed, so that nobody takes it.
+    They are the edition after the one there. It goes to the files `latest` and that of the day, the open book to `latest.csv`,
+    `schema.json` and the file of the month's observations. Rates read with an account, your own price sheet and the providers in
+    COSTCALC_EDITION_WITHOUT are left out. What moved or ended without an explanation stays as it was; `held-back.md` lists it.
+    Exit status 1: no edition was made, or it is not signed, so that nobody takes it.
     """
     settings, store, now = settings_of_environment(), _filled_store(), utc_now().replace(microsecond=0)
     try:
@@ -290,7 +293,10 @@ def publish(folder: Path) -> None:
 
 @prices.command()
 def key() -> None:
-    """Make a key that signs editions: the secret half for who publishes, the public half for everybody who is to trust it."""
+    """Make a key that signs editions.
+
+    The secret half is for who publishes, the public half for everybody who is to trust it.
+    """
     secret = secrets.token_hex(32)
     click.echo(f"COSTCALC_EDITION_KEY={secret}\nCOSTCALC_EDITION_TRUSTED={editions.public_key(secret)}")
 

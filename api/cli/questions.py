@@ -44,7 +44,8 @@ class QuestionCommand(SchemaCommand):
         rest = super().parse_args(ctx, args)
         names = [name.rstrip("?") for name in self.arguments]
         middle = next((place for place, name in enumerate(self.arguments[:-1]) if name.endswith("?")), len(names))
-        if middle < len(names) and ctx.params[names[-1]] is None:
+        is_last_needed = bool(self.arguments) and not self.arguments[-1].endswith("?")
+        if is_last_needed and middle < len(names) and ctx.params[names[-1]] is None:
             values = [ctx.params[name] for name in names]
             ctx.params.update(zip(names, [*values[:middle], None, *values[middle:-1]], strict=True))
             if ctx.params[names[-1]] is None:

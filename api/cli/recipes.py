@@ -41,7 +41,10 @@ recipes = click.Group("recipes", help="Turn training logs into recipes; list and
         click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
         click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
         click.Option(
-            ["--format", "form"], type=click.Choice(["text", "json"]), default="text", help="JSON for scripts"
+            ["--format", "form"],
+            type=click.Choice(["text", "json"], case_sensitive=False),
+            default="text",
+            help="JSON for scripts",
         ),
     ],
 )

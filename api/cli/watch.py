@@ -67,13 +67,19 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--steps-per-epoch", type=click.FloatRange(0, min_open=True), help="For a log that counts steps.")
 @click.option("--started", type=click.DateTime(), help="When it began (UTC), for a log without times.")
 @click.option(
-    "--pauses", type=click.Choice(["paid", "free"]), help="Whether the machine was paid while its clock paused."
+    "--pauses",
+    type=click.Choice(["paid", "free"], case_sensitive=False),
+    help="Whether the machine was paid while its clock paused.",
 )
 @click.option("--once", is_flag=True, help="Look once, as from cron.")
 @click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
 @click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", help="JSON for scripts: a line a look."
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"], case_sensitive=False),
+    default="text",
+    help="JSON for scripts: a line a look.",
 )
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
     """Follow the LOG of a running training, and its budget.

@@ -38,15 +38,16 @@ def _names(text: str) -> tuple[str, ...]:
 
 FOCUS = _names(
     """
-    AllocatedMethodDetails AllocatedMethodId AllocatedResourceId AllocatedResourceName AllocatedTags AvailabilityZone BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency BillingPeriodEnd
-    BillingPeriodStart CapacityReservationId CapacityReservationStatus ChargeCategory ChargeClass ChargeDescription
-    ChargeFrequency ChargePeriodEnd ChargePeriodStart CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName
+    AllocatedMethodDetails AllocatedMethodId AllocatedResourceId AllocatedResourceName AllocatedTags AvailabilityZone
+    BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency BillingPeriodEnd BillingPeriodStart
+    CapacityReservationId CapacityReservationStatus ChargeCategory ChargeClass ChargeDescription ChargeFrequency
+    ChargePeriodEnd ChargePeriodStart CommitmentDiscountCategory CommitmentDiscountId CommitmentDiscountName
     CommitmentDiscountQuantity CommitmentDiscountStatus CommitmentDiscountType CommitmentDiscountUnit ConsumedQuantity
-    ConsumedUnit ContractApplied ContractedCost ContractedUnitPrice EffectiveCost HostProviderName InvoiceId InvoiceIssuerName ListCost ListUnitPrice
-    PricingCategory PricingCurrency PricingCurrencyContractedUnitPrice PricingCurrencyEffectiveCost
-    PricingCurrencyListUnitPrice PricingQuantity PricingUnit RegionId RegionName ResourceId ResourceName ResourceType
-    ServiceCategory ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter SkuPriceDetails SkuPriceId SubAccountId SubAccountName
-    SubAccountType TagDetails Tags
+    ConsumedUnit ContractApplied ContractedCost ContractedUnitPrice EffectiveCost HostProviderName InvoiceId
+    InvoiceIssuerName ListCost ListUnitPrice PricingCategory PricingCurrency PricingCurrencyContractedUnitPrice
+    PricingCurrencyEffectiveCost PricingCurrencyListUnitPrice PricingQuantity PricingUnit RegionId RegionName ResourceId
+    ResourceName ResourceType ServiceCategory ServiceName ServiceProviderName ServiceSubcategory SkuId SkuMeter
+    SkuPriceDetails SkuPriceId SubAccountId SubAccountName SubAccountType TagDetails Tags
     """
 )
 """The columns of FOCUS 1.4, sorted."""

@@ -51,7 +51,7 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
 
 def is_list(answer: Answer) -> bool:
     """Whether a question asks for the list of all estimates, not only for what to do. A run of one's own is its only recipe."""
-    query, is_own = answer.query, any(each.recipe_kind == "own" for each in answer.estimates)
+    query, is_own = answer.query, any(each.recipe_kind in ("own", "stated") for each in answer.estimates)
     wants_all = "all" in (query.regions, query.regions if is_own else query.recipes)
     return query.offset > 0 or query.limit > DEFAULT_LIMIT or wants_all
 

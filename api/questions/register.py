@@ -24,7 +24,7 @@ QUESTIONS = (
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
             "what to rent first, then lists every machine that reaches it. Without TARGET, --epochs says how long to train.",
-            ("model", "target?"),
+            ("model?", "target?"),
             explains=True,
         ),
         Tool(

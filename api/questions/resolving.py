@@ -51,6 +51,8 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
             resolved[kind], errors[kind] = _each(kind, resolved[kind], names, guesses)
     if "own" in values:
         resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
+    if "on" in values:
+        resolved["on"], errors["on"] = _own_machines(values["on"], names, guesses)
     for side in ("a", "b"):
         if side in values:
             resolved[side], errors[side] = _side(values[side], names, guesses)

@@ -17,7 +17,7 @@ from api.questions.suggestions import clip, squeeze
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.ordinary import ordinary_groups
-from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery
+from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery, parameters_of
 from costcalc.tasks.goals import goal_in_words, metric_name, task_of, value_in_words
 from costcalc.tasks.known import qualities, quality_on
 from costcalc.tasks.tables import Task, benchmark_of
@@ -178,6 +178,48 @@ class DescribedSubject(Struct, frozen=True):
         return {"images_per_second": [NO_SPEED]}
 
 
+class StatedSubject(Struct, frozen=True):
+    """A training of which the question says how long it took, and on what."""
+
+    task: ClassVar = None
+    metric: ClassVar = None
+    may_lack: ClassVar = ("model", *GOAL)
+
+    @staticmethod
+    def is_meant(schema: Schema, arguments: Arguments) -> bool:
+        """Whether the question says how long a training took, or on what."""
+        return "took" in schema.fields and any(_given(name, arguments) for name in ("took", "on"))
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        return arguments
+
+    def settled(self, _: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with what follows from the hours; what says more of the training is refused."""
+        wrong: Errors = {
+            name: ["what is trained follows from took= and on=: leave it out"]
+            for name in parameters_of("goal", "recipe", "described")
+            if _given(name, arguments)
+        }
+        if "took" not in values:
+            wrong |= {
+                "took": [
+                    f"missing: how long did it take on {'that' if 'on' in values else 'which'} machine? Add took=72h"
+                ]
+            }
+        if len(machines := values.get("on", ())) != 1 and "on" not in errors:
+            wrong |= {
+                "on": ["write one machine, such as on=8xA100-80GB" if machines else "missing: add on=8xA100-80GB"]
+            }
+        return values | SETTLED_BY_HOURS | {"model": ANY_NETWORK}, wrong | errors
+
+
+SETTLED_BY_HOURS: Values = {
+    "epochs": 1.0, "target": 1.0, "metric": EPOCHS, "dataset": OWN_DATA_SET, "samples_per_epoch": 1, "overheads": "none",
+    "recipes": "best",
+}  # fmt: skip
+"""What a question about hours need not say: the hours hold everything, and one pass over one sample is the training."""
+
+
 class ImageNetSubject(Struct, frozen=True):
     """A network on ImageNet, or whatever has no goal. A question about one target may leave it out: `usual` says so."""
 
@@ -219,7 +261,7 @@ class ImageNetSubject(Struct, frozen=True):
         return values, errors | _in_8_bits(values) | _not_described(schema, values)
 
 
-Subject = OwnRunSubject | TaskSubject | DescribedSubject | ImageNetSubject
+Subject = OwnRunSubject | TaskSubject | DescribedSubject | StatedSubject | ImageNetSubject
 
 
 def what_part(query: EstimateQuery) -> tuple[str, ...]:
@@ -274,5 +316,6 @@ def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:
         return {}
     settled = {"epochs": ["follow from published results: leave it out"]} if "epochs" in values else {}
     needs_any = {name: ["is for model=any with epochs="] for name in SIZES if name in values}
+    needs_hours = {name: ["is for took= with on=: add both"] for name in ("took_on", "kind") if name in values}
     needs_epochs = {"samples_per_epoch": ["is for your own data: add epochs="]} if "samples_per_epoch" in values else {}
-    return settled | needs_any | needs_epochs
+    return settled | needs_any | needs_hours | needs_epochs

@@ -28,7 +28,6 @@ CALLED = {
     "sort": "order orderby sortby",
     "limit": "top rows first",
     "format": "json csv output xlsx",
-    "explain": "verbose v details why",
     "label": "tag tags team project",
 }
 """Other words that people use for our parameters."""

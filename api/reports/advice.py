@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
 
@@ -18,7 +19,10 @@ from api.reports.verdict import verdict
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import OfferFilter
 from costcalc.estimate import Asked
+from costcalc.money import money
 from costcalc.query import EstimateQuery
+from costcalc.units import in_words
+from pricing.packaged.providers import provider
 
 
 class Advice(OfQuery):
@@ -42,11 +46,38 @@ class Advice(OfQuery):
         catalogue = self.service.at(self.catalogue, self.query.as_of)
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
         in_vain = " ".join(unused(self.query, self._answers))
-        about = " ".join((*what_part(self.query), *whose_target(self.query)))
+        about = " ".join((*what_part(self.query), *whose_target(self.query), *self._stated_bill()))
         return tuple(filter(None, (about, *stand_ins, in_vain)))
 
     def _answers(self, query: EstimateQuery) -> tuple[Answer]:
         return (self._plain if query == self.query else self._answer_instead(query),)
+
+    def _stated_bill(self) -> Iterator[str]:
+        """What the hours that the question states cost where they were spent: now, and on the day that it names."""
+        query = self.query
+        if query.took is None:
+            return
+        [home] = query.on
+        there = replace(
+            query, accelerator=(home.accelerator,), accelerators=home.accelerators, limit=1, pick="cheapest"
+        )
+        moments = [*filter(None, (query.took_on,)), query.as_of]
+        costs = [*filter(None, (self._least_cost(replace(there, as_of=moment)) for moment in moments))]
+        on = f"{home.accelerators} {home.accelerator}"
+        if costs:
+            yield f"{in_words(query.took)} on {on} cost {', and '.join(costs)}."
+            yield "Whether it fits fewer or smaller cards is not known."
+        else:
+            yield f"Nobody is known to rent {on} on demand."
+
+    def _least_cost(self, query: EstimateQuery) -> str:
+        """`$829.44 on 2023-06-30 at Lambda`; empty where nobody rents it."""
+        answer = self.service.answer(query, self.catalogue)
+        if not answer.picks:
+            return ""
+        least = answer.picks[0].estimate
+        when = f"on {query.as_of:%Y-%m-%d}" if query.as_of else "now"
+        return f"{money(least.cost(answer.basis).cost, least.currency)} {when} at {provider(least.provider).name}"
 
     @cached_property
     def _plain(self) -> Answer:

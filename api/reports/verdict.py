@@ -354,7 +354,7 @@ def _ordinary(answer: Answer) -> str:
     """What an ordinary loop of today and the usual script as published take on the same machine, where these are others, and
     which script misses the target."""
     lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
-    if lead.recipe_kind == "own":
+    if lead.recipe_kind in ("own", "stated"):
         return ""
     takes = {
         each.recipe: f"{in_words(each.hours)} and {money(each.cost(answer.basis).cost, each.currency)}"
@@ -388,6 +388,8 @@ def _plain(answer: Answer) -> str:
 
 def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
+    if each.recipe_kind == "stated":
+        return ""
     if each.success_probability is None:
         unit = "epoch" if each.epochs == 1 else "epochs"
         return f"It trains for the {each.epochs:g} {unit} that you named; what they reach is not estimated."

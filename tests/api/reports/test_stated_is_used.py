@@ -40,7 +40,8 @@ VALUES = {
     "currency": ["EUR"], "fx": ["EUR:0.9"], "runs": ["5"], "storage_gb": ["1000"], "storage_rate": ["0.05"],
     "egress_gb": ["1000"], "egress_rate": ["0.2"], "own": ["1xRTX3090"], "own_price": ["2800"], "own_years": ["5"],
     "own_resale": ["0"], "own_watts": ["999"], "own_vcpus": ["4"], "electricity": ["0.5"], "pue": ["1.9"], "epochs": ["30"],
-    "parameters": ["60"], "gmacs": ["10"], "samples_per_epoch": ["50000"],
+    "parameters": ["60"], "gmacs": ["10"], "samples_per_epoch": ["50000"], "took": ["30h"], "on": ["4xV100"],
+    "took_on": ["2024-06-30"], "kind": ["detection"],
 }  # fmt: skip
 AT_THEIR_DEFAULTS = {"model", "dataset"}  # of which there is no other value
 MET = {

@@ -1,0 +1,69 @@
+"""`took=` and `on=`: what a training costs, and how long it takes elsewhere, of which only the hours are known."""
+
+import pytest
+from support.services import packaged_service
+
+from api.web.app import create_app
+
+ASKED = "/cost?took=72h&on=8xA100-80GB"
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app(packaged_service()).test_client()
+
+
+def test_every_machine_is_answered_with_hours_dollars_and_a_range(client):
+    answer = client.get(f"{ASKED}&accelerator=H100&accelerators=8&purchase=on_demand").json
+    first = answer["estimates"][0]
+    assert answer["count"] > 3
+    assert first["recipe_kind"] == "stated"
+    assert first["hours"] == pytest.approx(72 / 2.28, rel=0.01)
+    assert first["hours_low"] < first["hours"] < first["hours_high"]
+    assert first["billed_cost_low"] < first["billed_cost"] < first["billed_cost_high"]
+    assert first["success_probability"] is None
+    assert "you stated" in first["evidence_notes"]["throughput"] + " ".join(first["assumptions"])
+
+
+def test_the_bill_of_the_hours_themselves_is_said_now_and_then(client):
+    now = client.get(f"{ASKED}&accelerator=A100-80GB&accelerators=8&purchase=on_demand").json["picks"][0]["estimate"]
+    assert now["hours"] == 72
+    assert now["billed_cost"] == pytest.approx(72 * now["hourly_rate"], abs=0.01)
+    lines = " ".join(client.get(f"{ASKED}&took_on=2024-06-30").json["verdict"])
+    assert "3.0 days on 8 A100-80GB cost $" in lines
+    assert " on 2024-06-30 at " in lines
+    assert f"${now['billed_cost']:,.2f} now at " in lines
+
+
+def test_own_machines_are_answered_too(client):
+    [mine] = client.get(f"{ASKED}&own=1x RTX 4090").json["owned"]
+    assert mine["estimate"]["hours"] > 500
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "says"),
+    [
+        ("took=72h", "on", "missing: add on=8xA100-80GB"),
+        ("on=8xA100-80GB", "took", "missing: how long did it take on that machine? Add took=72h"),
+        ("took=72h&on=8xA100-80GB&model=resnet50", "model", "leave it out"),
+        ("took=72h&on=8xA100-80GB&target=0.7&epochs=3", "epochs", "leave it out"),
+        ("took=72h&on=8xA100-80GB&training=record", "training", "leave it out"),
+        ("took=72h&on=8xA100-80GB,4xV100", "on", "write one machine"),
+        ("took=72h&on=8xA100", "on", "A100-40GB"),
+        ("took=long&on=8xA100-80GB", "took", "72"),
+        ("model=resnet50&target=0.757&kind=language", "kind", "is for took= with on="),
+    ],
+)
+def test_what_is_missing_or_contradicts_is_named(client, asked, name, says):
+    refused = client.get(f"/cost?{asked}")
+    assert refused.status_code == 400
+    assert says in refused.json["errors"][name][0]
+
+
+def test_the_page_a_sheet_and_links_ask_the_same(client):
+    page = client.get(ASKED.replace("/cost", "/"), headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    assert "on 8 A100-80GB cost $" in page.get_data(as_text=True)
+    assert client.get(ASKED.replace("/cost", "/cost.csv")).status_code == 200
+    link = client.get(f"{ASKED}&accelerator=H100").json["next"]["link"]
+    assert not link or link.startswith("http") or ("took=72" in link and "model=" not in link)
