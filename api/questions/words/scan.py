@@ -35,7 +35,7 @@ USUAL_COUNTS = frozenset([1, 2, 3, 4, 6, 8, 16])
 BEFORE_PLACES = frozenset(
     ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
 )
-_WHERE = re.compile(r"\b(?:in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
+_WHERE = re.compile(r"\b(?:on|in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:by|before|until|till|since|after|in)\s+(?:an?\s+|the\s+)?$", re.IGNORECASE)
 _PERCENT_OF = re.compile(r"%\s*(?:of\s+)?$")  # something else than an accuracy
 _LAST_WORD = re.compile(r"([\w']+)\s*$")
@@ -349,11 +349,13 @@ class Scan:
 
     def _counts_something(self, bare: re.Match[str]) -> bool:
         """Whether a number stands beside a word that nobody knows, `50 trials` or `epoch 60`: it is no accuracy."""
+        value, before = number(bare[0]) or Decimal(0), self.text[: bare.start()].rstrip()
+        if not self._may_be_percent(value) and self._of_kind(bare.end() + 1, "unasked"):
+            return True
+        if self.reading.asked and before.endswith(self.reading.asked[-1].about):
+            return True
         word = _WORD.match(self.text, bare.end() + 1)
-        is_behind = bool(self.reading.asked) and self.text[: bare.start()].rstrip().endswith(
-            self.reading.asked[-1].about
-        )
-        return is_behind or bool(word and word[0].isalpha() and not self._is_known(word))
+        return bool(word and word[0].isalpha() and not self._is_known(word))
 
     def _is_known(self, word: re.Match[str]) -> bool:
         place = word.start()
