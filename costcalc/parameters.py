@@ -28,7 +28,7 @@ class Param(Struct, frozen=True):
     takes. One that is `settled` need not be asked: where a question lacks it, it follows from the rest. One that `narrows` leaves
     estimates out, unless it has its default: an answer that finds little suggests to drop it. `leaves_out` is the reason under
     which an answer counts what this parameter alone leaves out. One that may change nothing `concerns` certain estimates alone.
-    An `everyday` one stands in every list, a `rare` one only in full ones.
+    It is `called` other words too. An `everyday` one stands in every list, a `rare` one only in full ones.
     """
 
     meaning: str
@@ -44,6 +44,7 @@ class Param(Struct, frozen=True):
     narrows: bool = False
     leaves_out: str = ""
     concerns: str = ""
+    called: str = ""
     use: Use = "rare"
 
 

@@ -100,34 +100,43 @@ class EstimateQuery(Struct, frozen=True):
     # fmt: off
     model: Annotated[str, Param(
         "model to train; case, - and _ are ignored; any takes epochs and a speed or a size",
-        "goal", "resnet50", use="everyday")]
+        "goal", "resnet50", use="everyday",
+        called="network net architecture arch task job")]
     target: Annotated[float, Param(
         "accuracy to reach, as a fraction or a percentage such as 75.7%; default the task's own or, on ImageNet, what"
         " the most used ordinary recipe reaches in nine of ten runs",
-        "goal", 0.757, "accuracy", settled=True, use="everyday")]
+        "goal", 0.757, "accuracy", settled=True, use="everyday",
+        called="accuracy acc targetaccuracy goal quality")]
     metric: Annotated[str, Param(
         "top-1 or top-5 accuracy; default top1",
         "goal", "top1", words=tuple(Metric), use="usual")] = Metric.TOP1
     dataset: Annotated[str, Param(
         "dataset that the accuracy is measured on; default imagenet",
         "goal", "imagenet", words=("imagenet",))] = "imagenet"
-    provider: Annotated[tuple[str, ...], Param("cloud provider", "machine", "aws", narrows=True, use="everyday")] = ()
+    provider: Annotated[tuple[str, ...], Param(
+        "cloud provider",
+        "machine", "aws", narrows=True, use="everyday",
+        called="cloud vendor clouds")] = ()
     region: Annotated[tuple[str, ...], Param(
         "region, as its provider names it",
-        "machine", "us-east-1", narrows=True, use="everyday")] = ()
+        "machine", "us-east-1", narrows=True, use="everyday",
+        called="zone location place country where eu europe us")] = ()
     instance_type: Annotated[tuple[str, ...], Param(
         "machine type, as its provider names it",
-        "machine", "a2-highgpu-1g", narrows=True)] = ()
+        "machine", "a2-highgpu-1g", narrows=True,
+        called="instance machine machinetype vm vmtype sku server")] = ()
     accelerator: Annotated[tuple[str, ...], Param(
         "GPU, TPU or processor; A100, H100 and V100 mean every version, A100-80GB and H100-SXM a single one; CPU "
         "means every processor",
-        "machine", "H100", narrows=True, use="everyday")] = ()
+        "machine", "H100", narrows=True, use="everyday",
+        called="gpu gputype gpumodel gpuname acceleratortype device tpu chip")] = ()
     recipe: Annotated[tuple[str, ...], Param(
         "recipe names; a name may end in *",
         "recipe", "mlperf-*", narrows=True, use="usual")] = ()
     purchase: Annotated[tuple[PurchaseOption, ...], Param(
         "purchase option",
-        "purchase", "reserved", narrows=True, use="everyday")] = ()
+        "purchase", "reserved", narrows=True, use="everyday",
+        called="purchaseoption option pricing market spot ondemand reserved commitment")] = ()
     term: Annotated[tuple[str, ...], Param(
         "length of a commitment or rental, also in days such as 14d",
         "purchase", "1y", "term", narrows=True, use="usual")] = ()
@@ -139,26 +148,33 @@ class EstimateQuery(Struct, frozen=True):
         "machine", "true", narrows=True)] = False
     accelerators: Annotated[int | None, Param(
         "total number of accelerators on all machines",
-        "count", 8, low=1, high=1_000_000, narrows=True, use="everyday")] = None
+        "count", 8, low=1, high=1_000_000, narrows=True, use="everyday",
+        called="gpus gpucount gpunumber ngpus ngpu numgpus numgpu numberofgpus acceleratorcount numaccelerators chips "
+        "tpus")] = None
     nodes: Annotated[int | None, Param(
         "number of machines; default 1 and, for machines sold as clusters, also 2, 4, 8 and so on, up to the most for"
         " rent",
-        "count", 1, low=1, high=100_000, narrows=True, use="usual")] = None
+        "count", 1, low=1, high=100_000, narrows=True, use="usual",
+        called="machines instances servers hosts nodecount numnodes nnodes")] = None
     max_accelerators: Annotated[int | None, Param(
         "maximum total number of accelerators",
-        "count", 4, low=1, high=1_000_000, narrows=True)] = None
+        "count", 4, low=1, high=1_000_000, narrows=True,
+        called="maxgpus maxgpu maxcards maxchips")] = None
     max_nodes: Annotated[int | None, Param(
         "maximum number of machines",
         "count", 2, low=1, high=100_000, narrows=True)] = None
     as_of: Annotated[datetime | None, Param(
         "use the prices known at this time: a date, month or year (its end, UTC), or an ISO date-time; default now",
-        "date", "2026-06-30", narrows=True, use="everyday")] = None
+        "date", "2026-06-30", narrows=True, use="everyday",
+        called="date day when year")] = None
     max_hours: Annotated[float | None, Param(
         "maximum calendar hours",
-        "limit", 12, "hours", above=0, high=10**9, narrows=True, leaves_out="over_max_hours", use="everyday")] = None
+        "limit", 12, "hours", above=0, high=10**9, narrows=True, leaves_out="over_max_hours", use="everyday",
+        called="hours time maxtime timelimit deadline duration")] = None
     max_cost: Annotated[Decimal | None, Param(
         "maximum cost, in the currency of the answer",
-        "limit", 100, "money", above=0, high=10**12, narrows=True, leaves_out="over_max_cost", use="everyday")] = None
+        "limit", 100, "money", above=0, high=10**12, narrows=True, leaves_out="over_max_cost", use="everyday",
+        called="price cost budget maxprice maxbudget money dollars")] = None
     confidence: Annotated[float, Param(
         "minimum probability of reaching the target; default 0.9",
         "recipe", 0.9, "share", above=0, below=1, leaves_out="below_confidence",
@@ -218,7 +234,8 @@ class EstimateQuery(Struct, frozen=True):
         concerns="choices between money and time")] = None
     sort: Annotated[Literal["cost", "time"], Param(
         "order by cost (default) or calendar time; if given, the cheapest or the fastest pick comes first",
-        "order", use="usual")] = "cost"
+        "order", use="usual",
+        called="order orderby sortby")] = "cost"
     pick: Annotated[PickName | None, Param(
         "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced if it saves "
         "over a quarter of an hour at under a tenth of hour_worth",
@@ -226,7 +243,8 @@ class EstimateQuery(Struct, frozen=True):
         concerns="picks that there are, and stands behind your own machine")] = None
     limit: Annotated[int, Param(
         "maximum number of estimates; default 20",
-        "page", 20, low=1, high=1000, use="usual")] = DEFAULT_LIMIT
+        "page", 20, low=1, high=1000, use="usual",
+        called="top rows first")] = DEFAULT_LIMIT
     offset: Annotated[int, Param("rows to skip", "page", 0, low=0, high=10**9)] = 0
     frontier: Annotated[bool, Param(
         "only estimates that no other beats on both cost and calendar time",
@@ -304,7 +322,8 @@ class EstimateQuery(Struct, frozen=True):
         " 1.56",
         "owned", 1.2, low=1, high=10,
         concerns="your machines that have an estimate")] = "household"
-    label: Annotated[str | None, Param("your own label, repeated in every export", "words", "Q4 vision")] = None
+    label: Annotated[str | None, Param("your own label, repeated in every export", "words", "Q4 vision",
+        called="tag tags team project")] = None
     cost_center: Annotated[str | None, Param("your cost centre, repeated in every export", "words", "R&D 4711")] = None
     epochs: Annotated[float | None, Param(
         "epochs that you say reach the target; without a target the training ends after them",

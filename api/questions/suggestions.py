@@ -5,30 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from costcalc.query import DECLARED
+
 LONGEST_ECHO = 60
 LONGEST_GUESS = 100
 LEAST_ALIKE = 50  # percent
 MOST_SEARCHES = 20
 LAYERS = ("mlp:", "cnn:")  # how networks begin that are given by their layers
-CALLED = {
-    "accelerators": "gpus gpucount gpunumber ngpus ngpu numgpus numgpu numberofgpus acceleratorcount numaccelerators chips tpus",
-    "accelerator": "gpu gputype gpumodel gpuname acceleratortype device tpu chip",
-    "max_accelerators": "maxgpus maxgpu maxcards maxchips",
-    "nodes": "machines instances servers hosts nodecount numnodes nnodes",
-    "instance_type": "instance machine machinetype vm vmtype sku server",
-    "provider": "cloud vendor clouds",
-    "region": "zone location place country where eu europe us",
-    "purchase": "purchaseoption option pricing market spot ondemand reserved commitment",
+CALLED = {name: each.param.called for name, each in DECLARED.items() if each.param.called} | {
     "budget": "price cost maxprice maxcost maxbudget money dollars",
-    "max_cost": "price cost budget maxprice maxbudget money dollars",
-    "max_hours": "hours time maxtime timelimit deadline duration",
-    "target": "accuracy acc targetaccuracy goal quality",
-    "model": "network net architecture arch task job",
-    "as_of": "date day when year",
-    "sort": "order orderby sortby",
-    "limit": "top rows first",
     "format": "json csv output xlsx",
-    "label": "tag tags team project",
 }
 """Other words that people use for our parameters."""
 _NUMBERED = re.compile(r"(.*?)([0-9]+)([^0-9]*)", re.DOTALL)

@@ -33,7 +33,21 @@ LIMITS = (
 )
 
 
-FURTHER: tuple[Part, ...] = ("recipe", "order", "pick", "price", "money", "bill", "share", "own", "owned")
+FURTHER: tuple[Part, ...] = (
+    "machine",
+    "count",
+    "purchase",
+    "limit",
+    "recipe",
+    "order",
+    "pick",
+    "price",
+    "money",
+    "bill",
+    "share",
+    "own",
+    "owned",
+)
 
 
 class Choosable(NamedTuple):
