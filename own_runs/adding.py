@@ -40,6 +40,7 @@ BETTER = {"lower": True, "higher": False}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
 YOURS = "The log says {} {:,.6g}: your {:,.6g} counts."
 YOUR_HOURS = "The log's own clock says {}: your {} count."
+PAID = "If the machine was paid while its clock paused, say how many hours it took."
 TOLERANCE = 0.02
 SAME_HOURS = 0.7, 1.2
 """Of the time that a log says that all of it took, what its clock may say: it may leave out the end, or the start."""
@@ -98,6 +99,7 @@ def read_run(path: Path, facts: Facts, now: datetime) -> Run:
     facts, notes = _with_stated(facts, log)
     steps = facts.samples_per_epoch / facts.batch_size if facts.samples_per_epoch and facts.batch_size else None
     lies = placed(log, steps)
+    notes += (PAID,) if lies.paused and not hours else ()
     if hours:
         lies, notes = _in_hours(lies, hours, notes)
     metric, column, errors = _metric(log, facts)
@@ -150,12 +152,14 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
 def as_read(path: Path) -> tuple[str, ...]:
     """Sentences that say how a log is understood on its own. Raises LogRefused."""
     log = read_log(path)
-    first, last = log.points[0], log.points[-1]
+    lies = placed(log)
+    first, last = lies.points[0], lies.end
     unit = "steps" if last.epochs is None else "epochs"
     begin, end = ((point.steps if last.epochs is None else point.epochs) or 0.0 for point in (first, last))
-    took = "" if last.seconds is None else f", {last.seconds / SECONDS_PER_HOUR:,.3g} h"
-    values = f"{', '.join(log.metrics()[:MOST_NAMED])} from {begin:,.6g} to {end:,.6g} {unit}{took}"
-    return (f"{path.name} is read as a log of {log.written_by}: {values}.", *log.notes)
+    took = "" if lies.seconds is None else f", {in_words(lies.seconds)}"
+    names = [name for name in log.metrics() if is_metric(name)] or log.metrics()
+    values = f"{', '.join(names[:MOST_NAMED])} from {begin:,.6g} to {end:,.6g} {unit}{took}"
+    return (f"{path.name} is read as a log of {log.written_by}: {values}.", *log.notes, *lies.notes)
 
 
 def _with_stated(facts: Facts, log: TrainingLog) -> tuple[Facts, tuple[str, ...]]:

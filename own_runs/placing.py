@@ -28,7 +28,7 @@ NEARLY_WHOLE = 0.98
 """Of an epoch: where steps are logged now and then, its last ones are not."""
 TOLERANCE = 0.03
 LAST_RUN = "It has {} runs: counting starts anew at {}. The last one is read."
-PAUSED = "Its clock paused for {} before {}: that is left out. If the machine was paid meanwhile, say how many hours it took."
+PAUSED = "Its clock paused for {} before {}: that is left out."
 LED = "The {:g} {} before the first value are taken to be as fast as those after it."
 RESUMED = "It went on from a checkpoint at {}: epochs that were trained twice count once, without their time."
 OTHER_STEPS = "It logs {:,.4g} steps an epoch, and you say {:,.4g}: yours are taken."
@@ -167,26 +167,30 @@ def _from_the_start(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[st
 
 
 def _inside(points: Sequence[Point], stated: float | None) -> Placed:
-    """The points with the shares of epochs that were done, where the log counts the epoch that runs, and steps within it."""
-    ends = _ends(points)
-    if not ends and (counted := _counted(points)):
-        lies = _inside(counted, None)
+    """The points with the shares of epochs that were done, where the log counts the epoch that runs, and steps or rows within."""
+    if ends := _ends(points):
+        return _shared(points, ends, stated)
+    if counted := _counted(points):
+        lies = _shared(counted, _ends(counted), None)
         return replace(lies, points=tuple(point._replace(steps=None) for point in lies.points), steps_per_epoch=None)
-    if not ends and _is_begun(points):
+    if _is_begun(points):
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(f"step {points[-1].steps:,.6g} alone")})
-    if not ends:
-        return Placed(tuple(points), steps_per_epoch=_of_whole_epochs(points))
-    anew = _counts_anew(points, ends)
-    logged = _logged_steps(ends, anew, _offset(points))
+    return Placed(tuple(points), steps_per_epoch=_of_whole_epochs(points))
+
+
+def _shared(points: Sequence[Point], ends: Mapping[float, float], stated: float | None) -> Placed:
+    """The points of epochs with these last steps, at the shares that were done: by the steps of an epoch that its owner states,
+    or those of epochs that are over."""
+    anew, offset, last = _counts_anew(points, ends), _offset(points), max(ends.values())
+    logged = _logged_steps(ends, anew, offset)
     steps = stated or logged
     if steps is None:
-        last = max(ends.values())
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(f"{last:,.6g} steps of one")})
-    if logged is None and max(ends.values()) > steps * (1 + TOLERANCE):
-        told = f"{max(ends.values()):,.6g} steps of one epoch, though your batch and data set make {steps:,.6g}"
+    if logged is None and last > steps * (1 + TOLERANCE):
+        told = f"{last:,.6g} steps of one epoch, though your batch and data set make {steps:,.6g}"
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(told)})
+    shares = _Shares.of(ends, steps, offset, anew)
     notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
-    shares = _Shares.of(ends, steps, _offset(points), anew)
     return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
 
 
@@ -297,8 +301,11 @@ class _Shares(NamedTuple):
 
 def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, str]:
     """The points without times far beyond those of an epoch, the seconds of these, and before what they were."""
-    counts = _count(points)
-    timed = [(count, point.seconds) for count, point in zip(counts, points, strict=False) if point.seconds is not None]
+    timed = [
+        (count, point.seconds)
+        for count, point in zip(_count(points), points, strict=False)
+        if point.seconds is not None
+    ]
     paces = [
         (end - begun) / (after - before)
         for (before, begun), (after, end) in pairwise(timed)
@@ -307,16 +314,20 @@ def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, 
     if len(paces) < 3:
         return tuple(points), 0.0, ""
     usual, epochs = median(paces), all(point.epochs is not None for point in points)
-    kept, paused, last, where = [], 0.0, timed[0], ""
-    for count, point in zip(counts, points, strict=True):
-        if point.seconds is None:
-            kept.append(point)
-            continue
-        gap, expected = point.seconds - last[1], usual * max(count - last[0], 0.0)
-        is_long = gap > LONG_PAUSE * usual if epochs else gap > SECONDS_PER_HOUR
-        if gap > PAUSE * expected and (is_long or (gap > SECONDS_PER_HOUR and gap > 5 * PAUSE * expected)):
-            paused += gap - expected
-            where = point.where
-        last = max(count, last[0]), point.seconds
-        kept.append(point._replace(seconds=point.seconds - paused))
+    kept, paused, last, where, times = [], 0.0, timed[0], "", iter(timed)
+    for point in points:
+        if point.seconds is not None:
+            count, seconds = next(times)
+            left_out = _pause(count - last[0], seconds - last[1], usual, epochs)
+            paused, where = paused + left_out, point.where if left_out else where
+            last = max(count, last[0]), seconds
+        kept.append(point if point.seconds is None else point._replace(seconds=point.seconds - paused))
     return tuple(kept), paused, where
+
+
+def _pause(trained: float, gap: float, usual: float, epochs: bool) -> float:
+    """The seconds of a gap between two points that are none of the training, of which an epoch or step takes the `usual`."""
+    expected = usual * max(trained, 0.0)
+    is_long = gap > LONG_PAUSE * usual if epochs else gap > SECONDS_PER_HOUR
+    is_very_long = gap > SECONDS_PER_HOUR and gap > 5 * PAUSE * expected
+    return gap - expected if gap > PAUSE * expected and (is_long or is_very_long) else 0.0

@@ -272,7 +272,7 @@ def _metric(log: TrainingLog, plan: Plan) -> str:
     missing = f"the log has no {named}" if named else "the log has several metrics"
     if named and all(_epochs(point, plan) <= FIRST_EVALUATION for point in log.points):
         raise NothingYet(f"{missing} yet; it has {', '.join(names[:20])}")
-    raise CannotWatch(f"{missing}: add --metric with one of {', '.join(names[:20])}")
+    raise CannotWatch(f"{missing}: add --metric with one of {', '.join((likely or names)[:20])}")
 
 
 def _epochs(point: Point, plan: Plan) -> float:

@@ -41,7 +41,7 @@ FROM_FIRST_ROW = "The log has the time of each row, not of the start: time count
 CERTAIN = {"_runtime", "accumulated_submission_time"}
 """Names under which tools write times since the start and no others."""
 OF_EACH = "Its times are read as those of single rows, and added up."
-OF_STEPS = "Its times are those of a step: they are added up, without evaluations."
+OF_EACH_STEP = "Its times are those of a step: they are added up, without evaluations."
 IN_SECONDS = "Its times ({}) have no unit: they are read in seconds."
 RESTARTED = "Its clock began anew {} times: the times are added up."
 NO_UNIT = (
@@ -231,7 +231,7 @@ def _spans(rows: Sequence[Timed], name: str, bare_is_seconds: bool) -> Clock:
 def _clock_of_times(times: _Times, rows: int) -> Clock:
     """The times as those of rows, of steps, or since the start, whichever they are."""
     if times.of is Of.STEP:
-        return _spread(times, _of_steps(times), rows, Of.STEP, OF_STEPS, 4)
+        return _spread(times, _of_steps(times), rows, Of.STEP, OF_EACH_STEP, 4)
     restarts, of_rows = _restarts(times), _of_rows(times)
     runs = restarts is not None and times.of is not Of.EVALUATION
     may_run = of_rows is None or (times.of is not Of.EVALUATION and _may_run(times))

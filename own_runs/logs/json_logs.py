@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.bounds import LONGEST_NAME, MOST_SECONDS
+from own_runs.logs.clock import OF_EACH_STEP
 from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
 
@@ -20,7 +21,6 @@ BESIDE = re.compile(r"(_runtime|_per_second)$|^(learning_rate|grad_norm)$")  # w
 OF_STEPS = {"time", "data_time"}
 BESIDE_STEPS = ("time", "data_time", "rank_data_time", "eta_seconds", "memory")
 """What detectron2, mmcv and mmengine write of a step, in seconds and MB, beside what they measure."""
-STEPS_ADDED_UP = "Its times are those of a step: they are added up, without evaluations."
 A_VALUE_AN_EPOCH = "Its lists are read as having a value for each epoch."
 MOST_LISTED = 2_000
 """Epochs of such lists: longer ones have a value for each step."""
@@ -43,20 +43,23 @@ def read_json(text: str) -> TrainingLog:
         return read_json_lines(documents)
     if not more and isinstance(first, dict) and isinstance(history := first.get("log_history"), list):
         return _trainer_state(first, history)
-    if more or not (rows := _rows_in(first)):
+    rows = [] if more else _rows_in(first)
+    if not rows:
         names = f"; it has {', '.join(list(first)[:8])}" if isinstance(first, dict) else ""
         raise LogRefused(
             f"the JSON has no lists of values and no log_history, as trainer_state.json of transformers has{names}"
         )
-    if not any(header_has_place(row) for _, row in rows):
-        if not isinstance(first, dict) or len(rows) > MOST_LISTED:
-            raise LogRefused(
-                f"no entry of the JSON says how far training was: it needs epoch or step; there are {', '.join(rows[0][1])[:400]}"
-            )
-        counted = [(where, {"epoch": epoch, **row}) for epoch, (where, row) in enumerate(rows, 1)]
-        log = log_of(counted, Meaning("Keras' history"))
-        return replace(log, notes=(*log.notes, A_VALUE_AN_EPOCH))
-    return read_json_lines(rows)
+    return read_json_lines(rows) if any(header_has_place(row) for _, row in rows) else _lists(first, rows)
+
+
+def _lists(document: object, rows: Rows) -> TrainingLog:
+    """Lists with a value for each epoch, as Keras' history has them. Raises LogRefused."""
+    if not isinstance(document, dict) or len(rows) > MOST_LISTED:
+        names = ", ".join(rows[0][1])[:400]
+        raise LogRefused(f"no entry of the JSON says how far training was: it needs epoch or step; there are {names}")
+    counted = [(where, {"epoch": epoch, **row}) for epoch, (where, row) in enumerate(rows, 1)]
+    log = log_of(counted, Meaning("Keras' history"))
+    return replace(log, notes=(*log.notes, A_VALUE_AN_EPOCH))
 
 
 def wrapped_text(text: str) -> str | None:
@@ -173,7 +176,7 @@ def read_json_lines(lines: Rows) -> TrainingLog:
     if not any(entry.keys() >= OF_STEPS for _, entry in lines):
         return log_of(_rows(lines), Meaning(writer))
     log = log_of(_rows(list(_timed(lines))), Meaning(writer))
-    return replace(log, notes=(*log.notes, STEPS_ADDED_UP))
+    return replace(log, notes=(*log.notes, OF_EACH_STEP))
 
 
 def flat(entry: Mapping[str, object], before: str = "", depth: int = 0) -> dict[str, object]:

@@ -184,7 +184,7 @@ class TestLogs:
         assert done.exit_code == 2
         assert "--metric" not in done.stderr, "it has one accuracy"
         assert "--batch-size is missing: samples in a step of all accelerators together\n" in done.stderr
-        assert "my-log.csv is read as a log of a table: acc, loss from 1 to 2 epochs, 0.333 h.\n" in done.stderr
+        assert "my-log.csv is read as a log of a table: acc, loss from 1 to 2 epochs, 20 min.\n" in done.stderr
         assert "my-log" not in run("recipes", "list").stdout
 
     def test_a_file_that_is_no_log_is_named_with_its_fault(self, run, log):
