@@ -58,6 +58,7 @@ from own_runs.runs import RUN
 from own_runs.speeds import digest_of, with_own_speeds
 from own_runs.stated import Stated
 from pricing import exchange_rates as exchange
+from pricing.packaged.providers import whole_hours_assumed
 from pricing.packaged.purchases import bought, electricity
 from pricing.packaged.starts import starts
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
@@ -327,7 +328,7 @@ class Service:
             self._evidence_for(query),
             catalogue,
             now,
-            Market(rates, storage_and_egress_rates()),
+            Market(rates, storage_and_egress_rates(), whole_hours_assumed()),
             self.memory,
             partial(starts, accelerators=self.evidence.accelerators),
         )

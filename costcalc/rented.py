@@ -41,6 +41,7 @@ from costcalc.units import in_words
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 FREE_TIER = "Free tier: "
 FROM_YOUR_SHEET = "The rate is what your own price sheet says."
+ROUNDING_ASSUMED = "How this provider rounds time up is not known: whole hours are billed here, and the low end of the range is by the second."
 AS_ANNOUNCED = ", as was announced"
 CENTS = Decimal("0.01")
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
@@ -106,6 +107,8 @@ class Renting(Struct, frozen=True):
             price.append(in_future(soon))
         if changed := superseded(offer, self.as_of):
             price.append(changed)
+        if self._rounding_assumed(offer):
+            price.append(ROUNDING_ASSUMED)
         if is_spot:
             observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
@@ -124,12 +127,16 @@ class Renting(Struct, frozen=True):
             exchange=(*converted(query.currency, offer, market.exchange), *market.rates.notes(query, offer.provider)),
         )
 
+    def _rounding_assumed(self, offer: Offer) -> bool:
+        is_metered = offer.purchase_option in (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT)
+        return is_metered and offer.provider in self.market.whole_hours_assumed
+
     def bill(self, offer: Offer, nodes: int) -> Bill:
         """The bill of this many machines of an offer."""
         query, exchange = self.query, self.market.exchange
         own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
         into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
-        terms = Terms(nodes, own, Decimal(repr(query.utilization)), into)
+        terms = Terms(nodes, own, Decimal(repr(query.utilization)), into, self._rounding_assumed(offer))
         return Bill(offer, terms, self.market.storage_and_egress(query, offer.provider))
 
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component
 from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
-from costcalc.units import SECONDS_PER_HOUR, Floats, Indices
+from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
 MICROSECONDS_PER_SECOND = 1_000_000
@@ -32,13 +33,15 @@ class Terms(Struct, frozen=True):
     """What a customer brings to a list rate.
 
     `nodes` is the number of machines, `price_factor` 1 - discount, `utilization` the share that other work uses of what
-    a run leaves of a commitment, and `exchange` the units of the requested currency for one of the offer's.
+    a run leaves of a commitment, and `exchange` the units of the requested currency for one of the offer's. `rounding_assumed`
+    says that nobody knows how the provider rounds time up: the low end of a range is then by the second.
     """
 
     nodes: int = 1
     price_factor: Decimal = Decimal(1)
     utilization: Decimal = Decimal(1)
     exchange: Decimal = Decimal(1)
+    rounding_assumed: bool = False
 
 
 class Charge(NamedTuple):
@@ -135,13 +138,20 @@ class Bill:
         cheaper, dearer = times
         lines = self._lines(point)
         exact = [self.effective(point), self.effective(low, cheaper), self.effective(high, dearer)]
-        exact += [self.billed(low, cheaper), self.billed(high, dearer)]
+        least = self.by_the_second if self.terms.rounding_assumed else self
+        exact += [least.billed(low, cheaper), self.billed(high, dearer)]
         exact += map(self.billed if basis == "billed" else self.effective, others)
         cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
         of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
         of_bill = billed, billed_low, billed_high
         hourly, components = self.effective_hourly(point), _components(lines, billed, amounts)
         return Paid((cost, low_cost, high_cost), of_bill, hourly, components, of_others)
+
+    @property
+    def by_the_second(self) -> Bill:
+        """The same bill, with every metered second paid and no more."""
+        offer = replace(self.offer, billing_increment_seconds=1, minimum_seconds=0)
+        return Bill(offer, self.terms, self.storage_and_egress)
 
     def paid_hours(self, hours: Decimal) -> int:
         """Hours of the periods that fees are paid for, per machine; 0 where all is metered."""
@@ -263,6 +273,11 @@ class Tariffs(NamedTuple):
     def part(self, which: Indices | slice) -> Tariffs:
         """Those at these positions."""
         return Tariffs._make(column[which] for column in self)
+
+    def by_the_second(self, which: Flags) -> Tariffs:
+        """The same tariffs, with every metered second paid and no more by those that are marked."""
+        increment, minimum = np.where(which, 1, self.increment_seconds), np.where(which, 0, self.minimum_seconds)
+        return self._replace(increment_seconds=increment, minimum_seconds=minimum)
 
     def billed(self, hours: Floats) -> Floats:
         """The array form of `Bill.billed`."""

@@ -268,12 +268,14 @@ def cost_ranges(
     catalogue: Catalogue, query: EstimateQuery, rented: Rentals, times: TrainingTimes, market: Market, as_of: datetime
 ) -> tuple[Floats, Floats]:
     """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rates.factors`
-    says of one."""
+    says of one, and the low end is by the second where nobody knows how a provider rounds up."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
+    names = [provider in market.whole_hours_assumed for provider, _, _ in catalogue.vocabulary.instances]
+    assumed = np.array(names, bool)[catalogue.columns.instance[rented.row]]
 
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
-        tariffs = rented.tariffs
+        tariffs = rented.tariffs.by_the_second(assumed & (sign < 0)) if assumed.any() else rented.tariffs
         if width.any():
             own = np.abs(np.log(hours / times.hours))
             tariffs = tariffs._replace(metered=tariffs.metered * np.exp(sign * (np.hypot(own, width) - own)))

@@ -86,11 +86,12 @@ NO_RATES = StorageAndEgressRates({})
 
 
 class Market(Struct, frozen=True):
-    """What prices are converted with and completed by: units of each currency per US dollar, by ISO code, and the list rates of
-    storage and egress."""
+    """What prices are converted with and completed by: units of each currency per US dollar, by ISO code, the list rates of
+    storage and egress, and the providers that are assumed to bill whole hours, as nobody found out."""
 
     exchange: Mapping[str, ExchangeRate] = field(default_factory=dict)
     rates: StorageAndEgressRates = NO_RATES
+    whole_hours_assumed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         force_setattr(self, "exchange", {**self.exchange, "USD": US_DOLLAR})

@@ -69,6 +69,7 @@ class Billing(Struct, frozen=True):
         return {"billing_increment_seconds": self.increment_seconds, "minimum_seconds": self.minimum_seconds}
 
 
+NOT_FOUND = "increment not found"
 WHOLE_HOURS = Billing(SECONDS_PER_HOUR, SECONDS_PER_HOUR, HOURS_PER_MONTH)
 
 
@@ -113,6 +114,13 @@ def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
 
 
 _packaged_billing = cache(read_billing)
+
+
+@cache
+def whole_hours_assumed() -> frozenset[str]:
+    """The providers of which nobody found how they round time up."""
+    sources = PROVIDERS.read(lambda row: row.text("source"))
+    return frozenset(code for (code, _), source in sources.items() if source.startswith(NOT_FOUND))
 
 
 @cache

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill, Tariffs, Terms, break_even_hours
 from costcalc.money import cents
 from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
@@ -280,3 +281,14 @@ def test_at_break_even_both_cost_the_same(one, on_demand):
 )
 def test_hours_that_fees_are_paid_for(one, hours, paid):
     assert Bill(one, Terms(nodes=4)).paid_hours(Decimal(hours)) == paid
+
+
+@given(metered_offers(), times)
+def test_where_rounding_is_assumed_the_low_end_is_by_the_second(one, hours):
+    assumed = Bill(one, Terms(rounding_assumed=True)).paid([hours] * 3, [Decimal(1)] * 2, "billed")
+    known = Bill(one, Terms()).paid([hours] * 3, [Decimal(1)] * 2, "billed")
+    by_the_second = Bill(one, Terms()).by_the_second
+    assert assumed.billed == (known.billed[0], cents(by_the_second.billed(hours)), known.billed[2])
+    tariffs = Tariffs.of(Catalogue.from_offers([one], "").columns, np.array([0]), np.array([1]))
+    exact = float(by_the_second.billed(hours))
+    assert tariffs.by_the_second(np.array([True])).billed(np.array([float(hours)]))[0] == pytest.approx(exact)
