@@ -140,7 +140,7 @@ def _understood(service: Service, catalogue: Catalogue, sentence: str, currency:
 def _drawn(at: Address, more: dict[str, Any]) -> bytes:
     shown = {"at": at, "given": at.given, "dates": DATES, **_trained(at)}
     fields = {"limits": filters.limits(at), "further": filters.further(at), "presets": list(filters.presets(at))}
-    return render_template("question.html", **shown, **fields, **more).encode()
+    return render_template("question.html", **{**shown, **fields, **more}).encode()
 
 
 def _trained(at: Address) -> dict[str, Any]:
@@ -172,6 +172,7 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "taking": partial(taking, query, answer=answer),
         "headline": _headline(answer, query),
         "step": _step(answer),
+        "dates": _dates(service, query),
         "picks": list(_named(answer)),
         "today": _today(report),
         "plot": plot(answer, report.glance.points),
@@ -213,6 +214,12 @@ def _headline(answer: Answer, query: EstimateQuery) -> Headline:
     said = answer.verdict[:-1] if answer.next else answer.verdict
     lines = [line for line in said if answer.picks or not line.startswith("Instead: ")]
     return Headline.of(lines, whose_target(query))
+
+
+def _dates(service: Service, query: EstimateQuery) -> list[str]:
+    """The past dates that the page leads to, on which the user's own machines were on sale."""
+    parts = [service.evidence.accelerators.get(own.accelerator) for own in query.own]
+    return [date for date in DATES if all(part is None or f"{part.on_sale_from}" <= date for part in parts)]
 
 
 def _step(answer: Answer) -> NextStep | None:

@@ -76,3 +76,12 @@ def test_without_tokens_nothing_speaks_of_one(client):
     page = text_of(client.get(ASKED))
     assert "YOUR_TOKEN" not in page
     assert "COSTCALC_TOKEN" not in page
+
+
+def test_past_dates_are_those_on_which_ones_own_machines_were_on_sale(client):
+    def years(own):
+        page = client.get(f"{ASKED}&own={own}").get_data(as_text=True)
+        return re.findall(r">(20\d\d)</a>", re.search(r'<p class="dates">.*?</p>', page)[0])
+
+    assert years("1x RTX 4090") == ["2022", "2024"]
+    assert years("1x V100") == ["2018", "2020", "2022", "2024"]
