@@ -222,7 +222,8 @@ def _spans(rows: Sequence[Timed], name: str, bare_is_seconds: bool) -> Clock:
     of_step = first.of is Of.STEP
     begin = 1.0 if not of_step and rows[at[0]].epoch == 0 else 0.0
     places = [((rows[index].step if of_step else rows[index].place) or 0.0) + begin for index in at]
-    times = _Times(name, first.of, at, [span.seconds for span in spans], places)
+    of = Of.ROW if first.of is Of.EPOCH and rows[at[0]].epoch is None else first.of
+    times = _Times(name, of, at, [span.seconds for span in spans], places)
     clock = _clock_of_times(times, len(rows))
     note = (IN_SECONDS.format(name),) if any(span.bare for span in spans) else ()
     return replace(clock, notes=(*note, *clock.notes))

@@ -75,24 +75,26 @@ def read_free_text(text: str) -> TrainingLog | None:
     lines = _Lines()
     for number, line in enumerate(plain_lines(text).splitlines(), 1):
         lines.read(f"line {number}", line)
+    total = lines.total()
     rows = lines.rows()
     if not any(_has_metric(row) for _, row in rows):
         return None
     batch = BATCH.search(text)
     stated = {"batch_size": batch[1]} if batch else {}
-    if lines.total is not None:
-        stated["hours"] = str(lines.total / SECONDS_PER_HOUR)
+    if total:
+        stated["hours"] = str(total / SECONDS_PER_HOUR)
     log = log_of(rows, Meaning("a script", bare=True), stated)
     return replace(log, notes=(UNDERSTOOD, *log.notes))
 
 
 class _Line(NamedTuple):
-    """What a line says, `within` an epoch or of a whole one."""
+    """What a line says, `within` an epoch or of a whole one; `is_total` if it has the time of training, and no place."""
 
     where: str
     row: Row
     within: bool = False
     is_bar: bool = False
+    is_total: bool = False
 
 
 @dataclass
@@ -100,11 +102,21 @@ class _Lines:
     """What was read of a text so far. A line without a place stands at that of the line before."""
 
     lines: list[_Line] = field(default_factory=list)
-    total: float | None = None
     _epoch: float | None = None
     _step: float | None = None
     _dated: bool = False
     _inside: bool = False
+
+    def total(self) -> float:
+        """The seconds that all of the training took, if one line says so, behind all epochs: it is taken out; else 0."""
+        totals = [index for index, line in enumerate(self.lines) if line.is_total]
+        if len(totals) != 1 or any(
+            line.row.keys() & {"epoch", "step"} and _has_metric(line.row) for line in self.lines[totals[0] + 1 :]
+        ):
+            return 0.0
+        line = self.lines.pop(totals[0])
+        spans = [span_of(TimeName(Of.START, None), cell) for name, cell in line.row.items() if time_named(name)]
+        return sum(span.seconds for span in spans[:1] if span and not span.bare)
 
     def rows(self) -> list[tuple[str, Row]]:
         """The lines about whole epochs and steps; where these have no values, also those from within epochs."""
@@ -155,19 +167,10 @@ class _Lines:
             elif times and not (step or share is not None):  # those of the epoch, below its last step
                 self.lines.append(line._replace(row={"epoch": self._epoch} | times))
         elif begun or step or values or times:
-            self._count_total(text, times, bool(begun or step))
-            if line.is_bar and self.lines and self.lines[-1].is_bar and self.lines[-1].row["epoch"] == self._epoch:
+            if line.is_bar and self.lines and self.lines[-1].is_bar and self.lines[-1].row.get("epoch") == self._epoch:
                 self.lines.pop()  # the same bar, drawn again
-            self.lines.append(line._replace(row=place | values | line.row | times))
-
-    def _count_total(self, line: str, times: Row, at_place: bool) -> None:
-        """Keeps how long all of the training took, if a line without a place says so."""
-        if at_place or not TOTAL.search(line) or not times:
-            return
-        [(name, cell), *_] = times.items()
-        span = span_of(TimeName(Of.START, None), cell)
-        self.total = span.seconds if span and not span.bare else self.total
-        times.pop(name)
+            is_total = bool(times) and not (begun or step) and TOTAL.search(text) is not None
+            self.lines.append(line._replace(row=place | values | line.row | times, is_total=is_total))
 
 
 def _has_metric(row: Row) -> bool:

@@ -104,6 +104,25 @@ def test_what_a_tool_prints_is_read(tool):
     assert found == [tuple(pytest.approx(each) if each is not None else None for each in row) for row in expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "hours", "seconds"),
+    [
+        ("Epoch 1/2\nloss: 0.5\nTraining time: 31.5s\nEpoch 2/2\nloss: 0.4\nTraining time: 30.5s\n", None, 62),
+        (
+            "Epoch 1/2\nloss: 0.5\nEpoch 2/2\nloss: 0.4\nTotal training time: 1h 2m 3s\nBest loss: 0.4\n",
+            3723 / 3600,
+            None,
+        ),
+        ("Epoch 1: loss=0.5 (took 1m 5s)\nEpoch 2: loss=0.4 (took 1m 6s)\n", None, 131),
+        ("100%|##| 9/9 [00:09<00:00]\nstep 10 loss 1.5\n100%|##| 9/9 [00:09<00:00]\nstep 20 loss 1.2\n", None, None),
+    ],
+)
+def test_a_time_is_of_its_epoch_or_of_all_of_them(text, hours, seconds):
+    log = read_text(text.encode(), "run.log")
+    assert log.stated.get("hours") == (None if hours is None else str(hours))
+    assert log.points[-1].seconds == (None if seconds is None else pytest.approx(seconds))
+
+
 def test_what_stands_beside_is_no_metric():
     log = read_text(MEGATRON.encode(), "run.log")
     assert log.metrics() == ("lm loss", "validation lm loss value", "validation lm loss PPL")
