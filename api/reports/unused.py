@@ -17,11 +17,13 @@ def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]
     usual = DEFAULTS | {"basis": usual_basis(query.purchase)}
     concerning = {name: each.param.concerns for name, each in DECLARED.items() if each.param.concerns}
     stated = [name for name in concerning if getattr(query, name) != usual[name]]
-    answers = ask(query) if stated else ()
+    if not stated:
+        return
+    first, *_ = answers = ask(query)
     shown = [*map(_shown, answers)]
+    plainly_used = {"own_price": bool(first.owned), "pick": query.pick == first.named_first and not first.owned}
     for name in stated:
-        leads = name == "pick" and query.pick == answers[0].named_first and not answers[0].owned
-        if not leads and [*map(_shown, ask(replace(query, **{name: usual[name]})))] == shown:
+        if not plainly_used.get(name) and [*map(_shown, ask(replace(query, **{name: usual[name]})))] == shown:
             value = text_of(getattr(query, name))
             yield f"{name}={value} changes none of these estimates: it concerns {concerning[name]}."
 

@@ -223,7 +223,7 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     probability = _success_probability(recipes, query, to_target)
     sure = probability >= query.confidence if query.recipes == "best" else reaches
     usable, seldom = requested & reaches & sure, requested & reaches & ~sure
-    otherwise = usable & np.array([bool(each.not_known_in(query.running)) for each in recipes.recipes], bool)
+    otherwise = usable & _known_otherwise(recipes.recipes, query)
     usable &= ~otherwise | ~(usable & ~otherwise).any()
     careful = _within_care(recipes, query, usable)
     rejections = {
@@ -303,6 +303,13 @@ def _requested(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
     if not query.recipe:
         return np.ones(len(recipes), bool)
     return np.array([recipe.is_named(query.recipe) for recipe in recipes], bool)
+
+
+def _known_otherwise(recipes: Sequence[Recipe], query: EstimateQuery) -> Flags:
+    """Which recipes are known only as they ran, in another way than is asked for."""
+    if not any(query.running):
+        return np.zeros(len(recipes), bool)
+    return np.array([bool(recipe.not_known_in(query.running)) for recipe in recipes], bool)
 
 
 def _within_care(recipes: ModelRecipes, query: EstimateQuery, usable: Flags) -> Flags:
