@@ -32,6 +32,7 @@ from costcalc import __version__
 
 Json = dict[str, Any]
 CSV, HTML = "text/csv", "text/html"
+COST_PATH = "/cost"
 REFERENCE = "#/components/schemas/{name}"
 ABOUT = """What it will cost to train a model to an accuracy, how long it will take, and where.
 
@@ -318,6 +319,8 @@ def _operation(operation: Operation, sheet: str, private: bool) -> Json:
 
 
 def _refusals(operation: Operation, sheet: str, private: bool) -> Iterator[tuple[str, Json]]:
+    if operation.path == COST_PATH and not sheet:
+        yield "303", {"description": "a browser is sent to the page", "content": {HTML: {"schema": _TEXT}}}
     if operation.is_kept:
         yield "304", {"description": "the client already has this answer (If-None-Match)"}
     first = CSV if sheet == "csv" else HTML if operation.media == HTML else PROBLEM_TYPE

@@ -211,7 +211,7 @@ def test_it_names_nothing_that_tomorrows_prices_add_to(document):
 def test_it_says_who_may_ask_where_and_what_comes_besides_answers(document):
     assert (document["servers"], document["security"]) == ([{"url": "/"}], [{}])
     answers = document["paths"]["/cost"]["get"]["responses"]
-    assert set(answers) == {"200", "304", "400", "404", "429", "503"}
+    assert set(answers) == {"200", "303", "304", "400", "404", "429", "503"}
     closed = create_app(SERVICE, Settings(api_tokens=("sesame",))).test_client()
     private = inlined(closed.get("/openapi.json?token=sesame").json)
     assert {next(iter(each)) for each in private["security"]} == set(private["components"]["securitySchemes"])

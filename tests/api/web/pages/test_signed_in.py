@@ -15,7 +15,7 @@ def test_one_signs_in_once_and_goes_on_where_one_wanted_to(browser, service, loo
         page.get_by_label("API token").fill(TOKEN)
         follow(page.get_by_role("button", name="Sign in"))
         assert page.url == f"{root}/?model=resnet18&target=0.69"
-        follow(page.get_by_role("link", name="Offers"))
+        follow(page.get_by_role("link", name="Prices"))
         expect(page.locator("tbody tr")).to_have_count(50)
         follow(page.get_by_role("link", name="Cost", exact=True))
         page.wait_for_selector(".plot .front")
