@@ -345,10 +345,12 @@ class EstimateQuery(Struct, frozen=True):
         "stated", "8xA100-80GB", "names", use="usual")] = ()
     took_on: Annotated[datetime | None, Param(
         "the day on which it took so long, for its cost at the prices of then",
-        "stated", "2023-06-30")] = None
+        "stated", "2023-06-30",
+        concerns="trainings that took= states")] = None
     kind: Annotated[TrainingKind, Param(
         "what was trained: language, vision, diffusion, detection or any (default); narrows the range between chips",
-        "stated", "detection")] = "any"
+        "stated", "detection",
+        concerns="trainings that took= states")] = "any"
     target_of: str | None = None
     # fmt: on
 
