@@ -41,7 +41,7 @@ from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
 from costcalc.costing.storage_and_egress import Market
-from costcalc.estimate import Asked
+from costcalc.estimate import Asked, TooFarBehind
 from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
@@ -310,8 +310,11 @@ class Service:
         return self.answered(self.asked(query, catalogue))
 
     def answered(self, asked: Asked) -> Answer:
-        """The answer to what was asked, of which those who watch are told."""
-        found = asked.answer()
+        """The answer to what was asked, of which those who watch are told. Raises BadParameters for an offset too far behind."""
+        try:
+            found = asked.answer()
+        except TooFarBehind as error:
+            raise BadParameters({"offset": [str(error)]}) from None
         self.watch(found)
         return found
 

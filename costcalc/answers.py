@@ -99,6 +99,10 @@ class Estimate(Struct, frozen=True):
     command is known. `runs_here` says whether public code of the recipe runs on such accelerators, None where nobody knows;
     `confirmed` whether the rate is vouched for and fresh, so that picks may come from it. `task` says what is trained and
     `better` which values of the metric are; `epochs_are` what `epochs` counts: those of the data set, or so many samples.
+
+    `pick` has the names of the picks that this estimate is, separated by spaces; None where it is none.
+    `offering_class` tells apart offers of a provider that are otherwise alike: a savings plan for any compute or for this type of
+    machine.
     """
 
     rank: int
@@ -164,6 +168,8 @@ class Estimate(Struct, frozen=True):
     task: str
     better: Literal["higher", "lower"]
     epochs_are: str
+    pick: str | None
+    offering_class: str | None
 
     @property
     def rented(self) -> Rented:
@@ -228,7 +234,8 @@ class Overview(Struct, frozen=True):
     """Estimates of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
     `rank` is that among all of them, `row` the offer's in the catalogue. Hours are those of the calendar.
-    Costs are by the question's basis and in its currency. `ranges` has those of the estimates at some positions: only what is
+    Costs are by the question's basis and in its currency. There are `every` of them, of which very many are not all here;
+    `dearer` counts those that cost more than an amount. `ranges` has those of the estimates at some positions: only what is
     drawn needs them.
     """
 
@@ -238,6 +245,8 @@ class Overview(Struct, frozen=True):
     hours: Floats
     cost: Floats
     on_frontier: Flags
+    every: int
+    dearer: Callable[[float], int]
     ranges: Callable[[Indices], Ranges]
 
 
@@ -298,16 +307,17 @@ class Answer(Struct, frozen=True, dict=True):
     """All that an edge needs to render; no edge computes.
 
     `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
-    one that is `named_first`; `missed` says what they lack where no estimate has it. `best_shown` makes `best` when somebody
-    looks: JSON does not. `first_that` finds the best that picks may come from and that fits. `least` is the estimate that costs
-    least of those that picks may come from, `unconfirmed` the cheapest whose rate is not confirmed; `rivals` are the cheapest of
-    each machine, kind of accelerators, cloud and of two ways to buy that the question names beside that of the `lead`, None
-    where there is no estimate. `ordinary` is the machine of the `lead` with an ordinary loop of today, `as_published` with the
-    script that most people run on its chips as it was published, None where no such script reaches the target;
-    `ordinary_missed` is the one that people begin with, where it does so too seldom.
-    `likeliest` is the recipe that reaches it most often, where none does so surely enough. `free` has the free tiers that take
-    least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is empty where the
-    question asks for free tiers, which are estimates then. `owned` has the machines that the user owns.
+    one that is `named_first`; `missed` says what they lack where no estimate has it; `widened`
+    up to how many days old rates of a kind are confirmed where too few are fresh. The `estimates` are a page of the list that
+    begins with the picks, each once; what else picks may come from follows in the question's order, then the rest. `best_shown`
+    makes `best` when somebody looks: JSON does not. `first_that` finds the best that picks may come from and that fits.
+    `unconfirmed` is the cheapest whose rate is not confirmed; `rivals` are the cheapest of each machine, kind of accelerators,
+    cloud and of two ways to buy that the question names beside that of the `lead`, None where there is no estimate. `ordinary` is
+    the machine of the `lead` with an ordinary loop of today, `as_published` with the script that most people run on its chips as
+    it was published, None where no such script reaches the target; `ordinary_missed` is the one that people begin with, where it
+    does so too seldom. `likeliest` is the recipe that reaches it most often, where none does so surely enough. `free` has the
+    free tiers that take least time on the calendar, at most three, which `count` and the ranks of `estimates` leave out; it is
+    empty where the question asks for free tiers, which are estimates then. `owned` has the machines that the user owns.
 
     `freshness` is that of the rates that the question allows. `rejections` says how many were left out, by reason, and
     `rejection_units` whether they are recipes, offers or runs, a run being one recipe on one offer and number of machines.
@@ -329,9 +339,9 @@ class Answer(Struct, frozen=True, dict=True):
     picks: tuple[Pick, ...] = ()
     named_first: PickName | None = None
     missed: tuple[Requirement, ...] = ()
+    widened: Mapping[PurchaseOption, float] = field(default_factory=dict)
     best_shown: Callable[[], tuple[Shown, ...]] = tuple
     first_that: Callable[[Callable[[Rented], bool]], Estimate | None] = lambda _: None
-    least: Estimate | None = None
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
     ordinary: Estimate | None = None

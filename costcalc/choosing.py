@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -11,20 +11,21 @@ from msgspec import Struct
 
 from costcalc.answers import Folded, Ranges, Rented
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
-from costcalc.costing.candidates import Candidates, Order, first
-from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT
-from costcalc.duration.running import YES
+from costcalc.costing.candidates import Candidates, Order
+from costcalc.costing.listing import Listing
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.offers import PurchaseOption
 from costcalc.picks import (
     A_WAIT,
-    AS_CHEAP,
     AS_NARROW,
     CHEAP_HOUR,
+    CONFIRMED,
     MOST_FOR_SURE,
     MOST_IN_TIME,
     MOST_TO_START,
+    MOVING,
+    RUNS,
     SELDOM,
     PickName,
 )
@@ -51,25 +52,21 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
-        The balanced has the least cost + `hour_worth` x hours; so has the cheapest of those that cost at most AS_CHEAP times the
-        least; where that is asked for, no other costs less. Both are chosen among those that are known to start. The fastest is
-        the cheapest of those that end within the range of the one with the fewest hours. The surest has the narrowest range of
-        cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE times the least. Of
-        equal ones the one that costs least is picked.
+        The cheapest has the least cost, the balanced the least cost + `hour_worth` x hours, of those that are known to start. The
+        fastest is the cheapest of those that end within the range of the one with the fewest hours. The surest has the narrowest
+        range of cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE times the
+        least. Of equal ones the one that costs least is picked.
         """
         pickable = self._pickable
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         worth = cost + hour_worth * hours
-        cheap, balanced = self._startable(cost), self._startable(worth)
-        most = (1 if self.query.pick == "cheapest" else AS_CHEAP) * cost[cheap].min()
-        as_cheap = cheap[cost[cheap] <= most]
-        cheapest = self._least(as_cheap, worth[as_cheap])
+        cheapest, balanced = self._cheapest(self._startable(cost)), self._startable(worth)
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         picks: dict[PickName, int] = {
             "cheapest": cheapest,
-            "fastest": self._least(soon, cost[soon]),
+            "fastest": self._cheapest(soon),
             "balanced": self._least(balanced, worth[balanced]),
         }
         sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
@@ -79,7 +76,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             of_cost = ranges.cost_high[costs] / ranges.cost_low[costs]
             width = np.maximum(of_cost, ranges.hours_high[costs] / ranges.hours_low[costs])
             as_narrow = sure[costs][width <= AS_NARROW * width.min()]
-            picks["surest"] = self._least(as_narrow, cost[as_narrow])
+            picks["surest"] = self._cheapest(as_narrow)
         return picks
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
@@ -101,16 +98,11 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
         """The position of the best candidate that can be a pick and fits, by what the first-named pick was chosen by: hours,
-        cost, or both among those that cost at most AS_CHEAP times the least. None if none fits."""
-        pickable = self._pickable
-        cost, hours = self.candidates.cost[pickable], self.candidates.calendar_hours[pickable]
-        worth = cost + hour_worth * hours
-        chosen_by = {"fastest": hours, "balanced": worth}.get(named_first or "", cost)
-        position = self._first_fitting(pickable[np.argsort(chosen_by, kind="stable")], fits)
-        if position is None or chosen_by is not cost or self.query.pick == "cheapest":
-            return position
-        as_cheap = cost <= AS_CHEAP * self.candidates.cost[position]
-        return self._first_fitting(pickable[as_cheap][np.argsort(worth[as_cheap], kind="stable")], fits)
+        cost, or both. None if none fits."""
+        positions = self._order("cost").sorted(self._pickable)
+        cost, hours = self.candidates.cost[positions], self.candidates.calendar_hours[positions]
+        worth = {"fastest": hours, "balanced": cost + hour_worth * hours}.get(named_first or "", np.zeros(len(cost)))
+        return self._first_fitting(positions[np.argsort(worth, kind="stable")], fits)
 
     def _startable(self, figures: Floats) -> Indices:
         """The positions of those that can be a pick, start as they are and have at most MOST_TO_START times the least figure; of
@@ -145,7 +137,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         of accelerators, and in each region if all are asked for."""
         chosen, seen = dict.fromkeys(picked), set()
         for count in (MOST_LOOKED_AT, len(self.candidates.row)):
-            positions = first(self._order(self.query.sort), self._pickable, count)
+            positions = self._order(self.query.sort).first(self._pickable, count)
             for position, kind in zip(positions.tolist(), self._kinds(positions), strict=True):
                 if kind not in seen:
                     seen.add(kind)
@@ -167,40 +159,31 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
         on_frontier = self.candidates.on_frontier.nonzero()[0]
-        positions: list[int] = first(self._order("cost"), on_frontier, MOST_OF_FRONTIER).tolist()
+        positions: list[int] = self._order("cost").first(on_frontier, MOST_OF_FRONTIER).tolist()
         return positions
-
-    def least(self) -> list[int]:
-        """The position of the cheapest candidate that can be a pick; empty if there is none."""
-        return self._cheapest(self._pickable)
 
     def cheapest_unconfirmed(self) -> list[int]:
         """The position of the cheapest candidate without a confirmed rate; empty if there is none."""
-        return self._cheapest((~self.candidates.confirmed).nonzero()[0])
+        positions = (~self.candidates.confirmed).nonzero()[0]
+        return [self._cheapest(positions)] if len(positions) else []
 
-    def folded(self) -> Folded:
-        """How many candidates cannot be picks, each counted once."""
-        some, rest = self.candidates, ~self.candidates.pickable
-        option = self.catalogue.columns.option.take(some.row)
-        unconfirmed = rest & ~some.confirmed
-        other_code = rest & some.confirmed & (some.runs_here != YES)
-        spot = rest & some.confirmed & (some.runs_here == YES) & ((option == SPOT) | (option == CAPACITY_BLOCK))
-        every, first, second, third = (int(np.count_nonzero(each)) for each in (rest, unconfirmed, other_code, spot))
-        return Folded(first, second, third, every - first - second - third)
-
-    def _cheapest(self, positions: Indices) -> list[int]:
-        """The cheapest of these positions; empty if there are none."""
-        return [self._least(positions, self.candidates.cost[positions])] if len(positions) else []
+    def listing(self, picked: Iterable[int], every: int) -> Listing:
+        """All candidates in the order in which they are shown, of which these are picked, from so many that can be."""
+        return Listing.of(self._order(self.query.sort), picked, self.candidates.pickable, every)
 
     @cached_property
     def _pickable(self) -> Indices:
         """The positions that picks may come from."""
         return self.candidates.pickable.nonzero()[0]
 
+    def _cheapest(self, positions: Indices) -> int:
+        """The first of these positions by cost."""
+        return int(self._order("cost").first(positions, 1)[0])
+
     def _least(self, positions: Indices, figures: Floats) -> int:
         """The position with the smallest figure."""
         least = positions[figures == figures.min()]
-        return int(least[0] if len(least) == 1 else first(self._order("cost"), least, 1)[0])
+        return int(least[0]) if len(least) == 1 else self._cheapest(least)
 
     def _is_seldom_late(self, position: int) -> bool:
         """Whether a candidate seldom exceeds the requested hours."""
@@ -215,3 +198,13 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
     def _order(self, by: Literal["cost", "time"]) -> Order:
         return self.candidates.order(by, self.catalogue)
+
+
+def folded(by_marks: Sequence[int], needed: int) -> Folded:
+    """How many cannot be picks for want of the `needed` marks, each counted once, of so many with each combination of marks."""
+    counted = [0, 0, 0, 0]
+    for marks, number in enumerate(by_marks):
+        if marks & needed != needed:
+            first = (not marks & CONFIRMED, not marks & RUNS, bool(marks & MOVING), True).index(True)
+            counted[first] += number
+    return Folded(*counted)

@@ -7,41 +7,38 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property, partial
-from itertools import chain, count, islice
+from itertools import chain, count, islice, repeat
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from costcalc.answers import Answer, Estimate, Folded, Missed, Overview, PriceBasis, Ranges, Rented, Shown
-from costcalc.catalogue.catalogue import SCARCITY, Catalogue, CurrentOffers, OfferFilter
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented, Shown
+from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
-from costcalc.choosing import Choice
+from costcalc.choosing import Choice, folded
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
 from costcalc.costing.bills import Bill, Tariffs
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
-    page,
-    rank,
     with_frontier,
-    within_limits,
 )
+from costcalc.costing.kept import LEAST_KEPT
+from costcalc.costing.listing import Listing
 from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.rentals import (
     EVERYTHING,
     AllowedOffers,
     Rentals,
     cost_ranges,
-    costs,
-    rentals,
     without_training_time,
 )
-from costcalc.costing.requirements import are_rentable, are_sure
+from costcalc.costing.requirements import are_sure, offer_marks
+from costcalc.costing.sieve import Sieve, Totals
 from costcalc.costing.storage_and_egress import Market
-from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import Course, TrainingTimes, training_times
 from costcalc.estimate_details import EstimateDetails
@@ -49,10 +46,11 @@ from costcalc.evidence import Evidence
 from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
+from costcalc.offers import PurchaseOption
 from costcalc.ordinary import OrdinaryScript
 from costcalc.parameters import Part
-from costcalc.picks import HOUR_WORTH, PickName, Requirement, pickable
-from costcalc.query import EstimateQuery, reset
+from costcalc.picks import Needed, PickName
+from costcalc.query import LAST_OFFSET, EstimateQuery, reset
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
 from costcalc.rivals import Rivals
@@ -93,6 +91,15 @@ class Ordinary(NamedTuple):
     missed: Missed | None = None
 
 
+class TooFarBehind(ValueError):
+    """A page of very many estimates that are not listed so far."""
+
+    def __init__(self, every: int) -> None:
+        super().__init__(
+            f"at most {LAST_OFFSET:,} of these {every:,} estimates: filters bring forward what stands behind"
+        )
+
+
 class Asked(Struct, frozen=True, dict=True, weakref=True):
     """A query, and what it is answered from. `starts` says what is known to start as it is. What its answer and its overview both
     need is found once."""
@@ -106,12 +113,16 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     starts: Callable[[Rented], bool] = _any
 
     def answer(self, with_frontier: bool = False) -> Answer:
-        """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best."""
+        """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best. Raises
+        TooFarBehind."""
         query, catalogue, found = self.query, self.catalogue, self._found
+        if query.offset > LAST_OFFSET and found.totals.every > len(found.candidates.row):
+            raise TooFarBehind(found.totals.every)
         recall, chosen = found.recall, self._chosen(with_frontier)
         free = found.free.take(free_tiers(found.free, catalogue))
         some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
-        ranked = recall.ranked(found.current, found.times, some, chain(chosen.ranks.values(), count(1)))
+        ranks, named = chain(chosen.ranks.values(), count(1)), chain(map(self._named.get, chosen.ranks), repeat(None))
+        ranked = recall.ranked(found.current, found.times, some, ranks, named)
         lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
         beside = Ordinary() if lead is None else self._ordinary(lead)
         scripts = [each for each in (beside.today, beside.as_published) if each]
@@ -119,15 +130,14 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         shown = dict(zip(chosen.ranks, exact, strict=False))
         estimates = {position: each.estimate for position, each in shown.items()}
         last_seen = recall.last_seen(found.offers)
-        least = next((estimates[position] for position in chosen.least), None)
         return Answer(
             query=query,
             prices=_price_basis(catalogue, found.recall.as_of, last_seen),
             freshness=last_seen.freshness(found.recall.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, least, query.basis)),
+            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, query.basis)),
             named_first=chosen.first,
-            missed=found.missed,
-            least=least,
+            missed=found.needed.missed,
+            widened=found.widened,
             best_shown=cache(partial(self._best_shown, chosen.best, shown)),
             first_that=partial(self._first_that, chosen.first),
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
@@ -137,8 +147,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             as_published=next(exact).estimate if beside.as_published else None,
             ordinary_missed=beside.missed,
             likeliest=self._likeliest,
-            folded=chosen.folded,
-            count=len(found.candidates.row),
+            folded=folded(found.totals.by_marks.tolist(), found.needed.marks),
+            count=found.totals.every,
             estimates=tuple(estimates[position] for position in chosen.listed),
             owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
@@ -153,21 +163,20 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def _chosen(self, with_frontier: bool) -> _Chosen:
         """Which candidates are looked at, and the ranks of those that are shown."""
         query, catalogue, choice, candidates = self.query, self.catalogue, self._choice, self._found.candidates
-        picks = choice.picks(self._hour_worth)
+        picks, listing = self._picks, self._listing
         own = own_candidates(catalogue, candidates) if query.own else []
-        first = choice.named_first(picks, self._hour_worth)
+        first = choice.named_first(picks, self._found.sieve.hour_worth)
         lead = min(own, key=lambda position: candidates.cost[position], default=picks[first] if first else None)
-        best, least, unconfirmed = choice.best(picks.values()), choice.least(), choice.cheapest_unconfirmed()
+        best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
         best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
-        order = candidates.order(query.sort, catalogue)
-        listed = page(order, query.offset, query.limit).tolist()
+        listed = listing.page(query.offset, query.limit)
         rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
         beside = {} if lead is None else rivals.beside(lead)
         of_rivals = [position for position in beside.values() if position is not None]
-        others = (*picks.values(), *least, *unconfirmed, *of_rivals, *own, *(best if own else ()))
+        others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
         ranks = dict(zip(listed, count(query.offset + 1)))
-        ranks |= {each: rank(order, each) for each in others if each not in ranks}
-        return _Chosen(picks, first, lead, best, least, unconfirmed, beside, own, listed, ranks, choice.folded())
+        ranks |= self._ranks([each for each in others if each not in ranks])
+        return _Chosen(picks, first, lead, best, unconfirmed, beside, own, listed, ranks)
 
     @property
     def _choice(self) -> Choice:
@@ -177,23 +186,21 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""
-        position = self._choice.first_that(fits, first, self._hour_worth)
+        position = self._choice.first_that(fits, first, self._found.sieve.hour_worth)
         if position is None:
             return None
-        order = self._found.candidates.order(self.query.sort, self.catalogue)
-        return self._shown({position: rank(order, position)})[position].estimate
+        return self._shown([position])[position].estimate
 
-    def _shown(self, ranks: Mapping[int, int]) -> dict[int, Shown]:
-        """The candidates at these positions as exact estimates, with their ranks."""
+    def _shown(self, positions: Sequence[int]) -> dict[int, Shown]:
+        """The candidates at these positions as exact estimates."""
         found = self._found
-        some = found.candidates.take(np.array([*ranks], np.int64))
-        ranked = found.recall.ranked(found.current, found.times, some, ranks.values())
-        return dict(zip(ranks, self._details.shown(ranked), strict=True))
+        some, ranks = found.candidates.take(np.array(positions, np.int64)), self._ranks(positions).values()
+        ranked = found.recall.ranked(found.current, found.times, some, ranks, map(self._named.get, positions))
+        return dict(zip(positions, self._details.shown(ranked), strict=True))
 
     def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
         """The best candidates, of which those that are shown anyway are made already."""
-        order = self._found.candidates.order(self.query.sort, self.catalogue)
-        others = self._shown({position: rank(order, position) for position in best if position not in shown})
+        others = self._shown([position for position in best if position not in shown])
         return tuple(shown[position] if position in shown else others[position] for position in best)
 
     def _ordinary(self, lead: RankedCandidate) -> Ordinary:
@@ -210,17 +217,40 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         here = lead, recall.one_offer(matrix, lead.row, lead.time.cluster), recall.spot_risks
         return Ordinary(script.instead(groups.today, *here), script.instead(groups.as_published, *here), script.missed)
 
+    @cached_property
+    def _picks(self) -> dict[PickName, int]:
+        return self._choice.picks(self._found.sieve.hour_worth)
+
+    @cached_property
+    def _listing(self) -> Listing:
+        return self._choice.listing(self._picks.values(), self._found.totals.marked(self._found.needed.marks))
+
+    def _ranks(self, positions: Sequence[int]) -> dict[int, int]:
+        """Where candidates stand among all, counted from 1; those of which most others were not made by counting these."""
+        found, listing = self._found, self._listing
+        ranks = {position: listing.rank(position) for position in positions}
+        if found.totals.every == len(found.candidates.row):
+            return ranks
+        deep = np.array([at for at, rank in ranks.items() if rank - listing.start(at) > LEAST_KEPT], np.int64)
+        if len(deep):
+            points = found.candidates.take(deep)
+            before = found.sieve.before(found.needed.marks, points, found.times.recipe[points.time])
+            ranks |= {at: listing.rank_behind(at, many) for at, many in zip(deep.tolist(), before, strict=True)}
+        return ranks
+
+    @cached_property
+    def _named(self) -> dict[int, str]:
+        """The names of the picks by their positions."""
+        names: dict[int, str] = {}
+        for name, position in self._picks.items():
+            names[position] = " ".join(filter(None, [names.get(position), name]))
+        return names
+
     @property
     def _likeliest(self) -> Missed | None:
         eligible, recipes = self._found.eligible, self._found.matrix.recipes.recipes
         at = eligible.likeliest
         return None if at is None else Missed(recipes[at].name, float(eligible.success_probability[at]))
-
-    @property
-    def _hour_worth(self) -> float:
-        """What an hour of waiting is worth, in the requested currency."""
-        asked, per_usd = self.query.hour_worth, self.market.exchange[self.query.currency].per_usd
-        return float(HOUR_WORTH * per_usd if asked is None else asked)
 
     @cached_property
     def _details(self) -> EstimateDetails:
@@ -248,10 +278,10 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         return found
 
     def page(self, offset: int, limit: int) -> tuple[Estimate, ...]:
-        """Another page of the same estimates, exactly."""
+        """A page of the same estimates by the question's order alone, whatever may be picked, exactly."""
         order = self._found.candidates.order(self.query.sort, self.catalogue)
-        positions = page(order, offset, limit).tolist()
-        return tuple(each.estimate for each in self._shown(dict(zip(positions, count(offset + 1)))).values())
+        positions = order.first(np.arange(len(order.row)), offset + limit)[offset:]
+        return tuple(each.estimate for each in self._shown(positions.tolist()).values())
 
     def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
         """The bills of this many machines of the offers in these rows, on the question's terms."""
@@ -266,26 +296,32 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         return tuple(self.market.exchange[code] for code in sorted(quoted - {"USD", self.query.currency}))
 
     @property
-    def rows(self) -> Indices:
-        """The catalogue rows behind the estimates, in no order."""
-        return self._found.candidates.row
+    def totals(self) -> Totals:
+        """How many estimates there are, by their marks and by the catalogue's row."""
+        return self._found.totals
 
     def overview(self, pickable: bool = False) -> Overview:
         """Every estimate as columns, or those alone that picks may come from: in a twentieth of the time that exact ones take."""
         found = self._found
-        order, flags = found.candidates.order(self.query.sort, self.catalogue), found.candidates.pickable
-        positions = order.around(flags) if pickable else order.all()
-        place = np.flatnonzero(flags.take(positions)) if pickable else np.arange(len(positions))
-        candidates = found.candidates.take(positions.take(place))
+        candidates = found.candidates.take(self._listing.all(pickable))
         return Overview(
-            rank=place + 1,
+            rank=np.arange(len(candidates.row)) + 1,
             row=candidates.row,
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
             hours=candidates.calendar_hours,
             cost=candidates.cost,
             on_frontier=candidates.on_frontier,
+            every=found.totals.marked(found.needed.marks) if pickable else found.totals.every,
+            dearer=partial(self._dearer, candidates),
             ranges=lambda positions: self._ranges(candidates.take(positions)),
         )
+
+    def _dearer(self, candidates: Candidates, cost: float) -> int:
+        """How many estimates that picks may come from cost more."""
+        found = self._found
+        if found.totals.every > len(found.candidates.row):
+            return found.sieve.dearer(found.needed.marks, cost)
+        return int(np.count_nonzero(candidates.cost > cost))
 
     def _ranges(self, some: Candidates) -> Ranges:
         found, calendar = self._found, some.calendar_hours
@@ -319,20 +355,18 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         course = Course.of(matrix, query, eligible)
         times = training_times(course, query, eligible, offers.clusters)
         unused = without_training_time(matrix, query, offers, eligible, times)
-        times, rented = rentals(catalogue, matrix, offers, times, query, recall.spot_risks)
-        cost = costs(catalogue, query, rented, self.market)
-        passing, beside, beyond_limits = within_limits(query, rented, cost)
-        rejected = _rejected(recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[beyond_limits])
-        runs_here = matrix.runs.at(times.recipe, times.cluster)
-        confirmed = catalogue.confirmed(as_of, query.max_price_age).among(offers.rates)[rented.entry]
-        candidates, free = (Candidates.of(rented, cost, confirmed, runs_here, some) for some in (passing, beside))
-        rentable = are_rentable(offers.rates, query)[rented.entry].take(passing)
-        in_stock = catalogue.scarcity.take(candidates.row) != SCARCITY[False]
-        chosen = pickable((candidates.runs_here == YES, rentable, candidates.confirmed, in_stock))
-        candidates = with_frontier(candidates._replace(pickable=chosen.flags))
+        confirmation = catalogue.confirmed(as_of, query.max_price_age)
+        marks = offer_marks(catalogue, offers, confirmation.among(offers.rates), query)
+
+        sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, self.market, marks)
+        times, candidates, free, totals, chosen = sieve.made()
+        candidates = with_frontier(candidates, chosen.marks)
         if query.frontier:
             candidates = candidates.take(candidates.on_frontier)
-        sure = are_sure(matrix, times)
+            totals = Totals.of(candidates, totals.rejections)
+        rejected = _rejected(
+            recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[dict(totals.rejections)]
+        )
         return _Found(
             recall=recall,
             current=current,
@@ -343,29 +377,29 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             times=times,
             candidates=candidates,
             free=free,
+            widened=confirmation.widened,
+            sieve=sieve,
+            totals=totals,
+            needed=chosen,
             rejected=rejected,
-            missed=chosen.missed,
-            sure=sure,
+            sure=are_sure(matrix, times),
         )
 
 
 class _Chosen(NamedTuple):
     """The positions of the candidates that are looked at: those picked and which of them is named first, the one to act on, the
-    best, the one that picks may come from with the least cost, the cheapest whose rate is not confirmed, the rivals, the user's
-    own, and the page asked for.
+    best, the cheapest whose rate is not confirmed, the rivals, the user's own, and the page asked for.
     `ranks` has the rank of each that is shown."""
 
     picks: Mapping[PickName, int]
     first: PickName | None
     lead: int | None
     best: Sequence[int]
-    least: Sequence[int]
     unconfirmed: Sequence[int]
     rivals: Mapping[str, int | None]
     own: Sequence[int]
     listed: Sequence[int]
     ranks: Mapping[int, int]
-    folded: Folded
 
 
 class _Found(Struct, frozen=True):
@@ -380,8 +414,11 @@ class _Found(Struct, frozen=True):
     times: TrainingTimes
     candidates: Candidates
     free: Candidates
+    widened: Mapping[PurchaseOption, float]
+    sieve: Sieve
+    totals: Totals
+    needed: Needed
     rejected: dict[str, tuple[str, int]]
-    missed: tuple[Requirement, ...]
     sure: Flags
 
 

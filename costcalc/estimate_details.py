@@ -150,6 +150,8 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             recipe.title,
             "lower" if recipe.lower_is_better else "higher",
             recipe.pass_name,
+            candidate.pick,
+            offer.offering_class,
         )
 
     def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:

@@ -40,7 +40,8 @@ class RankedCandidate(NamedTuple):
     """One offer with one training time on it, and where it stands in the whole answer.
 
     `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
-    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had.
+    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had. `pick` has
+    the names of the picks that it is, None where it is none.
     """
 
     row: int
@@ -52,6 +53,7 @@ class RankedCandidate(NamedTuple):
     on_demand: Offer | None
     confirmed: bool
     runs_here: bool | None
+    pick: str | None
 
 
 class Grounds(NamedTuple):

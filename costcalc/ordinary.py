@@ -12,7 +12,7 @@ from msgspec import Struct
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import EligibleRecipes
-from costcalc.costing.rentals import AllowedOffers, Risks, rentals
+from costcalc.costing.rentals import AllowedOffers, Pairs, Risks, rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
 from costcalc.duration.training_matrix import TrainingMatrix
@@ -75,12 +75,14 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
                 continue
             eligible = self.eligible._replace(eligible=usable)
             times = training_times(self.course, self.query, eligible, offers.clusters)
-            times, rented = rentals(self.catalogue, self.matrix, offers, times, self.query, risks)
+            pairs = Pairs.every(offers, times)
+            times, rented = rentals(self.catalogue, self.matrix, pairs, self.query, risks)
             runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
             if len(runs) and runs[0] != NO and rented.hours[0] < ENDLESS_HOURS:
                 hours, runs_here = float(rented.calendar_hours[0]), True if runs[0] == YES else None
                 (time,) = times.at(rented.time)
-                return lead._replace(time=time, calendar_hours=hours, rank=0, on_frontier=False, runs_here=runs_here)
+                scripted = lead._replace(time=time, calendar_hours=hours, runs_here=runs_here)
+                return scripted._replace(rank=0, on_frontier=False, pick=None)
         return None
 
     @property

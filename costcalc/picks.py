@@ -1,21 +1,16 @@
-"""Picks: the few estimates to act on, and which estimates they may come from. Over columns of equal length, without words."""
+"""Picks: the few estimates to act on, and which estimates they may come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress, product
+from operator import not_
 from typing import Literal, NamedTuple, get_args
-
-import numpy as np
-
-from costcalc.units import Flags
 
 SURE = 0.95
 """The least probability of reaching the target with which an estimate can be the surest."""
 MOST_FOR_SURE = 5
 """How many times the least cost the surest may cost: beyond that, doubts about the cheapest cost less."""
-AS_CHEAP = 1.05
-"""How many times the least cost the cheapest may cost where hours are worth it: no estimate is that close."""
 MOST_TO_START = 1.5
 """How many times the least cost the cheapest may cost for being known to start as it is."""
 AS_NARROW = 1.02
@@ -30,26 +25,30 @@ MOST_IN_TIME = 2
 SELDOM = 0.15
 """How likely an estimate may exceed a limit of the question and still count as within it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
-Requirement = Literal["runs_here", "rentable", "confirmed", "in_stock"]
+Requirement = Literal["runs_here", "rentable", "vouched", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
 """What picks should meet, the most important first: public code runs there, anybody can rent it for this run alone, somebody
-vouches for its rate, and its provider did not say that none is left."""
+vouches for its rate, which is fresh, too, and its provider did not say that none is left."""
 
 
-class Pickable(NamedTuple):
-    """Which estimates picks may come from, and which requirements these miss because no estimate meets all."""
+RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK, MOVING = (1 << bit for bit in range(6))
+"""The marks of estimates: one for each requirement that they meet, and of spot and capacity blocks."""
+MARKS = 2 * MOVING
 
-    flags: Flags
+
+class Needed(NamedTuple):
+    """The marks that an estimate needs to be a pick, and which requirements were given up because no estimate meets all."""
+
+    marks: int
     missed: tuple[Requirement, ...]
 
 
-def pickable(meets: Sequence[Flags]) -> Pickable:
-    """The estimates that meet every requirement; `meets` has flags for each of REQUIREMENTS. If none meets all, the least
-    important are given up first."""
+def needed(counts: Sequence[int]) -> Needed:
+    """What picks need, by how many estimates have each combination of marks. If none meets every requirement, the least important
+    are given up first."""
+    known = [marks for marks, number in enumerate(counts) if number]
     for kept in product((True, False), repeat=len(REQUIREMENTS)):
-        flags = np.ones_like(meets[0])
-        for each in compress(meets, kept):
-            flags &= each
-        if flags.any():
-            return Pickable(flags, tuple(compress(REQUIREMENTS, np.logical_not(kept))))
-    return Pickable(np.zeros_like(meets[0]), ())
+        marks = sum(compress((RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK), kept))
+        if any(each & marks == marks for each in known):
+            return Needed(marks, tuple(compress(REQUIREMENTS, map(not_, kept))))
+    return Needed(0, ())

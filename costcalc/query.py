@@ -32,6 +32,8 @@ def usual_basis(purchase: Collection[PurchaseOption]) -> Basis:
 
 
 DEFAULT_LIMIT = 20
+LAST_OFFSET = 64_000
+"""Of very many estimates those behind so many, and a page of them, can be listed."""
 ANY = "any"
 """The model of a question that describes its network instead of naming one."""
 EPOCHS = "epochs"
@@ -228,17 +230,18 @@ class EstimateQuery(Struct, frozen=True):
         "share",
         concerns="commitments and rentals by the month")] = "billed"
     hour_worth: Annotated[Decimal | None, Param(
-        "what an hour of waiting costs you, in the currency of the answer; decides the balanced pick and, within 5 %,"
-        " the cheapest; default 10 US dollars",
+        "what an hour of waiting costs you, in the currency of the answer; decides the balanced pick; default 10 US"
+        " dollars",
         "limit", 10, "money", low=0, high=10**9,
         concerns="choices between money and time")] = None
     sort: Annotated[Literal["cost", "time"], Param(
-        "order by cost (default) or calendar time; if given, the cheapest or the fastest pick comes first",
+        "order by cost (default) or calendar time, behind the picks; if given, the verdict begins with the cheapest or"
+        " the fastest pick",
         "order", use="usual",
         called="order orderby sortby")] = "cost"
     pick: Annotated[PickName | None, Param(
-        "which pick comes first; default the fastest with sort=time, else the cheapest, or the balanced if it saves "
-        "over a quarter of an hour at under a tenth of hour_worth",
+        "which pick the verdict begins with; default the fastest with sort=time, else the cheapest, or the balanced if it"
+        " saves over a quarter of an hour at under a tenth of hour_worth",
         "pick", "cheapest",
         concerns="picks that there are, and stands behind your own machine")] = None
     limit: Annotated[int, Param(

@@ -11,13 +11,10 @@ from costcalc.query import Basis
 from costcalc.units import in_words
 
 
-def reasoned(picked: Mapping[PickName, Estimate], least: Estimate | None, basis: Basis) -> Iterator[Pick]:
-    """The picks with their reasons, by the costs of this basis. `least` is the cheapest estimate that can be a pick."""
+def reasoned(picked: Mapping[PickName, Estimate], basis: Basis) -> Iterator[Pick]:
+    """The picks with their reasons, by the costs of this basis."""
     for name, each in picked.items():
-        if name == "cheapest" and least and least.cost(basis).cost < each.cost(basis).cost:
-            yield Pick(name, f"{_capital(against(each, least, basis, 'what costs least'))}.", each)
-        else:
-            yield Pick(name, _reason(name, each, picked, basis), each)
+        yield Pick(name, _reason(name, each, picked, basis), each)
 
 
 def against(each: Estimate, other: Estimate, basis: Basis, name: str = "") -> str:

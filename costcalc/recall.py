@@ -135,9 +135,14 @@ class Recall(Struct, frozen=True, dict=True):
         return self._shelf.recall((ref(self.catalogue), "statements"), lambda: Statements.of(self.catalogue))
 
     def ranked(
-        self, current: CurrentOffers, times: TrainingTimes, candidates: Candidates, ranks: Iterable[int]
+        self,
+        current: CurrentOffers,
+        times: TrainingTimes,
+        candidates: Candidates,
+        ranks: Iterable[int],
+        named: Iterable[str | None],
     ) -> tuple[RankedCandidate, ...]:
-        """These candidates with their exact offers."""
+        """These candidates with their exact offers, their ranks, and what picks they are."""
         of = candidates
         columns = of.row, of.calendar_hours, of.on_frontier, of.confirmed, of.runs_here
         rows, hours, front, confirmed, codes = (column.tolist() for column in columns)
@@ -145,7 +150,8 @@ class Recall(Struct, frozen=True, dict=True):
         on_demand = self._on_demand(current, of.row)
         exact = self.offers({*rows, *on_demand} - {NOWHERE})
         offers, beside, trained = map(exact.get, rows), map(exact.get, on_demand), times.at(of.time)
-        return tuple(map(RankedCandidate, rows, offers, trained, hours, ranks, front, beside, confirmed, runs_here))
+        marks = ranks, front, beside, confirmed, runs_here, named
+        return tuple(map(RankedCandidate, rows, offers, trained, hours, *marks))
 
     def offers(self, rows: Collection[int]) -> dict[int, Offer]:
         """The offers in these rows of the catalogue."""

@@ -66,5 +66,5 @@ class Rivals(Struct, frozen=True):
         for some in (flags & self.candidates.pickable, flags & (self._options == self._options[lead]), flags):
             positions = some.nonzero()[0]
             if len(positions):
-                return int(positions[self.candidates.cost[positions].argmin()])
+                return int(self.candidates.order("cost", self.catalogue).first(positions, 1)[0])
         return None

@@ -57,6 +57,7 @@ OWN = _names(
     x_ThroughputImagesPerSecond x_ThroughputEvidence x_Nodes x_AcceleratorName x_AcceleratorCount x_Hours x_HoursLow x_HoursHigh
     x_SuccessProbability x_CostLow x_CostHigh x_EffectiveCost x_IntervalLevel x_SampleRuns x_UsedByOtherWork
     x_SpotStatistic x_PriceObservedAt x_PriceSource x_CatalogVersion x_ExchangeRatePerUsd x_ExchangeRateDate x_ExchangeRateSource
+    x_Pick
     """
 )
 
@@ -109,7 +110,7 @@ def _of_question(answer: Answer) -> Row:
 
 
 def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
-    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False))
+    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False, pick=None))
     return {
         # bare, 774170e646603824 reads as a number
         "x_EstimateId": f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}",
@@ -135,6 +136,7 @@ def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
         "x_SpotStatistic": "last" if estimate.purchase_option is PurchaseOption.SPOT else None,
         "x_PriceObservedAt": estimate.sources.price.observed_at,
         "x_PriceSource": estimate.sources.price.source,
+        "x_Pick": estimate.pick,
     }
 
 

@@ -140,14 +140,14 @@ def hand(each: Estimate) -> str:
 
 
 def names_of(each: Estimate, answer: Answer) -> str:
-    """The names of the picks that an estimate is: `cheapest, surest`, or `all four`; `yours` if you own it;
-    `least cost` of what costs less than the cheapest pick; else empty."""
+    """The names of the picks that an estimate is: `cheapest, surest`, or `all four`; `yours` if you own it; else
+    empty."""
     if any(each == mine.estimate for mine in answer.owned):
         return YOURS
     names = [pick.name for pick in answer.picks if pick.estimate == each]
     if len(names) == len(get_args(PickName)):
         return "all four"
-    return ", ".join(names) or ("least cost" if each == answer.least else "")
+    return ", ".join(names)
 
 
 def folded(answer: Answer) -> str:

@@ -69,8 +69,9 @@ def _how_many(answer: Answer) -> str:
     if answer.count == 1:
         return "The only estimate:"
     which = f"The first {shown:,} of" if not query.offset else f"{query.offset + 1:,} to {query.offset + shown:,} of"
-    order = "fastest" if query.sort == "time" else "cheapest"
-    return f"{'All' if shown == answer.count else which} {answer.count:,} estimates, {order} first:"
+    order = "time" if query.sort == "time" else "cost"
+    how = f"the picks, then what they come from by {order}, then the rest"
+    return f"{'All' if shown == answer.count else which} {answer.count:,} estimates: {how}."
 
 
 def _owned(answer: Answer) -> Iterator[str]:

@@ -20,6 +20,7 @@ from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached
+from costcalc.estimate import Asked
 from costcalc.evidence import normalised
 from costcalc.fields import filled
 from costcalc.hardware import counted
@@ -166,7 +167,10 @@ class AccuracyReport(OfQuery):
         return (target for target in targets if target >= LEAST)
 
     def _ask(self, target: float, **changes: Any) -> Answer:
-        return self.service.answer(replace(self.query, **{"target": target, "limit": 1, **changes}), self.catalogue)
+        return self.service.answered(self._asked(target, **changes))
+
+    def _asked(self, target: float, **changes: Any) -> Asked:
+        return self.service.asked(replace(self.query, **{"target": target, "limit": 1, **changes}), self.catalogue)
 
     def _fits(self, target: float) -> bool:
         return self._ask(target).count > 0
@@ -213,15 +217,21 @@ class AccuracyReport(OfQuery):
         """Why nothing fits, and the smallest limit that would."""
         if nothing.count:
             return "No estimate reaches any accuracy."
-        cheapest = self._ask(self._least, max_cost=None, sort="cost")
-        for estimate, bill in zip(cheapest.estimates, cheapest.bills, strict=True):
-            hours = Decimal(repr(estimate.hours))
+        asked = self._asked(self._least, max_cost=None)
+        figures = asked.overview()
+        if len(figures.cost):
+            at = int(figures.cost.argmin())
+            [bill], hours = (
+                asked.bills([int(figures.row[at])], int(figures.nodes[at])),
+                Decimal(repr(float(figures.hours[at]))),
+            )
             cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
-            least = f"{cost.quantize(CENT, ROUND_CEILING):f} {estimate.currency}"
+            least = f"{cost.quantize(CENT, ROUND_CEILING):f} {self.query.currency}"
             text = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
             return f"{text}: raise budget= to at least that."
-        for estimate in self._ask(self._least, max_cost=None, max_hours=None, sort="time").estimates:
-            hours = Decimal(repr(estimate.hours)).quantize(SHORT, ROUND_CEILING)
+        every = self._asked(self._least, max_cost=None, max_hours=None).overview().hours
+        if len(every):
+            hours = Decimal(repr(float(every.min()))).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
         text = left_out(nothing)
         return f"No estimate answers this question; {f'left out: {text}' if text else 'there are no offers'}."

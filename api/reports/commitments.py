@@ -150,8 +150,7 @@ class CommitmentsReport(OfQuery):
     @cached_property
     def _candidates(self) -> Asked:
         """The question about what is bought for a fixed time."""
-        candidates = replace(self.query, purchase=self._fixed, limit=CANDIDATES_PER_MACHINE * self.query.limit)
-        return self.service.asked(candidates, self.catalogue)
+        return self.service.asked(replace(self.query, purchase=self._fixed, limit=1), self.catalogue)
 
     @cached_property
     def _first(self) -> Answer:
@@ -176,8 +175,9 @@ class CommitmentsReport(OfQuery):
     def _machines(self) -> Iterator[tuple[Compared, MachineBills]]:
         """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""
         seen: set[tuple[str, str, int]] = set()
-        page, start = self._first.estimates, self.query.offset
+        start = self.query.offset
         last = min(start + MOST_CANDIDATES, self._first.count)
+        page = self._candidates.page(start, CANDIDATES_PER_MACHINE * self.query.limit)
         while page:
             machines: dict[tuple[str, str, int], Estimate] = {}
             for each in page:

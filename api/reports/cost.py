@@ -19,7 +19,7 @@ from costcalc.convergence.eligibility import BestReached
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.picks import Requirement
-from costcalc.query import EstimateQuery
+from costcalc.query import LAST_OFFSET, EstimateQuery
 from costcalc.training import Recipe
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class CostReport(Advice):
 
     @property
     def rest(self) -> Rest | None:
-        return rest_of(self.answer.count, slice(self.query.offset, self.query.offset + self.query.limit))
+        end = self.query.offset + self.query.limit
+        return rest_of(self.answer.count, slice(self.query.offset, end)) if end <= LAST_OFFSET else None
 
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from msgspec import Struct
@@ -27,8 +28,11 @@ class EstimateDocument(Struct, frozen=True):
     hints: tuple[Hint, ...]
 
 
+@dataclass(frozen=True)
 class EstimateReport(OfQuery):
-    """One estimate of a question; `offset` says which."""
+    """One estimate of a question: the one to act on, or of the list the one behind the `offset` that is asked for."""
+
+    of_list: bool = False
 
     @property
     def name(self) -> str:
@@ -41,7 +45,10 @@ class EstimateReport(OfQuery):
 
     @property
     def estimate(self) -> Estimate | None:
-        return self.answer.estimates[0] if self.answer.estimates else None
+        answer = self.answer
+        if answer.picks and not self.of_list:
+            return answer.lead
+        return answer.estimates[0] if answer.estimates else None
 
     @property
     def recipe(self) -> Recipe | None:
@@ -62,4 +69,4 @@ class EstimateReport(OfQuery):
 
 def estimate_report(service: Service, catalogue: Catalogue, values: Values) -> EstimateReport:
     """The report that parsed parameters ask for; they are those of `/cost`."""
-    return EstimateReport(service, catalogue, query_of({**values, "limit": 1}))
+    return EstimateReport(service, catalogue, query_of({**values, "limit": 1}), "offset" in values)

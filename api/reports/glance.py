@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from api.service import Service
 from costcalc.answers import Overview
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.costing.sieve import Totals
 from costcalc.estimate import Asked
 from costcalc.query import EstimateQuery
 from costcalc.units import Indices
@@ -44,19 +45,22 @@ class Point(NamedTuple):
 
 
 class Points(Struct, frozen=True):
-    """The estimates that picks may come from, as figures in the question's order; the rows of all estimates, and the catalogue
-    that has their offers."""
+    """The estimates that picks may come from, as figures in the question's order; how many estimates there are in all, and the
+    catalogue that has their offers."""
 
     figures: Overview
-    rows: Indices
+    totals: Totals
     catalogue: Catalogue
 
     def counted(self, name: Counted) -> Counter[str]:
         """How many estimates have each provider, accelerator or way to buy."""
+        return self._counted(name, self.totals.rows, self.totals.of_row)
+
+    def _counted(self, name: Counted, rows: Indices, of_row: Indices) -> Counter[str]:
         columns, instances = self.catalogue.columns, self.catalogue.vocabulary.instances
         codes = columns.option if name == "purchase" else columns.instance
         counted: Counter[str] = Counter()
-        for code, number in enumerate(np.bincount(codes[self.rows]).tolist()):
+        for code, number in enumerate(np.bincount(codes[rows], of_row).astype(int).tolist()):
             if not number:
                 continue
             if name == "purchase":
@@ -67,7 +71,7 @@ class Points(Struct, frozen=True):
 
     def drawn(self) -> Counter[str]:
         """The ways to buy of the estimates that pictures show: those that picks may come from."""
-        return replace(self, rows=self.figures.row).counted("purchase")
+        return self._counted("purchase", self.figures.row, np.ones_like(self.figures.row))
 
     def sold(self, positions: Indices) -> Iterator[tuple[int, str, str]]:
         """The rank, the provider and the way to buy of each of these estimates."""
@@ -105,7 +109,7 @@ class Glance(Struct, frozen=True, dict=True):
     @cached_property
     def points(self) -> Points:
         """The estimates in the question's order."""
-        return Points(self.asked.overview(pickable=True), self.asked.rows, self.asked.catalogue)
+        return Points(self.asked.overview(pickable=True), self.asked.totals, self.asked.catalogue)
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""

@@ -305,9 +305,10 @@ def _least(change: Change, answer: Answer) -> str:
     """What the limit would have to be, or what one's own machine takes."""
     if "own" in change.values:
         return f": {in_words(answer.estimates[0].hours)} on a machine of your own"
-    if len(change.values) > 1 or not answer.estimates:
+    if len(change.values) > 1 or not answer.picks:
         return ""
-    first, query = answer.estimates[0], answer.query
+    picked = {pick.name: pick.estimate for pick in answer.picks}
     if "max_cost" in change.values:
-        return f", the cheapest at {money(first.cost(query.basis).cost, first.currency)}"
-    return f", the fastest in {in_words(first.calendar_hours)}" if "max_hours" in change.values else ""
+        cheapest = picked["cheapest"]
+        return f", the cheapest at {money(cheapest.cost(answer.query.basis).cost, cheapest.currency)}"
+    return f", the fastest in {in_words(picked['fastest'].calendar_hours)}" if "max_hours" in change.values else ""

@@ -54,7 +54,7 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
     if lead.purchase_option in BY_THE_TERM:
         return _commitments(answer.query)
     page = provider(lead.provider).page
-    is_to_check = page and "confirmed" in answer.missed
+    is_to_check = page and "vouched" in answer.missed
     if not is_to_check and (step := _launch(answer, lead, accelerators)):
         return step
     if page:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from textwrap import wrap
 
 from costcalc.answers import Answer, Estimate
+from costcalc.catalogue.confirmation import FRESH_DAYS
 from costcalc.costing.owning import PRICE_UNKNOWN
 from costcalc.hardware import counted
 from costcalc.money import money
@@ -102,13 +103,24 @@ def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
 def _chosen(answer: Answer) -> Iterator[str]:
     """What to rent, for how much and how long; with whose code; what else that was named takes."""
     missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
-    warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else ""]
+    warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else "", _old(answer)]
     yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
     is_ported = answer.lead.purchase_option is PurchaseOption.OWNED and answer.lead.runs_here is False
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
     yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
     if rivals := _rivals(answer):
         yield rivals
+
+
+def _old(answer: Answer) -> str:
+    """Says how old the lead's rate is, where it is confirmed since too few of its kind are fresher."""
+    each = answer.lead
+    if each.purchase_option is PurchaseOption.OWNED:
+        return ""
+    usual, kind = FRESH_DAYS[each.purchase_option], each.purchase_option.value.replace("_", " ")
+    if not each.confirmed or each.purchase_option not in answer.widened or each.price_age_days <= usual:
+        return ""
+    return f"Few {kind} rates were seen within {usual} days; this one is {each.price_age_days:,} days old."
 
 
 def _own_without_estimate(answer: Answer) -> str:
@@ -194,9 +206,6 @@ def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
         yield 0, f"Surer (logged on that chip): {in_short(surer)}, {figures}."
     if free := _free(answer):
         yield 1, free
-    if (least := _least(answer)) and least != other:
-        cost = money(least.cost(basis).cost, least.currency)
-        yield 0, f"Cheaper: {in_short(least)}, {_apart(least, answer.lead)}, {cost}."
 
 
 def _rivals(answer: Answer) -> str:
@@ -238,13 +247,6 @@ def _other(answer: Answer) -> Estimate | None:
     others += [picked["fastest"]] if picked["fastest"].cost(basis).cost <= dear else []
     named = (lead, _not_worth_waiting_for(answer))
     return next((each for each in others if each not in named and _is_better(each, lead, answer.basis)), None)
-
-
-def _least(answer: Answer) -> Estimate | None:
-    """What costs less than the cheapest pick, where that is the lead; it takes longer."""
-    least, basis = answer.least, answer.query.basis
-    is_lead = answer.lead == answer.picks[0].estimate
-    return least if least and is_lead and least.cost(basis).cost < answer.lead.cost(basis).cost else None
 
 
 def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:

@@ -87,8 +87,7 @@ def _goal(answer: Answer) -> str:
 
 
 def _title(answer: Answer) -> str:
-    order = "fastest" if answer.query.sort == "time" else "cheapest"
-    many = f"{order} first of {answer.count:,}" if answer.count else "no estimate answers this question"
+    many = f"picks first of {answer.count:,}" if answer.count else "no estimate answers this question"
     return (
         f"*{escape(_goal(answer))}* · {many} · prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)})"
     )

@@ -19,8 +19,10 @@ FRESH_DAYS |= dict.fromkeys((PurchaseOption.SPOT, PurchaseOption.CAPACITY_BLOCK)
 """The age up to which a rate is fresh: those of spot and capacity blocks move by the week, those of commitments by the year."""
 USUAL_SECONDS = np.array([FRESH_DAYS[option] for option in OPTIONS], np.int64) * SECONDS_PER_DAY
 ENOUGH_PROVIDERS = 10
-MOVES_BY_THE_WEEK = np.array([FRESH_DAYS[option] == FRESH_DAYS[PurchaseOption.SPOT] for option in OPTIONS], bool)
 NEVER = np.iinfo(np.int64).max // 2
+MOVES_BY_THE_WEEK = np.array([FRESH_DAYS[option] == FRESH_DAYS[PurchaseOption.SPOT] for option in OPTIONS], bool)
+WIDEST_SECONDS = np.where(MOVES_BY_THE_WEEK, 30 * SECONDS_PER_DAY, NEVER)
+IS_SPOT = np.array([option is PurchaseOption.SPOT for option in OPTIONS], bool)
 
 
 class Rates(NamedTuple):
@@ -45,8 +47,8 @@ class Confirmation(Struct, frozen=True, eq=False):
 
     A rate is fresh if it was observed no earlier than `since` says of its kind of purchase. `limits` has that as an age in days:
     that of `FRESH_DAYS`, or where fewer than ten providers have a rate of that kind so fresh and vouched for, the age at which
-    ten do, or as many as there are. On a past date a rate is fresh, too, if it was next seen after that date and was the same
-    then, unless it is of those that move by the week.
+    ten do, or as many as there are; of those that move by the week at most 30 days. On a past date a rate is fresh, too, if it
+    was next seen after that date and was the same then, unless it is a spot rate.
     """
 
     rates: Rates
@@ -61,12 +63,12 @@ class Confirmation(Struct, frozen=True, eq=False):
     def among(self, rates: Rates) -> Flags:
         """Which of these rates are vouched for, fresh, and not superseded by what the provider announced."""
         fresh = rates.observed >= self.since.take(rates.option)
-        fresh |= (rates.unchanged_until > self.now) & ~MOVES_BY_THE_WEEK.take(rates.option)
+        fresh |= (rates.unchanged_until > self.now) & ~IS_SPOT.take(rates.option)
         return np.asarray((rates.vouched & fresh & (rates.superseded_from > self.now)) | rates.own)
 
     @property
     def widened(self) -> Mapping[PurchaseOption, float]:
-        """The limits beyond the usual ones."""
+        """The limits beyond the usual ones, in days."""
         return {option: days for option, days in self.limits.items() if days > FRESH_DAYS[option]}
 
 
@@ -74,7 +76,8 @@ def confirmation(rates: Rates, since: Indices, as_of: datetime, most_days: int) 
     """What is vouched for and fresh at a moment. Limits are widened to what `enough_since` returned, but not beyond
     `most_days`."""
     now = int(as_of.timestamp())
-    limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most_days * SECONDS_PER_DAY)
+    most = np.minimum(WIDEST_SECONDS, most_days * SECONDS_PER_DAY)
+    limits = np.minimum(np.maximum(USUAL_SECONDS, now - since), most)
     return Confirmation(rates, now, now - limits, dict(zip(OPTIONS, (limits / SECONDS_PER_DAY).tolist(), strict=True)))
 
 

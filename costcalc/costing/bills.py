@@ -291,10 +291,19 @@ class Tariffs(NamedTuple):
         """The array form of `Bill.effective`."""
         cost, at = self.metered * hours, self.fee.nonzero()[0]
         hours, of = hours[at], self.part(at)
-        paid = of._periods(hours)
-        left = paid * of.period_hours - hours
-        cost[at] += of.fee * paid * hours / (hours + utilization * left)
+        cost[at] += of._shared(hours, utilization)
         return cost
+
+    def effective_each(self, hours: Floats, utilization: float) -> Floats:
+        """The same of offers [O, 1] that bill alike, each for all of these hours [R]: all of them have a fee, or none has."""
+        cost = self.metered * hours
+        return cost + self._shared(hours, utilization) if self.fee.any() else cost
+
+    def _shared(self, hours: Floats, utilization: float) -> Floats:
+        """The share of the fees that runs of so many hours should bear."""
+        paid = self._periods(hours)
+        left = paid * self.period_hours - hours
+        return np.asarray(self.fee * paid * hours / (hours + utilization * left))
 
     def _periods(self, hours: Floats) -> Floats:
         """How many are paid for so many hours each: mostly one, or as many as must be."""

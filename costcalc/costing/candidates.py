@@ -9,19 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.columns import Int8
 from costcalc.costing.rentals import Rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
+from costcalc.duration.running import YES
+from costcalc.picks import CONFIRMED, RUNS
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
 MOST_FREE = 3
+CENTS = 100
 COARSE = 64  # one in so many is looked at first, for a bound on what the first few cost
 
 
 class Order(NamedTuple):
-    """What sorts candidates: cost, then time, or the other way round; of equal ones those come first that the provider said to be
-    free. Further ties go by the offer's name, in whose order the catalogue's rows are, and the recipe's. The `scarcity` is that
-    of the catalogue's rows, the others are columns of the candidates."""
+    """What sorts candidates: cost as it is printed, then time, or the other way round; of equal ones those come first that the
+    provider said to be free. Further ties go by the offer's name, in whose order the catalogue's rows are, and the recipe's. The
+    `scarcity` is that of the catalogue's rows, the others are columns of the candidates."""
 
     primary: Floats
     secondary: Floats
@@ -35,43 +39,57 @@ class Order(NamedTuple):
         keys = self.time[positions], row, self.scarcity[row], self.secondary[positions], self.primary[positions]
         return positions[np.lexsort(keys)]
 
-    def all(self) -> Indices:
-        return self.sorted(np.arange(len(self.row)))
+    def first(self, positions: Indices, count: int) -> Indices:
+        """The first `count` of these positions, which rise, in order."""
+        for every in (COARSE, 1):  # the first of all cost no more than the first of some
+            primary = self.primary.take(positions)
+            some = primary[::every]
+            if count < len(some):
+                positions = positions[primary <= np.partition(some, count - 1)[count - 1]]
+        return self.sorted(positions)[:count]
 
-    def around(self, flags: Flags) -> Indices:
-        """The same for the flagged ones in a quarter of the time: others that are equal at first may stand in another order."""
-        order = np.argsort(self.primary)
-        primary = self.primary.take(order)
-        group = np.cumsum(np.append(False, primary[1:] != primary[:-1])[: len(order)])
-        beside = np.bincount(group, flags.take(order)).take(group) > 0
-        order[beside] = self.sorted(np.sort(order[beside]))
-        return order
+    def before(self, positions: Indices, position: int) -> int:
+        """How many of these positions, which rise, come before one of them."""
+        primary, limit = self.primary.take(positions), self.primary[position]
+        tied = self.sorted(positions[primary == limit])
+        return int(np.count_nonzero(primary < limit)) + int((tied == position).nonzero()[0][0])
 
 
 class Candidates(NamedTuple):
     """Rentals within the limits of the question, with their cost in the requested currency; time is that of the calendar.
 
-    `runs_here` says whether public code of the recipe runs on the machine (`costcalc.costing.requirements`). Flags: `confirmed`
-    rates, `pickable` those that picks may come from, `on_frontier` those of these that no other beats on both cost and time.
+    `runs_here` says whether public code of the recipe runs on the machine, `marks` have what picks need (`costcalc.picks`).
+    Flags: `pickable` those that picks may come from, `on_frontier` those of these that no other beats on both cost, as it is
+    printed, and time.
     """
 
     row: Indices
     time: Indices
     calendar_hours: Floats
     cost: Floats
-    confirmed: Flags
-    runs_here: NDArray[np.int8]
+    runs_here: Int8
+    marks: Int8
     pickable: Flags
     on_frontier: Flags
 
     @classmethod
-    def of(
-        cls, rented: Rentals, cost: Floats, confirmed: Flags, runs_here: NDArray[np.int8], which: Indices
-    ) -> Candidates:
-        """These rentals as candidates, `runs_here` being said of their training times; of none it is known yet how good it is."""
+    def of(cls, rented: Rentals, cost: Floats, runs_here: Int8, marks: Int8, which: Indices) -> Candidates:
+        """These rentals as candidates. `runs_here` is said of training times, `marks` of allowed offers; of none it is known yet
+        how good it is."""
         time, none = rented.time.take(which), np.zeros(len(which), bool)
-        of_each = (column.take(which) for column in (rented.calendar_hours, cost, confirmed))
-        return Candidates._make((rented.row.take(which), time, *of_each, runs_here.take(time), none, none))
+        runs, of_offer = runs_here.take(time), marks[rented.entry].take(which)
+        figures = rented.calendar_hours.take(which), cost.take(which)
+        return cls(rented.row.take(which), time, *figures, runs, of_offer | RUNS * (runs == YES), none, none)
+
+    @property
+    def confirmed(self) -> Flags:
+        """Which have a confirmed rate."""
+        return (self.marks & CONFIRMED) > 0
+
+    @property
+    def cents(self) -> Floats:
+        """The costs as they are printed."""
+        return np.rint(self.cost * CENTS)
 
     def take(self, which: Flags | Indices) -> Candidates:
         """Only these entries."""
@@ -80,12 +98,12 @@ class Candidates(NamedTuple):
 
     def followed_by(self, others: Candidates) -> Candidates:
         """These and others behind them."""
-        behind: tuple[NDArray[Any], ...] = others
-        return Candidates._make(np.append(column, behind[at]) for at, column in enumerate(self))
+        columns: Iterator[tuple[NDArray[Any], NDArray[Any]]] = zip(self, others, strict=True)
+        return Candidates._make(map(np.concatenate, columns))
 
     def order(self, by: Literal["cost", "time"], catalogue: Catalogue) -> Order:
-        first, second = (self.cost, self.calendar_hours) if by == "cost" else (self.calendar_hours, self.cost)
-        return Order(first, second, catalogue.scarcity, self.row, self.time)
+        keys = self.cents, self.calendar_hours
+        return Order(*(keys if by == "cost" else keys[::-1]), catalogue.scarcity, self.row, self.time)
 
 
 def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[Indices, Indices, dict[str, int]]:
@@ -99,10 +117,11 @@ def within_limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> tuple[
     return passing.nonzero()[0], beside.nonzero()[0], rejections
 
 
-def with_frontier(candidates: Candidates) -> Candidates:
-    """The candidates with their frontier among the pickable ones."""
+def with_frontier(candidates: Candidates, needed: int) -> Candidates:
+    """The candidates, those with the `needed` marks as pickable, with the frontier among these."""
+    candidates = candidates._replace(pickable=(candidates.marks & needed) == needed)
     among, unbeaten = candidates.pickable.nonzero()[0], np.zeros(len(candidates.row), bool)
-    unbeaten[among] = frontier(candidates.cost[among], candidates.calendar_hours[among])
+    unbeaten[among] = frontier(candidates.cents[among], candidates.calendar_hours[among])
     return candidates._replace(on_frontier=unbeaten)
 
 
@@ -115,34 +134,12 @@ def _limits(query: EstimateQuery, rented: Rentals, cost: Floats) -> Iterator[tup
         yield "over_max_cost", cost <= float(query.max_cost)
 
 
-def page(order: Order, offset: int, limit: int) -> Indices:
-    """The positions of one page after the first `offset`, in order."""
-    return first(order, np.arange(len(order.row)), offset + limit)[offset:]
-
-
 def free_tiers(free: Candidates, catalogue: Catalogue) -> Indices:
     """Of each free tier the run that ends first on the calendar, at most three of them, in that order."""
     first_of: dict[int, int] = {}
-    for position in free.order("time", catalogue).all().tolist():
+    for position in free.order("time", catalogue).sorted(np.arange(len(free.row))).tolist():
         first_of.setdefault(int(free.row[position]), position)
     return np.array([*first_of.values()][:MOST_FREE], np.int64)
-
-
-def rank(order: Order, position: int) -> int:
-    """Where a position stands among all, counted from 1."""
-    before = int(np.count_nonzero(order.primary < order.primary[position]))
-    tied = (order.primary == order.primary[position]).nonzero()[0]
-    return before + (int((order.sorted(tied) == position).nonzero()[0][0]) if len(tied) > 1 else 0) + 1
-
-
-def first(order: Order, positions: Indices, count: int) -> Indices:
-    """The first `count` of these positions, which rise, in order."""
-    for every in (COARSE, 1):  # the first of all cost no more than the first of some
-        primary = order.primary.take(positions)
-        some = primary[::every]
-        if count < len(some):
-            positions = positions[primary <= np.partition(some, count - 1)[count - 1]]
-    return order.sorted(positions)[:count]
 
 
 def frontier(cost: Floats, hours: Floats) -> Flags:

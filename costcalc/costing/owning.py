@@ -76,8 +76,10 @@ def cheapest_rental(catalogue: Catalogue, candidates: Candidates) -> Decimal | N
     """What the same training costs where it costs least on demand, among what picks may come from where there is any; None where
     nothing can be rented so."""
     on_demand = catalogue.columns.option.take(candidates.row) == ON_DEMAND
-    costs = next(filter(len, (candidates.cost[some] for some in (on_demand & candidates.pickable, on_demand))), ())
-    return Decimal(repr(float(min(costs)))) if len(costs) else None
+    positions = next(filter(len, (some.nonzero()[0] for some in (on_demand & candidates.pickable, on_demand))), None)
+    if positions is None:
+        return None
+    return Decimal(repr(float(candidates.cost[candidates.order("cost", catalogue).first(positions, 1)[0]])))
 
 
 def own_candidates(catalogue: Catalogue, candidates: Candidates) -> list[int]:

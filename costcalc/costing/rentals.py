@@ -126,20 +126,30 @@ def _without_cluster(matrix: TrainingMatrix, instances: NDArray[np.integer[Any]]
     return dict(counted)
 
 
+class Pairs(NamedTuple):
+    """Allowed offers and training times, and pairs of both on the same cluster by their positions: the offers rise, and for each
+    of them its times. Where every offer has one time, the slice of all of them."""
+
+    offers: AllowedOffers
+    times: TrainingTimes
+    entry: Indices | slice
+    time: Indices
+
+    @classmethod
+    def every(cls, offers: AllowedOffers, times: TrainingTimes) -> Pairs:
+        """All pairs."""
+        return cls(offers, times, *_each_on_its_cluster(offers.cluster, times.cluster, len(offers.clusters)))
+
+
 def rentals(
-    catalogue: Catalogue,
-    matrix: TrainingMatrix,
-    offers: AllowedOffers,
-    times: TrainingTimes,
-    query: EstimateQuery,
-    risks: Risks,
+    catalogue: Catalogue, matrix: TrainingMatrix, pairs: Pairs, query: EstimateQuery, risks: Risks
 ) -> tuple[TrainingTimes, Rentals]:
-    """Every allowed offer with every training time on its cluster, and the times that they point to.
+    """Each of these offers with its training time, and the times that they point to.
 
     Spot machines train as long with interruptions at their `risks`; those times are appended. The hours are those of all
     repetitions.
     """
-    entry, time = _each_on_its_cluster(offers.cluster, times.cluster, len(matrix.clusters))
+    offers, times, entry, time = pairs
     row, option = offers.row[entry], offers.rates.option[entry]
     if query.runs > 1:
         times = repeated(matrix, times, query)
@@ -176,8 +186,7 @@ def _on_the_calendar(catalogue: Catalogue, row: Indices, hours: Floats, free: In
 
 
 def _each_on_its_cluster(offered: Indices, trained: Indices, clusters: int) -> tuple[Indices | slice, Indices]:
-    """Every pair of an offer and a training time on the same of so many clusters: the positions of both. The offers rise, and
-    for each of them its times. Where every offer has one time, the slice of all of them."""
+    """The positions of every pair of an offer and a training time on the same of so many clusters."""
     counted = np.bincount(trained, minlength=clusters)
     if counted.max(initial=0) <= 1:  # as where the best recipe of each is asked for
         there = np.full(clusters, NOWHERE)
@@ -259,8 +268,10 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
         tariffs, hours = rented.tariffs.part(part), rented.hours[part]
         by_bill = query.basis == "billed"
         cost[part] = tariffs.billed(hours) if by_bill else tariffs.effective(hours, query.utilization)
-    cost *= _price_factors(catalogue, query, market.exchange, rented)
-    cost += _storage_and_egress(catalogue, query, rented, market)
+    cost *= price_factors(catalogue, query, market.exchange, rented.row)
+    if any(requested(query)):
+        once, hourly = storage_and_egress(catalogue, query, rented.row, market)
+        cost += once + hourly * rented.hours
     return cost
 
 
@@ -310,32 +321,30 @@ def discount_fraction(query: EstimateQuery, provider: str, option: PurchaseOptio
     return by_provider.get(provider, by_provider.get(None, Decimal(0)))
 
 
-def _price_factors(
-    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate], rented: Rentals
+def price_factors(
+    catalogue: Catalogue, query: EstimateQuery, exchange: Mapping[str, ExchangeRate], rows: Indices
 ) -> Floats:
-    """What a list amount of each rental is multiplied with to be the own amount in the requested currency."""
+    """What a list amount of the offer in each row is multiplied with to be the own amount in the requested currency; NaN where
+    its currency has no exchange rate."""
     words, columns = catalogue.vocabulary, catalogue.columns
     target = float(exchange[query.currency].per_usd)
     into = np.array(
         [target / float(exchange[code].per_usd) if code in exchange else np.nan for code in words.currencies]
     )
-    factors: Floats = into.take(rented.tariffs.currency)
+    factors: Floats = into.take(columns.currency.take(rows))
     if not query.discount:
         return factors
     providers = [provider for provider, _, _ in words.instances]
     left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
     own = np.array([left[provider] for provider in providers])
-    return np.asarray(own[columns.instance[rented.row], columns.option[rented.row]] * factors)
+    return np.asarray(own[columns.instance[rows], columns.option[rows]] * factors)
 
 
-def _storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: Market) -> Floats | float:
-    """What storage and egress cost with each rental, where they are asked for."""
-    if not any(requested(query)):
-        return 0.0
+def storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rows: Indices, market: Market) -> Floats:
+    """What storage and egress cost once, and by the hour, beside the machines in these rows [2, n]."""
     providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
     charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
     once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
     hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
-    instance = catalogue.columns.instance[rented.row]
     by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
-    return np.asarray(by_instance[instance, 0] + by_instance[instance, 1] * rented.hours)
+    return by_instance[catalogue.columns.instance[rows]].T

@@ -1,17 +1,27 @@
-"""What picks need besides a confirmed rate and code that runs there: machines that can be rented for this run."""
+"""What picks need, as marks: a machine that can be rented for this run at a confirmed rate, and code that runs there."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from costcalc.catalogue.catalogue import OPTIONS
+from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
+from costcalc.catalogue.columns import Int8
 from costcalc.catalogue.confirmation import Rates
+from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT, AllowedOffers
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.offers import BY_THE_TERM, COMMITMENTS, PurchaseOption
-from costcalc.picks import SURE
+from costcalc.picks import CONFIRMED, IN_STOCK, MOVING, RENTABLE, SURE, VOUCHED
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags
+
+
+def offer_marks(catalogue: Catalogue, offers: AllowedOffers, confirmed: Flags, query: EstimateQuery) -> Int8:
+    """The marks of allowed offers, of which these are `confirmed`: all but that of their code."""
+    option, in_stock = offers.rates.option, catalogue.scarcity.take(offers.row) != SCARCITY[False]
+    marks = RENTABLE * are_rentable(offers.rates, query) + CONFIRMED * confirmed + IN_STOCK * in_stock
+    marks += VOUCHED * (offers.rates.vouched | offers.rates.own)
+    return np.asarray(marks + MOVING * ((option == SPOT) | (option == CAPACITY_BLOCK)), np.int8)
 
 
 def are_rentable(rates: Rates, query: EstimateQuery) -> Flags:

@@ -20,10 +20,10 @@ Link = Callable[[Mark], str]
 def figure(answer: Answer, points: Points) -> Figure:
     """The picture of an answer whose estimates are these points; words in its place where there are none."""
     query = answer.query
-    if not len(points.rows):
+    if not points.totals.every:
         return nothing()
     drawn, figures = plot(answer, points), points.figures
-    front, pickable = figures.on_frontier.sum(), len(figures.row)
+    front, pickable = figures.on_frontier.sum(), figures.every
     left_out = f"; one in {drawn.one_in:,} of the others is drawn" if drawn.one_in > 1 else ""
     share = "share of use" if query.basis == "effective" else "to pay"
     providers = [Entry(name, colour) for name, colour in drawn.legend]

@@ -109,8 +109,8 @@ def plot(answer: Answer, points: Points) -> Plot:
     shown = (figures.cost > 0) & (figures.cost <= most)
     chosen = sorted(points.at(np.flatnonzero(shown & choosable)), key=lambda point: (point.hours, point.cost))
     frame = Frame.of(points, shown, chosen, [each.calendar_hours for each in answer.free])
-    one_in = 1 + len(figures.row) // MOST_DRAWN
-    drawn = np.flatnonzero(shown & ~choosable)[::one_in]
+    one_in = 1 + figures.every // MOST_DRAWN
+    drawn = np.flatnonzero(shown & ~choosable)[:: 1 + len(figures.row) // MOST_DRAWN]
     front = [point for point in chosen if point.frontier]
     return Plot(
         across=across(frame.hours.at, _spaced(frame.hours)),
@@ -123,7 +123,7 @@ def plot(answer: Answer, points: Points) -> Plot:
         ranges=[line for point in chosen if point.rank in picked for line in _ends(frame, point)],
         chosen=[Chosen(_told(frame, point, currency), point.hours, point.cost) for point in chosen],
         labels=_labels(frame, answer, chosen),
-        dearer=int((figures.cost > most).sum()),
+        dearer=figures.dearer(most),
         most=short(float(f"{most:.2g}"), currency),
         free=list(_free(frame, answer, points.at(np.flatnonzero(figures.cost == 0)))),
         legend=_legend(frame, chosen),

@@ -236,7 +236,7 @@ def test_the_answer_about_a_run_shows_what_to_act_on_and_folds_the_rest(run, fil
     assert len(lines) <= 24
     assert "Recipe: my-run (your own run, " in run(*asked).stdout
     assert lines[-1].startswith("Also ")
-    assert "estimates, cheapest first:" in run(*asked, "--regions", "all", "--limit", "5").stdout
+    assert "estimates: the picks, then" in run(*asked, "--regions", "all", "--limit", "5").stdout
 
 
 def test_the_list_says_who_shares_a_run(run, filled_url):

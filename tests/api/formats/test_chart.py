@@ -43,6 +43,7 @@ def test_the_frontier_and_the_picks_are_drawn_with_the_figures_of_the_same_quest
         for each in found["estimates"]
         if (each["frontier"] and each["billed_cost"] <= most) or each["rank"] in picked
     ]
+    every.sort(key=lambda each: (each["calendar_hours"], each["billed_cost"]))
     told = words(drawing(client, f"/cost.svg?{ASKED}"))
     assert len(told) == len(every)
     for each, line in zip(every, told, strict=True):

@@ -106,6 +106,20 @@ def test_it_widens_to_as_many_as_there_are_and_never_beyond_the_age_asked_for():
     assert held.confirmed(at(120), 30).limits[PurchaseOption.ON_DEMAND] == 30
 
 
+@pytest.mark.parametrize("option", ["spot", "capacity_block"])
+def test_what_moves_by_the_week_is_never_confirmed_beyond_a_month(option):
+    kind = {"purchase_option": PurchaseOption(option)}
+    held = catalogue(offer(**kind), offer(provider="late", observed_at=at(10), **kind))
+    assert [confirmed for _, confirmed in said(held, 30)] == [True, True]
+    assert {one.provider: confirmed for one, confirmed in said(held, 40)} == {"acme": False, "late": True}
+    assert not any(confirmed for _, confirmed in said(held, 41))
+
+
+def test_ones_own_sheet_vouches_for_its_rates_unless_they_are_far_off_the_market():
+    mine, off = offer(flags=("yours",)), offer(provider="off", flags=("yours", "off_market"))
+    assert {one.provider: confirmed for one, confirmed in said(catalogue(mine, off), 1)} == {"acme": True, "off": False}
+
+
 @pytest.mark.parametrize(
     ("later", "on_a_day_between"),
     [

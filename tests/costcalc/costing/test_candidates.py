@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.candidates import Candidates, Order, first, frontier, page, with_frontier, within_limits
+from costcalc.costing.candidates import Candidates, Order, frontier, with_frontier, within_limits
+from costcalc.costing.listing import Listing
 from costcalc.duration import overheads
+from costcalc.picks import CONFIRMED, RUNS
 from costcalc.query import EstimateQuery
 
 QUERY = EstimateQuery("resnet50", 0.75, overheads="none")
@@ -36,7 +38,20 @@ def beats(one, other):
 @given(points.filter(bool), st.integers(1, 30))
 def test_the_first_are_those_of_a_full_sort(listed, count):
     in_order = sorted(range(len(listed)), key=lambda position: (*listed[position], position))
-    assert first(order(listed), np.arange(len(listed)), count).tolist() == in_order[:count]
+    assert order(listed).first(np.arange(len(listed)), count).tolist() == in_order[:count]
+
+
+@given(points.filter(bool), st.data())
+def test_the_list_begins_with_the_picks_then_what_else_they_may_come_from(listed, data):
+    pickable = np.array(data.draw(st.lists(st.booleans(), min_size=len(listed), max_size=len(listed))), bool)
+    several = st.lists(st.sampled_from(pickable.nonzero()[0].tolist()), max_size=4) if pickable.any() else st.just([])
+    picks, offset, limit = data.draw(several), data.draw(st.integers(0, 30)), data.draw(st.integers(0, 30))
+    plain = sorted(range(len(listed)), key=lambda at: (not pickable[at], *listed[at], at))
+    plain = [*dict.fromkeys(picks), *(at for at in plain if at not in picks)]
+    listing = Listing.of(order(listed), picks, pickable, int(pickable.sum()))
+    assert listing.page(offset, limit) == plain[offset : offset + limit]
+    assert (listing.all().tolist(), listing.all(pickable=True).tolist()) == (plain, plain[: pickable.sum()])
+    assert [listing.rank(at) for at in plain] == list(range(1, len(plain) + 1))
 
 
 @given(points)
@@ -60,20 +75,20 @@ def test_the_order_of_points_does_not_matter(listed, random):
     shuffled = random.sample(listed, len(listed))
     chosen = {point for point, kept in zip(listed, frontier(*pair(listed)), strict=True) if kept}
     assert chosen == {point for point, kept in zip(shuffled, frontier(*pair(shuffled)), strict=True) if kept}
-    ordered = [listed[position] for position in order(listed).all()]
-    assert ordered == [shuffled[position] for position in order(shuffled).all()]
+    ordered = [listed[position] for position in order(listed).sorted(np.arange(len(listed)))]
+    assert ordered == [shuffled[position] for position in order(shuffled).sorted(np.arange(len(listed)))]
 
 
 def limited(query, rentals, cost):
     """The rentals within the limits of a query as candidates, those that stand beside them, and what was left out."""
     *kept, rejections = within_limits(query, rentals, cost)
     none = np.zeros(len(cost), np.int8)
-    return *(Candidates.of(rentals, cost, none > 0, none, some) for some in kept), rejections
+    return *(Candidates.of(rentals, cost, none, none, some) for some in kept), rejections
 
 
 def flagged(kept):
     """Which of these candidates are on the frontier, all of them being pickable."""
-    return with_frontier(kept._replace(pickable=np.ones(len(kept.row), bool))).on_frontier.tolist()
+    return with_frontier(kept, needed=0).on_frontier.tolist()
 
 
 class TestLimits:
@@ -96,8 +111,8 @@ class TestLimits:
 
     def test_the_frontier_is_drawn_among_the_pickable(self):
         kept, *_ = limited(QUERY, rented([1, 2, 3]), np.array([5.0, 6, 4]))
-        some = with_frontier(kept._replace(pickable=np.array([False, True, True])))
-        assert some.on_frontier.tolist() == [False, True, True]
+        some = with_frontier(kept._replace(marks=np.array([CONFIRMED, RUNS | CONFIRMED, RUNS], np.int8)), needed=RUNS)
+        assert (some.pickable.tolist(), some.on_frontier.tolist()) == ([False, True, True], [False, True, True])
 
     def test_nothing_is_on_no_frontier(self):
         kept, *_ = limited(QUERY, rented([]), np.zeros(0))
@@ -135,7 +150,8 @@ class TestPage:
         query = replace(QUERY, **asked)
         said = flags or [()] * (max(row) + 1)
         prices = Catalogue.from_offers([offer(region=str(at), flags=each) for at, each in enumerate(said)], "made up")
-        return page(candidates.order(query.sort, prices), query.offset, query.limit).tolist()
+        listing = Listing.of(candidates.order(query.sort, prices), (), candidates.pickable, len(row))
+        return listing.page(query.offset, query.limit)
 
     def test_ties_go_by_the_other_figure_then_by_name(self):
         hours, cost, row = [2, 1, 1, 1], [1, 1, 1, 2], [0, 1, 0, 0]

@@ -15,6 +15,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.rentals import (
+    Pairs,
     allowed_offers,
     costs,
     discount_fraction,
@@ -128,7 +129,11 @@ class TestRentals:
         offers = allowed(prices, made_up)
         known = eligible(*[True] * len(made_up.speed_row))
         times = training_times(Course.of(made_up, query, known), query, known, offers.clusters)
-        return offers, times, *rentals(prices, made_up, offers, times, query, spot_risks(prices, self.observed))
+        return (
+            offers,
+            times,
+            *rentals(prices, made_up, Pairs.every(offers, times), query, spot_risks(prices, self.observed)),
+        )
 
     def test_every_offer_has_every_time_on_its_cluster(self):
         prices = catalogue(four(instance_type="a"), four(instance_type="b"))

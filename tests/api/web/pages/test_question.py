@@ -199,7 +199,7 @@ def test_a_hostile_price_feed_becomes_no_markup():
 def test_of_very_many_estimates_some_are_drawn_and_the_page_says_so(client):
     few, many = (
         client.get(f"/?model=resnet50&target=0.7&regions=all&recipes=all{more}").get_data(as_text=True)
-        for more in ("&provider=lambda&as_of=2026-11-01", "")
+        for more in ("&provider=lambda&accelerators=1&as_of=2026-11-01", "")
     )
     assert "is drawn, and the whole line" not in few
     drawn = many.count("<use ") + many.count("h0")

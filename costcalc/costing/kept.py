@@ -1,0 +1,125 @@
+"""What is kept of millions of pairs of an offer and a training time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+import numpy as np
+
+from costcalc.costing.candidates import CENTS, Order, frontier
+from costcalc.picks import MOST_FOR_SURE, MOST_TO_START, PickName
+from costcalc.query import LAST_OFFSET
+from costcalc.units import Flags, Floats, Indices
+
+if TYPE_CHECKING:
+    from costcalc.costing.sieve import Block, Sieve
+
+LEAST_KEPT = 2**13
+"""So many of each tier are kept behind the offset: among these are the best ten of different recipes and machines."""
+MOST_HELD = 2**16
+"""So many may come together beside twice those that stay."""
+
+
+class _Sifted(NamedTuple):
+    """Pairs as columns of equal length; `pickable` says whether picks may come from them."""
+
+    entry: Indices
+    time: Indices
+    hours: Floats
+    cost: Floats
+    pickable: Flags
+
+
+_NONE = _Sifted(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, bool))
+
+
+class Kept:
+    """What the sieve keeps of the pairs that have passed.
+
+    `most` of each tier are listed first; `last` is the figure of the last of these, by cost or by time as the question sorts.
+    Of what picks may come from, `front` has the hours and cents of the frontier, `least` is the least cost, and `best` the least
+    that cost and hours are worth together.
+    """
+
+    def __init__(self, sieve: Sieve) -> None:
+        self._sieve, self._by_time = sieve, sieve.query.sort == "time"
+        self._most = min(sieve.query.offset, LAST_OFFSET) + max(sieve.query.limit, LEAST_KEPT) + len(get_args(PickName))
+        self._last, self._front = {True: np.inf, False: np.inf}, np.array([[0.0], [np.inf]])
+        self._least = self._best = np.inf
+        self._parts: list[_Sifted] = []
+        self._thinned = self._held = 0
+
+    def add(self, block: Block, pickable: bool) -> None:
+        """Keeps what may matter of a block; now and then all that was kept is looked through again."""
+        figure = np.broadcast_to(block.hours, block.cost.shape) if self._by_time else block.cost
+        which = figure <= self._last[pickable]
+        which[np.arange(len(which)), block.cost.argmin(axis=1)] = True
+        if pickable:
+            self._add_picks(block, which)
+        entry, time = (which & np.isfinite(block.cost)).nonzero()
+        tier = np.full(len(entry), pickable)
+        self._parts.append(
+            _Sifted(block.entry[entry], block.time[time], block.hours[time], block.cost[entry, time], tier)
+        )
+        self._held += len(entry)
+        if self._held > 2 * self._thinned + MOST_HELD:
+            self._thin()
+
+    def _add_picks(self, block: Block, which: Flags) -> None:
+        """Flags what may be on the frontier, and what is near the best."""
+        cents = np.rint(block.cost.min(axis=0) * CENTS)
+        hours, best = self._front
+        unbeaten = (cents <= best[np.searchsorted(hours, block.hours, "right") - 1]).nonzero()[0]
+        which[:, unbeaten] |= np.rint(block.cost[:, unbeaten] * CENTS) <= cents[unbeaten]
+        self._least = min(self._least, (cents.min() + 1) / CENTS)
+        self._best = min(self._best, (block.cost.min(axis=0) + self._sieve.hour_worth * block.hours).min())
+        which |= self._near(block.cost, block.hours, block.time)
+
+    def _near(self, cost: Floats, hours: Floats, time: Indices) -> Flags:
+        """Which cost, or are worth, little enough to be picked for starting as they are, or for being sure."""
+        near = cost <= MOST_TO_START * self._least
+        near |= cost + self._sieve.hour_worth * hours <= MOST_TO_START * self._best
+        return np.asarray(near | (self._sieve.sure[time] & (cost <= MOST_TO_START * MOST_FOR_SURE * self._least)))
+
+    def pairs(self) -> Indices:
+        """The positions of the offers and of the times that were kept [2, n]."""
+        self._thin()
+        return np.stack(self._parts[0][:2])
+
+    def _thin(self) -> None:
+        """Leaves out what others have pushed behind."""
+        held = _Sifted._make(map(np.concatenate, zip(_NONE, *self._parts, strict=True)))
+        cents = np.rint(held.cost * CENTS)
+        keep = self._front_of(held, cents) | self._cheapest_of_each(held, cents)
+        keys = (held.hours, cents) if self._by_time else (cents, held.hours)
+        sieve = self._sieve
+        order = Order(keys[0], keys[1], sieve.catalogue.scarcity, sieve.offers.row[held.entry], held.time)
+        for tier in (True, False):
+            positions = (held.pickable == tier).nonzero()[0]
+            listed = order.first(positions, self._most)
+            keep[listed] = True
+            if len(positions) > self._most:
+                last = keys[0][listed[-1]]
+                self._last[tier] = last if self._by_time else (last + 0.5) / CENTS
+        keep |= held.pickable & self._near(held.cost, held.hours, held.time)
+        self._parts = [_Sifted._make(column[keep] for column in held)]
+        self._held = self._thinned = int(np.count_nonzero(keep))
+
+    def _front_of(self, held: _Sifted, cents: Floats) -> Flags:
+        """Which of what picks may come from nothing beats."""
+        among, flags = held.pickable.nonzero()[0], np.zeros(len(cents), bool)
+        flags[among] = frontier(cents[among], held.hours[among])
+        front = flags.nonzero()[0][np.argsort(held.hours[flags])]
+        self._front = np.array([[0.0, *held.hours[front]], [np.inf, *cents[front]]])
+        return flags
+
+    def _cheapest_of_each(self, held: _Sifted, cents: Floats) -> Flags:
+        """Which are the cheapest of their machine, way to buy and tier, rates that are confirmed and others apart."""
+        offers, flags = self._sieve.offers, np.zeros(len(cents), bool)
+        of_offer = self._sieve.catalogue.columns.instance[offers.row[held.entry]], self._sieve.marks[held.entry]
+        keys = (held.pickable, offers.rates.option[held.entry], *of_offer)
+        order = np.lexsort((held.hours, cents, *keys))
+        first = np.ones(len(order), bool)
+        first[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
+        flags[order[first]] = True
+        return flags

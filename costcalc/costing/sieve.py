@@ -1,0 +1,332 @@
+"""Which of millions of runs are worth making: all are costed in pieces, and a few are kept.
+
+A question about every recipe in every region has as many pairs of an offer and a training time as both have together. Offers that
+bill alike on one cluster share the hours of every recipe, so that their costs are one grid.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.columns import Int8
+from costcalc.costing.candidates import CENTS, Candidates, within_limits
+from costcalc.costing.kept import Kept
+from costcalc.costing.rentals import (
+    FREE,
+    SPOT,
+    TOGETHER,
+    AllowedOffers,
+    Pairs,
+    Risks,
+    costs,
+    price_factors,
+    rentals,
+    storage_and_egress,
+)
+from costcalc.costing.requirements import are_sure
+from costcalc.costing.storage_and_egress import Market, requested
+from costcalc.duration.overheads import ENDLESS_HOURS
+from costcalc.duration.running import YES
+from costcalc.duration.training_matrix import TrainingMatrix
+from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
+from costcalc.picks import HOUR_WORTH, MARKS, RUNS, Needed, needed
+from costcalc.query import EstimateQuery
+from costcalc.units import Flags, Floats, Indices
+
+MOST_PAIRS = 2**18
+"""Pairs up to which all are made: more take too much memory."""
+BY_TERMS = ("increment_seconds", "minimum_seconds", "period_hours", "minimum_periods", "sold_singly")
+STEADY = -1
+
+
+class Totals(NamedTuple):
+    """How many candidates there are by their marks, how many are of each of these rows of the catalogue, and how many runs are
+    beyond the question's limits, by reason."""
+
+    by_marks: Indices
+    rows: Indices
+    of_row: Indices
+    rejections: Mapping[str, int]
+
+    @classmethod
+    def of(cls, candidates: Candidates, rejections: Mapping[str, int]) -> Totals:
+        """Those of some candidates."""
+        by_marks = np.bincount(candidates.marks, minlength=MARKS)
+        return cls(by_marks, candidates.row, np.ones_like(candidates.row), rejections)
+
+    def plus(self, others: Totals) -> Totals:
+        """Both together."""
+        rows, of_row = (np.append(*both) for both in ((self.rows, others.rows), (self.of_row, others.of_row)))
+        rejections = Counter(self.rejections) + Counter(others.rejections)
+        return Totals(self.by_marks + others.by_marks, rows, of_row, rejections)
+
+    def marked(self, marks: int) -> int:
+        """How many have all of these marks."""
+        return sum(number for each, number in enumerate(self.by_marks.tolist()) if each & marks == marks)
+
+    @property
+    def every(self) -> int:
+        """How many candidates there are."""
+        return int(self.by_marks.sum())
+
+
+class Made(NamedTuple):
+    """The candidates of a question and their training times, its free tiers, how many candidates there are in all, and what those
+    need that picks may come from."""
+
+    times: TrainingTimes
+    candidates: Candidates
+    free: Candidates
+    totals: Totals
+    needed: Needed
+
+
+class Block(NamedTuple):
+    """Offers [O] that bill alike on one cluster, each with every training time there [R], hours and cost [O, R]; costs beyond the
+    question's limit are infinite."""
+
+    entry: Indices
+    time: Indices
+    hours: Floats
+    cost: Floats
+
+    def columns(self, which: Flags) -> Block:
+        """The block with these training times alone."""
+        return Block(self.entry, self.time[which], self.hours[which], self.cost[:, which])
+
+
+class Sieve(Struct, frozen=True, dict=True):
+    """The allowed offers [E] of a question with every training time [T] on their clusters. The user's own machines and free
+    tiers, which are few, go past it. `marks` are those of the offers."""
+
+    query: EstimateQuery
+    catalogue: Catalogue
+    matrix: TrainingMatrix
+    offers: AllowedOffers
+    times: TrainingTimes
+    risks: Risks
+    market: Market
+    marks: Int8
+
+    def made(self) -> Made:
+        """All pairs as candidates, or of very many those that matter."""
+        if self.pairs <= MOST_PAIRS:
+            return self._of(Pairs.every(self.offers, self.times))
+        beside = self._beside()
+        totals = self.totals().plus(self._of(Pairs(self.offers, self.times, beside[0], beside[1])).totals)
+        need = needed(totals.by_marks.tolist())
+        return self._of(self._sifted(need.marks, beside))._replace(totals=totals, needed=need)
+
+    def _of(self, pairs: Pairs) -> Made:
+        """These pairs as candidates and free tiers."""
+        query, catalogue = self.query, self.catalogue
+        times, rented = rentals(catalogue, self.matrix, pairs, query, self.risks)
+        cost = costs(catalogue, query, rented, self.market)
+        passing, apart, beyond = within_limits(query, rented, cost)
+        runs_here = self.matrix.runs.at(times.recipe, times.cluster)
+        within, beside = (Candidates.of(rented, cost, runs_here, self.marks, some) for some in (passing, apart))
+        totals = Totals.of(within, beyond)
+        return Made(times, within, beside, totals, needed(totals.by_marks.tolist()))
+
+    @property
+    def pairs(self) -> int:
+        """How many there are."""
+        return int(self._on_cluster.take(self.offers.cluster).sum())
+
+    @cached_property
+    def _trained(self) -> TrainingTimes:
+        """The times of all repetitions."""
+        return repeated(self.matrix, self.times, self.query) if self.query.runs > 1 else self.times
+
+    @property
+    def hour_worth(self) -> float:
+        """What an hour of waiting is worth, in the requested currency."""
+        asked, per_usd = self.query.hour_worth, self.market.exchange[self.query.currency].per_usd
+        return float(HOUR_WORTH * per_usd if asked is None else asked)
+
+    @cached_property
+    def runs(self) -> Int8:
+        """The marks of training times [T]: whether their code runs there."""
+        run = self.matrix.runs.at(self.times.recipe, self.times.cluster) == YES
+        return np.asarray(RUNS * run, np.int8)
+
+    @cached_property
+    def sure(self) -> Flags:
+        """Which training times can be those of the surest pick."""
+        return are_sure(self.matrix, self.times)
+
+    @cached_property
+    def _on_cluster(self) -> Indices:
+        """The number of training times on each cluster."""
+        return np.bincount(self.times.cluster, minlength=len(self.matrix.clusters))
+
+    @cached_property
+    def _of_cluster(self) -> list[Indices]:
+        """The positions of the training times on each cluster."""
+        order = np.argsort(self.times.cluster, kind="stable")
+        return np.split(order, np.cumsum(self._on_cluster)[:-1])
+
+    @cached_property
+    def _aside(self) -> Flags:
+        """Which offers are the user's own machines or free tiers."""
+        return np.asarray(self.offers.rates.own | (self.offers.rates.option == FREE))
+
+    @cached_property
+    def _risk(self) -> Int8:
+        """The interruption risk of each offer, STEADY for those that nothing interrupts."""
+        spot = (self.offers.rates.option == SPOT) & (self.query.overheads == "typical")
+        return np.where(spot, self.risks.take(self.offers.row), STEADY).astype(np.int8)
+
+    @cached_property
+    def _alike(self) -> list[Indices]:
+        """The offers in groups of one cluster, risk and terms of billing."""
+        tariffs = self.offers.tariffs
+        keys = (self.offers.cluster, self._risk, *(getattr(tariffs, name) for name in BY_TERMS))
+        order = np.lexsort(keys)
+        order = order[~self._aside[order] & (self._on_cluster.take(self.offers.cluster[order]) > 0)]
+        changes = np.zeros(max(len(order) - 1, 0), bool)
+        for key in keys:
+            changes |= key[order[1:]] != key[order[:-1]]
+        return np.split(order, changes.nonzero()[0] + 1) if len(order) else []
+
+    @cached_property
+    def _factor(self) -> Floats:
+        return price_factors(self.catalogue, self.query, self.market.exchange, self.offers.row)
+
+    def totals(self) -> Totals:
+        """All of them, counted."""
+        within, rejections = np.zeros((2, len(self.marks)), np.int64), Counter[str]()
+        for group in self._alike:
+            times, hours = self._hours(group)
+            ends, priced = hours < ENDLESS_HOURS, group[~np.isnan(self._factor[group])]
+            in_time = ends & self._in_time(hours)
+            many, late = int(np.count_nonzero(ends)), int(np.count_nonzero(ends & ~in_time))
+            rejections["interrupted_too_often"] += len(group) * (len(times) - many)
+            rejections["no_exchange_rate"] += (len(group) - len(priced)) * many
+            rejections["over_max_hours"] += len(priced) * late
+            run = int(np.count_nonzero(self.runs[times[in_time]]))
+            within[:, priced] = [[many - late - run], [run]]
+        if self.query.max_cost is not None:
+            rejections["over_max_cost"] = int(within.sum())
+            within[:] = 0
+            for block in self.blocks(np.ones(len(self.marks), bool)):
+                flags, ends = self.runs[block.time] > 0, np.isfinite(block.cost)
+                within[:, block.entry] = [ends[:, some].sum(axis=1) for some in (~flags, flags)]
+            rejections["over_max_cost"] -= int(within.sum())
+        marks = np.concatenate((self.marks, self.marks | RUNS))
+        by_marks = np.bincount(marks, within.ravel(), MARKS).astype(np.int64)
+        return Totals(by_marks, self.offers.row, within.sum(axis=0), rejections)
+
+    def blocks(self, which: Flags) -> Iterator[Block]:
+        """These offers with all training times that end within the hours asked for, piece by piece."""
+        which = which & ~np.isnan(self._factor)
+        for group in self._alike:
+            entries = group[which[group]]
+            if not len(entries):
+                continue
+            times, hours = self._hours(group)
+            ends = (hours < ENDLESS_HOURS) & self._in_time(hours)
+            times, hours = times[ends], hours[ends]
+            step = max(TOGETHER // max(len(times), 1), 1)
+            for start in range(0, len(entries) if len(times) else 0, step):
+                some = entries[start : start + step]
+                yield Block(some, times, hours, self._cost(some, hours))
+
+    def _hours(self, group: Indices) -> tuple[Indices, Floats]:
+        """The training times of offers of one group, in the order of their hours, and these."""
+        cluster, risk = int(self.offers.cluster[group[0]]), int(self._risk[group[0]])
+        times = self._of_cluster[cluster]
+        trained = self._trained.take(times)
+        if risk != STEADY:
+            many = np.full(len(times), self.matrix.nodes[cluster])
+            trained = interrupted(trained, many, np.full(len(times), risk))
+        order = np.argsort(trained.hours, kind="stable")  # the first of equal costs ends first
+        return times[order], trained.hours[order]
+
+    def _in_time(self, hours: Floats) -> Flags:
+        return np.asarray(hours <= (np.inf if self.query.max_hours is None else self.query.max_hours))
+
+    def _cost(self, entries: Indices, hours: Floats) -> Floats:
+        """What these offers cost for each of these hours, as `rentals.costs` says of one pair."""
+        query, tariffs = self.query, self.offers.tariffs
+        alike = tariffs.part(np.full(len(hours), entries[0]))
+        grid = alike._replace(metered=tariffs.metered[entries, None], fee=tariffs.fee[entries, None])
+        cost = grid.billed(hours) if query.basis == "billed" else grid.effective_each(hours, query.utilization)
+        cost *= self._factor[entries, None]
+        if any(requested(query)):
+            once, hourly = storage_and_egress(self.catalogue, query, self.offers.row[entries], self.market)
+            cost += once[:, None] + hourly[:, None] * hours
+        if query.max_cost is not None:
+            cost[cost > float(query.max_cost)] = np.inf
+        return cost
+
+    def _sifted(self, marks: int, beside: Indices) -> Pairs:
+        """The pairs to make, of which those with these marks can be picks: what is listed first, the frontier, what can be
+        the surest, and of each machine the cheapest by each way to buy; with those that stand beside."""
+        kept = Kept(self)
+        for block, pickable in self._tiers(marks):
+            kept.add(block, pickable)
+        entry, time = np.concatenate((kept.pairs(), beside), axis=1)
+        order = np.lexsort((time, entry))
+        return Pairs(self.offers, self.times, entry[order], time[order])
+
+    def _beside(self) -> Indices:
+        """The pairs that go past the sieve [2, n]."""
+        of = [self._of_cluster[cluster] for cluster in self.offers.cluster[self._aside].tolist()]
+        entry = np.repeat(self._aside.nonzero()[0], [len(times) for times in of])
+        return np.stack((entry, np.concatenate((np.zeros(0, np.int64), *of))))
+
+    def _tiers(self, needed: int) -> Iterator[tuple[Block, bool]]:
+        """All blocks, those of what picks may come from apart from the rest."""
+        offered = (self.marks & needed & ~RUNS) == needed & ~RUNS
+        run = (self.runs & needed) == needed & RUNS
+        for block in self.blocks(offered):
+            which = run[block.time]
+            for pickable, some in ((True, which), (False, ~which)):
+                if some.any():
+                    yield (block if some.all() else block.columns(some)), pickable
+        yield from ((block, False) for block in self.blocks(~offered))
+
+    def dearer(self, marks: int, cost: float) -> int:
+        """How many pairs with these marks, of which picks may come, cost more."""
+        blocks = (block.cost for block, pickable in self._tiers(marks) if pickable)
+        return sum(int(np.count_nonzero(np.isfinite(each) & (each > cost))) for each in blocks)
+
+    def before(self, marks: int, points: Candidates, recipe: Indices) -> list[int]:
+        """How many pairs come before each of these candidates, with these recipes, by the question's order: of those that picks
+        may come from for these, of the rest for others."""
+        keys = self._key(points.cents, points.calendar_hours)
+        order = np.argsort(keys)
+        counts, ties = np.zeros((2, len(order) + 1), np.int64), list[tuple[bool, complex, tuple[int, ...]]]()
+        for block, pickable in self._tiers(marks):
+            entry, time = np.isfinite(block.cost).nonzero()
+            found = self._key(np.rint(block.cost[entry, time] * CENTS), block.hours[time])
+            place = np.searchsorted(keys[order], found, "right")
+            counts[int(pickable)] += np.bincount(place, minlength=len(order) + 1)
+            tied = ((place > 0) & (keys[order[place - 1]] == found)).nonzero()[0]
+            row, trained = self.offers.row[block.entry[entry[tied]]], self.times.recipe[block.time[time[tied]]]
+            ties += (
+                (pickable, key, name) for key, name in zip(found[tied].tolist(), self._names(row, trained), strict=True)
+            )
+        fewer = counts.cumsum(axis=1)[:, np.argsort(order)]
+        of = zip(points.pickable.tolist(), keys.tolist(), self._names(points.row, recipe), strict=True)
+        return [
+            int(fewer[int(tier), at]) + sum(other < name for *alike, other in ties if alike == [tier, key])
+            for at, (tier, key, name) in enumerate(of)
+        ]
+
+    def _key(self, cents: Floats, hours: Floats) -> NDArray[np.complex128]:
+        """What is sorted by, then by what, as one number each."""
+        return np.asarray(hours + 1j * cents if self.query.sort == "time" else cents + 1j * hours)
+
+    def _names(self, row: Indices, recipe: Indices) -> Iterator[tuple[int, ...]]:
+        """What equal ones are sorted by."""
+        return zip(self.catalogue.scarcity[row].tolist(), row.tolist(), recipe.tolist(), strict=True)
