@@ -119,6 +119,7 @@ def test_two_nights_the_second_with_a_failing_page(workspace, httpserver):
     assert editions.public_key(KEY) in first
     told = (workspace / "runner" / "difference.txt").read_text()
     assert "oci: " in told
+    assert "snapshot " in told, "what each source left out stands below"
     data = Path("pricing") / "packaged" / "data" / "offers.csv"
     assert (workspace / "work" / data).read_text() != (ROOT / data).read_text()
     [request] = [step["with"] for step in JOB["steps"] if "with" in step and "body-path" in step["with"]]

@@ -33,7 +33,7 @@ from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
 ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"
 SPOT, ADVISOR = "/spot.json", "/spot-advisor-data.json"
-ACCELERATED = ("GPU", "Machine Learning", "FPGA")
+ACCELERATED = ("GPU", "Machine Learning")  # those with FPGAs train nothing
 BOUNDS = Bounds(document_mib=MOST_MIB, memory_mib=128, offers=8_000)
 Read = TypeVar("Read")
 Shares = Mapping[tuple[str, str], str]

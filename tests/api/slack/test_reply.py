@@ -48,7 +48,7 @@ class TestReply:
             assert len(rows) == len(estimates) > 0
             for row, estimate in zip(rows, estimates, strict=True):
                 assert row[0] == str(estimate["rank"]) or row[0].startswith(
-                    ("yours", "cheapest", "fastest", "balanced", "surest")
+                    ("yours", "cheapest", "fastest", "balanced", "surest", "least cost")
                 )
                 assert Decimal(row[6].lstrip("$").replace(",", "")) == Decimal(str(estimate["billed_cost"]))
                 assert re.fullmatch(r"\$[\d,]+\.\d\d", row[6])
