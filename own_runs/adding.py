@@ -24,7 +24,7 @@ from own_runs.logs.clock import in_words
 from own_runs.logs.log import LogRefused, Point, TrainingLog, only_refusals
 from own_runs.logs.names import is_metric
 from own_runs.logs.reading import read_log
-from own_runs.metrics import likeliest
+from own_runs.metrics import called, likeliest
 from own_runs.placing import Placed, placed
 from own_runs.runs import CurvePoint, Run, is_higher_better, is_lower_better
 
@@ -40,6 +40,7 @@ BETTER = {"lower": True, "higher": False}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
 YOURS = "The log says {} {:,.6g}: your {:,.6g} counts."
 YOUR_HOURS = "The log's own clock says {}: your {} count."
+QUESTIONS = {"hours": "how many hours did all of it take?", "samples_per_epoch": "how many samples has the data set?"}
 PAID = "If the machine was paid while its clock paused, say how many hours it took."
 TOLERANCE = 0.02
 SAME_HOURS = 0.7, 1.2
@@ -209,11 +210,15 @@ def _in_hours(lies: Placed, hours: float, notes: tuple[str, ...]) -> tuple[Place
 
 def _doubted(lies: Placed, log: TrainingLog, hours: float | None) -> dict[str, str]:
     """What to ask of a log that contradicts itself, unless its owner said it."""
-    doubts = {name: f"missing: {doubt}" for name, doubt in lies.doubts.items() if not (name == "hours" and hours)}
+    doubts = {
+        name: f"missing: {doubt}: {QUESTIONS[name]}"
+        for name, doubt in lies.doubts.items()
+        if not (name == "hours" and hours)
+    }
     stated = float(log.stated.get("hours", "0")) * SECONDS_PER_HOUR
     if stated and lies.seconds and not hours and not SAME_HOURS[0] <= lies.seconds / stated <= SAME_HOURS[1]:
         both = f"its clock says {in_words(lies.seconds)}, and that all of it took {in_words(stated)}"
-        doubts.setdefault("hours", f"missing: {both}: how many hours was it?")
+        doubts.setdefault("hours", f"missing: {both}: {QUESTIONS['hours']}")
     return doubts
 
 
@@ -226,9 +231,7 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
         matching = likely if len(likely) == 1 else []
         wrong = f"missing: the log has {', '.join(likely or judging or columns)[:400]}"
     else:
-        matching = [column for column in columns if column == named] or [
-            column for column in columns if named.casefold() in column.casefold()
-        ]
+        matching = called(named, columns)
         how_many = "more than one" if matching else "no"
         wrong = f"{how_many} column is called {named}; there are {', '.join(columns[:12])}"
     if len(matching) != 1:

@@ -33,3 +33,13 @@ def _of_other_rows(names: Sequence[str], points: Sequence[Point]) -> list[str]:
     rows = Counter(name for point in trained for name in point.values)
     alone = [name for name in names if trained and name not in rows]
     return alone or [name for name in names if rows[name] <= len(trained) / 2]
+
+
+def called(named: str, columns: Sequence[str]) -> list[str]:
+    """The column of this name, whatever its capitals, else those that have it in theirs."""
+    same = [column for column in columns if column == named]
+    return (
+        same
+        or [column for column in columns if column.casefold() == named.casefold()]
+        or [column for column in columns if named.casefold() in column.casefold()]
+    )

@@ -32,7 +32,7 @@ PAUSED = "Its clock paused for {} before {}: that is left out."
 LED = "The {:g} {} before the first value are taken to be as fast as those after it."
 RESUMED = "It went on from a checkpoint at {}: epochs that were trained twice count once, without their time."
 OTHER_STEPS = "It logs {:,.4g} steps an epoch, and you say {:,.4g}: yours are taken."
-INSIDE = "its epochs are those that run, and it has {}: how many samples has the data set?"
+INSIDE = "its epochs are those that run, and it has {}"
 
 
 class Placed(Struct, frozen=True):

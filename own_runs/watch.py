@@ -18,7 +18,7 @@ from costcalc.convergence.partial import LEVEL, Course, Forecast, NoForecast, fo
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.log import NothingYet, Point, TrainingLog
 from own_runs.logs.names import is_metric
-from own_runs.metrics import likeliest
+from own_runs.metrics import called, likeliest
 from own_runs.placing import Placed, placed
 from own_runs.runs import Run, is_lower_better
 
@@ -263,8 +263,8 @@ def _doubts(lies: Placed, plan: Plan, rows: int) -> tuple[str, ...]:
 
 def _metric(log: TrainingLog, plan: Plan) -> str:
     names, named = log.metrics(), plan.metric
-    if named in names:
-        return str(named)
+    if named and len(matching := called(named, names)) == 1:
+        return matching[0]
     likely = [name for name in names if is_metric(name)]
     likely = [*likeliest(likely, log.points)] if plan.target is None else likely
     if named is None and len(likely) == 1:

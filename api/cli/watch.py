@@ -33,7 +33,7 @@ from costcalc.training import Recipe
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.runs import Run
-from own_runs.watch import NO_BUDGET, CannotTell, CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
+from own_runs.watch import NO_BUDGET, SHARE, CannotTell, CannotWatch, Outlook, Plan, Verdict, outlook, whole_course
 
 Whole = TypeVar("Whole", Recipe, Run)  # a run up to its end
 ALARM, UNSURE = 3, 4
@@ -122,12 +122,12 @@ def _status(seen: Outlook | CannotTell) -> int:
 def _document(seen: Outlook | CannotTell, plan: Plan) -> dict[str, object]:
     """What a script reads of a look."""
     if isinstance(seen, CannotTell):
-        nothing = dict.fromkeys(("epochs", "hours", "spent", "at_most", "within_budget"))
+        nothing = dict.fromkeys(("epochs", "planned_epochs", "hours", "spent", "at_most", "within_budget"))
         return {**nothing, "planned_epochs": plan.planned_epochs, "alarms": [f"cannot tell: {seen}"]}
     high = seen.to_target[2] if seen.to_target else None
     known = plan.max_cost.is_finite() and seen.verdict is not Verdict.UNSURE
     return {
-        "epochs": seen.epochs,
+        "epochs": None if SHARE in seen.doubts else seen.epochs,
         "planned_epochs": plan.planned_epochs,
         "hours": seen.hours,
         "spent": float(round(seen.spent, 2)),
@@ -224,9 +224,11 @@ def sentences(outlook: Outlook | CannotTell, plan: Plan) -> Iterator[str]:
         yield f"ALARM: cannot tell: {outlook}"
         return
     length = "" if plan.planned_epochs is None else f" of {plan.planned_epochs:g}"
+    done = (
+        f"in epoch {outlook.epochs:g}{length}," if SHARE in outlook.doubts else f"{outlook.epochs:g}{length} epochs in"
+    )
     yield (
-        f"{outlook.epochs:g}{length} epochs in {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: "
-        f"{_money(outlook.spent)} spent{_of(plan)}"
+        f"{done} {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: {_money(outlook.spent)} spent{_of(plan)}"
     )
     yield from outlook.notes
     if outlook.paused:

@@ -44,12 +44,10 @@ OF_EACH = "Its times are read as those of single rows, and added up."
 OF_EACH_STEP = "Its times are those of a step: they are added up, without evaluations."
 IN_SECONDS = "Its times ({}) have no unit: they are read in seconds."
 RESTARTED = "Its clock began anew {} times: the times are added up."
-NO_UNIT = (
-    "its times ({}) have no unit: rename the column to seconds, minutes or hours, or say how many hours all of it took"
-)
-BOTH = "its times ({}) may run since the start ({}) or be those of each row ({}): how many hours did all of it take?"
-STILL = "its clock stands still from {} on: how many hours did all of it take?"
-DIFFER = "its {} say {}, its {} {}: how many hours did all of it take?"
+NO_UNIT = "its times ({}) have no unit (seconds, minutes or hours in the column's name would tell)"
+BOTH = "its times ({}) may run since the start ({}) or be those of each row ({})"
+STILL = "its clock stands still from {} on"
+DIFFER = "its {} say {}, its {} {}"
 
 
 class Span(NamedTuple):
