@@ -332,25 +332,32 @@ def implausible(run: Run, evidence: Evidence) -> str | None:
     """The question to ask if a run was far slower or faster than anybody measured its network, or faster than its card can be;
     None if it was not."""
     own = run.samples_per_second / run.accelerators
-    rates = [row for row in evidence.throughputs if row.accelerators and row.accelerator == run.accelerator]
-    if run.model in evidence.models and run.accelerator in evidence.accelerators:
-        rates = [row for row in evidence.throughputs if row.accelerators and row.model == run.model]
-        low, high = _least_and_most(rates)
-        who = f"{run.model} was measured at {low:,.0f} to {high:,.0f}"
-        is_odd = bool(rates) and not low / BEYOND <= own <= high * BEYOND
-    else:
-        most = _most_of_card(run, evidence)
-        who = f"the memory of {run.accelerator} passes at most {most:,.0f} such samples"
-        if KNOWN_SAMPLES["imagenet"] == run.samples_per_epoch and rates:
-            most = _least_and_most(rates)[1] * BEYOND
-            who = f"no network was measured beyond {most / BEYOND:,.0f} on {run.accelerator} with so many images"
-        is_odd = own > most
-    if not is_odd:
+    low, high, why = _possible(run, evidence)
+    if low <= own <= high:
         return None
     return (
-        f"missing: that is {own:,.0f} samples/s on each accelerator, and {who}; does the log count epochs or batches, are hours, "
+        f"missing: that is {own:,.0f} samples/s on each accelerator, and {why}; does the log count epochs or batches, are hours, "
         "batch_size and samples_per_epoch right?"
     )
+
+
+def _possible(run: Run, evidence: Evidence) -> tuple[float, float, str]:
+    """The least and most samples per second of an accelerator that are believed without asking, and why."""
+    measured = [row for row in evidence.throughputs if row.accelerators]
+    of_network = [row for row in measured if row.model == run.model] if run.accelerator in evidence.accelerators else []
+    of_card = [row for row in measured if row.accelerator == run.accelerator]
+    if run.model in evidence.models and of_network:
+        low, high = _least_and_most(of_network)
+        return low / BEYOND, high * BEYOND, f"{run.model} was measured at {low:,.0f} to {high:,.0f}"
+    if run.samples_per_epoch == IMAGES_PER_EPOCH and of_card:
+        _, high = _least_and_most(of_card)
+        return (
+            0.0,
+            high * BEYOND,
+            f"no network was measured beyond {high:,.0f} on {run.accelerator} with so many images",
+        )
+    most = _most_of_card(run, evidence)
+    return 0.0, most, f"the memory of {run.accelerator} passes at most {most:,.0f} such samples"
 
 
 def _least_and_most(rows: Sequence[Throughput]) -> tuple[float, float]:
