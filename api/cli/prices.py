@@ -218,7 +218,7 @@ def status() -> None:
     stock = current_stock(service.catalogue(), utc_now())
     age, within = stock.freshness.median_age_days or 0, stock.freshness.share_within_30_days or 0
     held = f"{stock.rates:,} current rates of {stock.providers} providers, {stock.first_hand:.0%} first hand"
-    click.echo(f"{held}; {age:.0f} days old in the median, {within:.0%} seen within 30 days\n")
+    click.echo(f"{held}; {age:.0f} days old in the median, {within:.1%} seen within 30 days\n")
     states, odd = refreshing.status(store), refreshing.quarantined(store)
     echo_table(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
