@@ -13,8 +13,8 @@ from api.questions.words.tables import units
 
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 TOOK = (
-    "hours taken are no limit, and what so long a training costs today or elsewhere is not estimated; ask for its network and "
-    "its accuracy, and for a limit write within {}"
+    "hours taken are no limit; what they cost, and what such a training takes elsewhere, is answered of a machine and without a "
+    "network: 3 days on 8 A100-80GB; for a limit write within {}"
 )
 CHIP_TIME = (
     "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"

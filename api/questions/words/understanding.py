@@ -17,7 +17,7 @@ from api.questions.words.elsewhere import elsewhere
 from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
-from api.questions.words.quantities import QUANTITIES
+from api.questions.words.quantities import QUANTITIES, TOOK
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
 from api.questions.words.settling import settle
@@ -142,6 +142,7 @@ def _too_long(text: str) -> str | None:
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     reading = Scan(text, words, today, rules()).run()
     settle(reading, words)
+    _settle_hours(reading)
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
@@ -158,11 +159,32 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
-        () if asks_rates else (*(() if stops else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
+        () if asks_rates else (*(() if stops or "on" in parameters else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
-        lacks_only_network=not reading.asked and "model" not in {*parameters, *reading.unclear}, several=reading.sides,
+        lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly, asks_rates=asks_rates,
     )  # fmt: skip
+
+
+def _settle_hours(reading: Reading) -> None:
+    """Hours that an unnamed training took on the first machine that is named: what they cost, and what it takes on the others."""
+    named = {name for name, values in reading.values.items() if values}
+    if "took" not in named or not reading.machines or named & NO_HOURS:
+        return
+    home, *others = reading.machines
+    count, chip = (home.get(name, ["1"])[0] for name in reversed(ON))
+    if len(home.get("accelerator", ())) != 1 or reading.sides[2:]:
+        return
+    for name in ON:
+        reading.values.pop(name, None)
+    reading.values["on"], reading.sides = [f"{count}x {chip}"], ()
+    for name, texts in others[0].items() if others else ():
+        reading.values[name] = list(texts)
+    reading.asked = [each for each in reading.asked if not each.message.startswith(TOOK.partition(";")[0])]
+
+
+ON = ("accelerator", "accelerators")
+NO_HOURS = frozenset({"model", "target", "dataset", "recipe", "epochs", "method", "tokens", "examples", "own"})
 
 
 def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]) -> bool:
@@ -204,15 +226,18 @@ def _once(words: list[str]) -> tuple[str, ...]:
 
 
 def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool:
-    """Whether there is a network; the target of a user's own run, which has no usual one, too."""
+    """Whether there is a network, or the hours of one; the target of a user's own run, which has no usual one, too."""
     models = parameters.get("model", ())
+    if "on" in parameters:
+        return True
     return bool(models) and ("target" in parameters or not any(model in words.own for model in models))
 
 
 def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary, text: str) -> tuple[str, ...]:
     """What to ask back: the first of many questions, then what is missing."""
     missing = []
-    given = {*parameters, *reading.unclear, *(["model"] if any(each.stops for each in reading.asked) else [])}
+    is_named = "on" in parameters or any(each.stops for each in reading.asked)
+    given = {*parameters, *reading.unclear, *(["model"] if is_named else [])}
     if "model" not in given:
         follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
         several = of_benchmark(parameters.get("recipe", [""])[0].removesuffix("-*"))

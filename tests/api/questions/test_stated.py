@@ -67,3 +67,29 @@ def test_the_page_a_sheet_and_links_ask_the_same(client):
     assert client.get(ASKED.replace("/cost", "/cost.csv")).status_code == 200
     link = client.get(f"{ASKED}&accelerator=H100").json["next"]["link"]
     assert not link or link.startswith("http") or ("took=72" in link and "model=" not in link)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "understood"),
+    [
+        ("3 days on 8 A100-80GB", {"took": "72", "on": "8x A100-80GB"}),
+        ("the paper says 3 days on 8 A100-80GB, what would it cost me?", {"took": "72", "on": "8x A100-80GB"}),
+        (
+            "it took 22 hours on a T4: how long on an RTX 4090?",
+            {"took": "22", "on": "1x T4", "accelerator": "RTX 4090"},
+        ),
+        ("trained for 5 days on 64 H100, cost on aws today?", {"took": "120", "on": "64x H100", "provider": "aws"}),
+        ("es dauerte 3 Tage mit 8 V100, was kostet das?", {"took": "72", "on": "8x V100"}),
+    ],
+)
+def test_a_sentence_states_hours_too(client, sentence, understood):
+    reply = client.get("/ask", query_string={"q": sentence}).json
+    assert reply["understood"] == understood
+    assert reply["answer"]["estimates"]
+    assert reply["answer"]["query"]["took"] == float(understood["took"])
+
+
+def test_which_a100_it_was_is_asked(client):
+    reply = client.get("/ask?q=3 days on 8 A100, on a 4090?")
+    assert "A100-80GB" in reply.get_data(as_text=True)
+    assert "answer" not in reply.json or not reply.json["answer"]

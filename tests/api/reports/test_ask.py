@@ -54,12 +54,8 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
 @pytest.mark.parametrize(
     ("sentence", "understood", "says"),
     [
-        (
-            "a training that took 72 hours on 8 A100: how much on an RTX 4090",
-            {"took": "72"},
-            "hours taken are no limit",
-        ),
-        ("3 days on 8 A100", {"took": "72"}, "hours taken"),
+        ("a training that took 72 hours on 8 A100: how much on an RTX 4090", {"took": "72"}, "is the name of several"),
+        ("3 days on 8 A100", {"took": "72", "on": "8x A100"}, "is the name of several"),
         ("resnet50 took us 3 days on 8 A100", {"took": "72", "model": "resnet50"}, "hours taken"),
         ("fine-tune ViT-B/16 on my 5000 images", {"method": "fine-tuning"}, "only training from scratch"),
         (

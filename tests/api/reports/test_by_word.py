@@ -29,7 +29,9 @@ CARDS = ("A100-80GB", "H100")
 
 
 def test_several_speeds_each_hold_on_their_own_card(client):
-    found = cost(client, f"model=any&epochs=90&{SPEED}&images_per_second=2500@1xH100&accelerator=H100,A100-80GB&accelerators=1")
+    found = cost(
+        client, f"model=any&epochs=90&{SPEED}&images_per_second=2500@1xH100&accelerator=H100,A100-80GB&accelerators=1"
+    )
     alone = [each for each in found["estimates"] if each["nodes"] == 1]
     rates = {name: max(each["images_per_second"] for each in alone if each["accelerator"] == name) for name in CARDS}
     assert rates == {"A100-80GB": pytest.approx(1100), "H100": pytest.approx(2500)}
