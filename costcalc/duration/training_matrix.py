@@ -145,8 +145,12 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def out_of_use(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes [r, c] are ordinary scripts of another framework than what most people run on these clusters."""
-        ordinary = np.array([self.recipes.recipes[r].kind == "ordinary" for r in recipes.tolist()], bool)
-        return np.asarray((self.most_run.between(recipes, clusters) == OTHER_FRAMEWORK) & ordinary[:, None])
+        other = self.most_run.between(recipes, clusters) == OTHER_FRAMEWORK
+        return np.asarray(other & self._is_ordinary[recipes, None])
+
+    @cached_property
+    def _is_ordinary(self) -> Flags:
+        return np.array([recipe.kind == "ordinary" for recipe in self.recipes.recipes], bool)
 
     @cached_property
     def usual_code(self) -> Flags:

@@ -260,7 +260,7 @@ def _reference(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floa
 
 def _by_twin(recipe: Recipe, features: ClusterFeatures, batch: Floats) -> Floats:
     """The same where another network runs."""
-    slope = features.transfer.slope(recipe.model)
+    slope = features.transfer.slope(recipe)
     return features.rates_by_twin.log_rate(batch, recipe.year, recipe.framework_family, slope)
 
 
@@ -290,7 +290,7 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     otherwise = transfer.software(workloads[0]) - transfer.software(published)
     return np.asarray(
         np.log(rates / own.accelerators)
-        - reference.log_rate(setup, transfer.slope(recipe.model))
+        - reference.log_rate(setup, transfer.slope(recipe))
         - hardware
         + otherwise
     )
@@ -311,7 +311,7 @@ def _measured(
     """
     if recipe.is_run_otherwise or recipe.teacher:
         return
-    slope = features.rates_by_twin.slope(features.transfer.slope(recipe.model))
+    slope = features.rates_by_twin.slope(features.transfer.slope(recipe))
     for c in np.flatnonzero(measurements.exact & (batch > 0)).tolist():
         rates = measurements.rates(recipe, features.clusters[c], batch[c], slope[c])
         if rates:

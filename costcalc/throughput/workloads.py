@@ -225,9 +225,16 @@ class Transfer(Struct, frozen=True, dict=True):
             sizes[key[2] if key[1] == "parameters" else key[1]].add(key[-1])
         return {chip: frozenset(found) for chip, found in sizes.items()}
 
-    def slope(self, model: str) -> float:
-        """What the network adds to the reference's cost of small batches: the factor of `step_overhead`."""
-        return self.effects.get(("batch", model), 0.0)
+    def slope(self, of: Throughput | Recipe) -> float:
+        """What the network and its precision add to the reference's cost of small batches: the factor of `step_overhead`."""
+        return total(self.effects, batch_terms(of))
+
+
+def batch_terms(of: Throughput | Recipe) -> Iterator[Term]:
+    """Effects on the cost of small batches: in 32 bits, where images take longer, what each step costs is fewer of them."""
+    yield ("batch", of.model), 1.0, 0.3
+    if of.precision in THIRTY_TWO_BIT:
+        yield ("batch", "32bit"), 1.0, 0.3
 
 
 def software_terms(workload: Workload) -> Iterator[Term]:

@@ -16,6 +16,7 @@ from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, 
 from costcalc.throughput.workloads import (
     Transfer,
     Workload,
+    batch_terms,
     count_steps,
     hardware_terms,
     silicon_terms,
@@ -63,7 +64,8 @@ def terms(ratio: Ratio, transfer: Transfer) -> Iterator[Term]:
         ratio.workload, part(accelerators, row.accelerator), transfer.memory_share(row.accelerator)
     )
     yield from terms_of(_count_steps(ratio, accelerators))
-    yield ("batch", ratio.workload.model), step_overhead(observation(row).setup.batch), 0.3
+    overhead = step_overhead(observation(row).setup.batch)
+    yield from ((key, overhead, deviation) for key, _, deviation in batch_terms(row))
     yield from _benchmark_terms(row)
 
 
@@ -105,7 +107,7 @@ def with_loops(transfer: Transfer, timed: Sequence[Ratio]) -> Transfer:
 def residual(ratio: Ratio, transfer: Transfer) -> float:
     """ln of the measured rate over the predicted one, where the row was measured."""
     row = ratio.row
-    steeper = transfer.slope(row.model) * step_overhead(observation(row).setup.batch)
+    steeper = transfer.slope(row) * step_overhead(observation(row).setup.batch)
     hardware = transfer.hardware(ratio.workload, row.accelerator, row.accelerators // row.nodes)
     benchmark = total(transfer.effects, _benchmark_terms(row))
     return ratio.value - transfer.software(ratio.workload) + ratio.workload.offset - hardware - steeper - benchmark

@@ -423,13 +423,15 @@ def test_a_target_beyond_every_recipe_is_explained(ask, packaged_evidence):
     answer = ask(0.95)
     assert answer.count == 0
     assert answer.rejections["target_never_reached"] == len(packaged_evidence.recipes_of("resnet50"))
-    best = max(
+    reached = {
         (point.top1, recipe.name)
         for recipe in packaged_evidence.recipes_of("resnet50")
         for point in recipe.evaluations
         if point.top1
-    )
-    assert (answer.best_reached.accuracy, answer.best_reached.recipe) == best
+    }
+    best = answer.best_reached
+    assert (best.accuracy, best.recipe) in reached  # several may share it
+    assert best.accuracy == max(top1 for top1, _ in reached)
 
 
 def test_the_query_and_the_prices_are_named(ask):

@@ -47,7 +47,7 @@ def test_the_reference_network_runs_as_the_reference_model_says():
 def test_another_network_runs_by_what_was_learned_of_it():
     one = recipe(phases=(Phase(224, 0, 1), Phase(112, 1, 2)))
     found = predicted(one, EIGHT).log_rate[0]
-    steeper = TRANSFER.slope("small") * step_overhead(128)
+    steeper = TRANSFER.slope(one) * step_overhead(128)
     for log_rate, size in zip(found, (224, 112), strict=True):
         made = workload(one, size, MODELS)
         learned = TRANSFER.software(made) + TRANSFER.hardware(made, "new", 8)
@@ -61,7 +61,7 @@ def test_a_rate_on_its_own_system_sets_the_level_elsewhere():
     there, elsewhere = predicted(one, EIGHT, Cluster("new", 4)).log_rate[:, 0]
     assert math.exp(there) == pytest.approx(4000)
     hardware = [TRANSFER.hardware(workload(one, 224, MODELS), "new", count) for count in (8, 4)]
-    steeper = [TRANSFER.slope("small") * step_overhead(batch) for batch in (128, 256)]
+    steeper = [TRANSFER.slope(one) * step_overhead(batch) for batch in (128, 256)]
     model = [each(Setup("new", count, 1, batch, 2022, "pytorch")) for count, batch in ((8, 128), (4, 256))]
     change = hardware[1] - hardware[0] + steeper[1] - steeper[0] + model[1] - model[0] + math.log(4 / 8)
     assert elsewhere - there == pytest.approx(change)
@@ -90,7 +90,7 @@ def test_a_batch_that_does_not_fit_is_taken_in_steps_that_do():
     found = predicted(one, EIGHT)
     assert found.steps.tolist() == [steps]
     rate_in_steps = each(Setup("new", 8, 1, held, 2022, "pytorch"))
-    steeper = TRANSFER.slope("small") * step_overhead(held)
+    steeper = TRANSFER.slope(one) * step_overhead(held)
     made = workload(one, 224, MODELS)
     learned = TRANSFER.software(made) + TRANSFER.hardware(made, "new", 8)
     assert found.log_rate[0, 0] == pytest.approx(rate_in_steps + steeper + learned + math.log(8))

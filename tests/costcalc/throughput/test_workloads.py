@@ -215,8 +215,11 @@ def test_a_network_has_its_own_cost_of_small_batches(done, packaged_evidence):
     small = replace(done, global_batch_size=16 * done.accelerators)
     found = {key: value for key, value, _ in terms(Ratio(small, workload(done, 224, {}), 0.0), Transfer({}, {}, {}))}
     assert found["batch", "vgg16"] == pytest.approx(step_overhead(16))
-    assert Transfer({}, {}, {("batch", "vgg16"): 0.5}).slope("vgg16") == 0.5
-    assert Transfer({}, {}, {}).slope("vgg16") == 0.0
+    learned = Transfer({}, {}, {("batch", "vgg16"): 0.5, ("batch", "32bit"): -0.4})
+    in_16_bits, in_32_bits = (replace(done, precision=each) for each in ("amp", "fp32"))
+    assert learned.slope(in_16_bits) == 0.5
+    assert learned.slope(in_32_bits) == pytest.approx(0.1)
+    assert Transfer({}, {}, {}).slope(in_16_bits) == 0.0
 
 
 def test_steeper_costs_of_small_batches_slow_small_batches_down(packaged_evidence):
@@ -251,7 +254,8 @@ def test_a_code_known_on_the_chip_is_surer_than_one_carried_to_it(packaged_evide
         recipes, [Cluster("V100", 8), Cluster("V100-32GB", 2), Cluster("H100", 8)]
     )
     assert [KINDS[kind] for kind in table.kind[0]] == ["transferred", "network", "stack"]
-    assert TIERS[table.tier[0, 1]] == Tier.MODELLED
+    tiers = [TIERS[tier] for tier in table.tier[0]]
+    assert tiers == [Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED]  # by its like on the die
     assert table.width_80[0, 1] < 0.7 * table.width_80[0, 2]
     assert table.notes(0, 1)[0] == "Speed carried over from the recipe's own log on 8 x V100 to 2 x V100-32GB."
 
@@ -334,7 +338,7 @@ def test_a_network_is_known_once_it_was_measured():
     assert TRANSFER.knows("small")
     assert not TRANSFER.knows("resnet50")
     assert TRANSFER.chips_of == {("ours", "pytorch", "us"): {"new"}}
-    assert TRANSFER.slope("resnet50") == 0
+    assert TRANSFER.slope(recipe(model="resnet50")) == 0
 
 
 class TestBalance:
