@@ -289,10 +289,7 @@ def _shift(recipe: Recipe, workloads: list[Workload], features: ClusterFeatures)
     rates = np.array(own_rates(recipe))
     otherwise = transfer.software(workloads[0]) - transfer.software(published)
     return np.asarray(
-        np.log(rates / own.accelerators)
-        - reference.log_rate(setup, transfer.slope(recipe))
-        - hardware
-        + otherwise
+        np.log(rates / own.accelerators) - reference.log_rate(setup, transfer.slope(recipe)) - hardware + otherwise
     )
 
 
