@@ -19,7 +19,13 @@ from costcalc.units import Flags, Floats, Indices
 
 MOST_FREE = 3
 CENTS = 100
+HALF_UP = 0.5 + 1e-6
 COARSE = 64  # one in so many is looked at first, for a bound on what the first few cost
+
+
+def in_cents(cost: Floats) -> Floats:
+    """Costs in whole cents, rounded as bills are: halves up, those included that binary fractions miss by a hair."""
+    return np.floor(cost * CENTS + HALF_UP)
 
 
 class Order(NamedTuple):
@@ -89,7 +95,7 @@ class Candidates(NamedTuple):
     @property
     def cents(self) -> Floats:
         """The costs as they are printed."""
-        return np.rint(self.cost * CENTS)
+        return in_cents(self.cost)
 
     def take(self, which: Flags | Indices) -> Candidates:
         """Only these entries."""

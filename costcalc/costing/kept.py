@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
-from costcalc.costing.candidates import CENTS, Order, frontier
+from costcalc.costing.candidates import CENTS, Order, frontier, in_cents
 from costcalc.picks import MOST_FOR_SURE, MOST_TO_START, PickName
 from costcalc.query import LAST_OFFSET
 from costcalc.units import Flags, Floats, Indices
@@ -67,10 +67,10 @@ class Kept:
 
     def _add_picks(self, block: Block, which: Flags) -> None:
         """Flags what may be on the frontier, and what is near the best."""
-        cents = np.rint(block.cost.min(axis=0) * CENTS)
+        cents = in_cents(block.cost.min(axis=0))
         hours, best = self._front
         unbeaten = (cents <= best[np.searchsorted(hours, block.hours, "right") - 1]).nonzero()[0]
-        which[:, unbeaten] |= np.rint(block.cost[:, unbeaten] * CENTS) <= cents[unbeaten]
+        which[:, unbeaten] |= in_cents(block.cost[:, unbeaten]) <= cents[unbeaten]
         self._least = min(self._least, (cents.min() + 1) / CENTS)
         self._best = min(self._best, (block.cost.min(axis=0) + self._sieve.hour_worth * block.hours).min())
         which |= self._near(block.cost, block.hours, block.time)
@@ -89,7 +89,7 @@ class Kept:
     def _thin(self) -> None:
         """Leaves out what others have pushed behind."""
         held = _Sifted._make(map(np.concatenate, zip(_NONE, *self._parts, strict=True)))
-        cents = np.rint(held.cost * CENTS)
+        cents = in_cents(held.cost)
         keep = self._front_of(held, cents) | self._cheapest_of_each(held, cents)
         keys = (held.hours, cents) if self._by_time else (cents, held.hours)
         sieve = self._sieve

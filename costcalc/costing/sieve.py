@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
-from costcalc.costing.candidates import CENTS, Candidates, within_limits
+from costcalc.costing.candidates import Candidates, in_cents, within_limits
 from costcalc.costing.kept import Kept
 from costcalc.costing.rentals import (
     FREE,
@@ -308,7 +308,7 @@ class Sieve(Struct, frozen=True, dict=True):
         counts, ties = np.zeros((2, len(order) + 1), np.int64), list[tuple[bool, complex, tuple[int, ...]]]()
         for block, pickable in self._tiers(marks):
             entry, time = np.isfinite(block.cost).nonzero()
-            found = self._key(np.rint(block.cost[entry, time] * CENTS), block.hours[time])
+            found = self._key(in_cents(block.cost[entry, time]), block.hours[time])
             place = np.searchsorted(keys[order], found, "right")
             counts[int(pickable)] += np.bincount(place, minlength=len(order) + 1)
             tied = ((place > 0) & (keys[order[place - 1]] == found)).nonzero()[0]
