@@ -342,10 +342,10 @@ class EstimateQuery(Struct, frozen=True):
         "described", 1_281_167, low=1, high=10**12)] = None
     took: Annotated[float | None, Param(
         "how long a training took, with on=: what that costs, and what it takes elsewhere",
-        "stated", "72h", "hours", above=0, high=10**7, use="usual")] = None
+        "stated", "72h", "hours", above=0, high=10**7)] = None
     on: Annotated[tuple[OwnMachine, ...], Param(
         "the accelerators on which it took so long, all of them",
-        "stated", "8xA100-80GB", "names", use="usual")] = ()
+        "stated", "8xA100-80GB", "names")] = ()
     took_on: Annotated[datetime | None, Param(
         "the day on which it took so long, for its cost at the prices of then",
         "stated", "2023-06-30",

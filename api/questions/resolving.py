@@ -143,7 +143,7 @@ def _rented(text: str, names: Known, guesses: Guesses) -> Side:
     """`aws:p3.16xlarge`, `aws:p3.16xlarge:2`, `aws:p3.16xlarge:spot` or `aws:p3.16xlarge:2:spot`; without the provider where no
     other has such machines. `H100`, `8x H100` or `H100:spot` is whatever has them. Raises LookupError."""
     parts = [part.strip() for part in text.split(":")]
-    count, any_with = _accelerators(parts[0], names)
+    count, any_with = _accelerators(parts[0], names, guesses)
     if any_with:
         nodes, purchase = _how(parts[1:], None)
         return Side(text, "", "", nodes, purchase, None, any_with, count)
@@ -151,12 +151,14 @@ def _rented(text: str, names: Known, guesses: Guesses) -> Side:
     return Side(text, provider, instance_type, *_how(more, 1))
 
 
-def _accelerators(text: str, names: Known) -> tuple[int | None, tuple[str, ...]]:
+def _accelerators(text: str, names: Known, guesses: Guesses) -> tuple[int | None, tuple[str, ...]]:
     """How many of which accelerators the text names; none where it names a machine or a provider."""
     counted = COUNTED.match(text)
     if names.find("provider", text) or (names.find("instance_type", text) and not counted):
         return None, ()
-    return int(counted[1]) if counted else None, tuple(names.versions(COUNTED.sub("", text)))
+    bare = COUNTED.sub("", text)
+    versions = names.resolve("accelerator", bare, guesses) if names.versions(bare) else ()
+    return int(counted[1]) if counted else None, tuple(versions)
 
 
 def _how(words: Sequence[str], nodes: int | None) -> tuple[int | None, PurchaseOption]:

@@ -43,7 +43,7 @@ class FeedParameters(Struct):
         Param(
             "report only answers that cost less than this, in the currency of the answer",
             "limit",
-            5,
+            20,
             "money",
             above=0,
             high=10**12,

@@ -157,9 +157,10 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     stops = [each for each in reading.asked if each.stops]
     reading.asked = stops or reading.asked
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
+    beside = () if stops or "on" in parameters else elsewhere(text, parameters)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
-        () if asks_rates else (*(() if stops or "on" in parameters else elsewhere(text, parameters)), *_asked(reading, parameters, words, text)),
+        () if asks_rates else (*beside, *_asked(reading, parameters, words, text)),
         is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly, asks_rates=asks_rates,

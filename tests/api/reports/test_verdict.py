@@ -15,7 +15,8 @@ from costcalc.picks import MOST_TO_START
 PICKS = ("cheapest", "fastest", "balanced", "surest")
 TAKES = r"\$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\), its speed [a-z ]+\. "
 RENTED = rf"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: {TAKES}"
-RATE = r"(The provider stated|Two sources agree on|A third party saw) \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.( The cheapest, .*)?$"
+STATED = r"(The provider stated|Two sources agree on|A third party saw)"
+RATE = rf"{STATED} \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.( The cheapest, .*)?$"
 CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
 CASES = {
     "--max-cost 200": (

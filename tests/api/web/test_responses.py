@@ -132,7 +132,7 @@ def test_a_form_that_a_path_does_not_have_is_refused(client, asked, status, told
     ],
 )
 def test_an_error_has_the_form_of_the_answer(client, method, path, accept, kind):
-    answer = client.open(path, method=method, headers={"Accept": accept})
+    answer = client.open(path, method=method, headers={"Accept": accept}, follow_redirects=True)
     assert answer.status_code >= 400
     assert answer.content_type.partition(";")[0] == kind
 
