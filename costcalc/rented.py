@@ -41,7 +41,10 @@ from costcalc.units import in_words
 RESTART_MINUTES = overheads.SPOT_RESTART_HOURS * 60
 FREE_TIER = "Free tier: "
 FROM_YOUR_SHEET = "The rate is what your own price sheet says."
-ROUNDING_ASSUMED = "How this provider rounds time up is not known: whole hours are billed here, and the low end of the range is by the second."
+ROUNDING_ASSUMED = (
+    "How this provider rounds time up is not known: whole hours are billed here, and the low end of the range is by "
+    "the second."
+)
 AS_ANNOUNCED = ", as was announced"
 CENTS = Decimal("0.01")
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
