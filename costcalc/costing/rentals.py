@@ -282,8 +282,9 @@ def cost_ranges(
     says of one, and the low end is by the second where nobody knows how a provider rounds up."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
     fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
-    names = [provider in market.whole_hours_assumed for provider, _, _ in catalogue.vocabulary.instances]
-    assumed = np.array(names, bool)[catalogue.columns.instance[rented.row]]
+    kinds, of_kind = np.unique(catalogue.columns.instance[rented.row], return_inverse=True)
+    providers = (catalogue.vocabulary.instances[kind][0] for kind in kinds.tolist())
+    assumed = np.array([name in market.whole_hours_assumed for name in providers], bool)[of_kind]
 
     def at(hours: Floats, sign: int, width: Floats) -> Floats:
         tariffs = rented.tariffs.by_the_second(assumed & (sign < 0)) if assumed.any() else rented.tariffs

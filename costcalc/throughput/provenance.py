@@ -90,9 +90,11 @@ def never_measured(accelerator: str, priors: Mapping[str, ChipPrior]) -> Iterato
 
 def fewer_than_anybody(recipe: Recipe, cluster: Cluster, published: Sequence[Throughput]) -> Iterator[str]:
     """That nobody published a result of a task on so few of an accelerator, or of any where it has none."""
+    if not recipe.is_closed:
+        return
     used = [row for row in published if row.accelerator == cluster.accelerator] or published
     fewest = min((row.accelerators for row in used if row.accelerators), default=0)
-    if recipe.is_closed and cluster.total_accelerators < fewest:
+    if cluster.total_accelerators < fewest:
         what = cluster.accelerator if used is not published else "accelerators of any kind"
         yield f"Nobody published a result on fewer than {fewest} {what}; the speed of so few is carried over from more."
 
