@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
@@ -75,6 +75,7 @@ UNKNOWN_NETWORK = (
     "costcalc recipes add takes your log"
 )
 OWN_RATE = "own rate"
+CLOCKS_DIFFER = timedelta(minutes=5)
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
 TASKS_KEPT, TASKS_BYTES = 20, 2_000_000
@@ -406,9 +407,10 @@ def exchange_rates(
 
 
 def _not_come(values: dict[str, Any], arguments: Arguments, now: datetime) -> Errors:
-    """Refuses an `as_of` that begins after now; a day, month or year that has begun ends with today."""
+    """Refuses an `as_of` that begins after now; a day, month or year that has begun ends with today. Servers' clocks differ a
+    little: what one has just answered is no future to the next."""
     as_of = values.get("as_of")
-    if as_of is None or as_of <= now:
+    if as_of is None or as_of <= now + CLOCKS_DIFFER:
         return {}
     text = arguments["as_of"][0].strip()
     begins = day_of(text, first=True)

@@ -21,7 +21,11 @@ def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]
         return
     first, *_ = answers = ask(query)
     shown = [*map(_shown, answers)]
-    plainly_used = {"own_price": bool(first.owned), "pick": query.pick == first.named_first and not first.owned}
+    plainly_used = {
+        "own_price": bool(first.owned),
+        "pick": query.pick == first.named_first and not first.owned,
+        "fx": query.currency in {rate.currency for rate in query.fx},  # without it, some have no rate at all
+    }
     for name in stated:
         if not plainly_used.get(name) and [*map(_shown, ask(replace(query, **{name: usual[name]})))] == shown:
             value = text_of(getattr(query, name))

@@ -173,7 +173,7 @@ def test_the_terminal_gets_no_signs_of_its_own(monkeypatch, filled_url):
     ("log", "told"),
     [
         ("epoch,hours,\x1b[31mrecall,\x1b[31mloss\n1,1,0.5,1\n", "the log has recall, loss"),
-        ("epoch,hours,acc\n1,\x9b0;x\x07,0.5\n", "column hours: must be a number; got 0;x"),
+        ("epoch,hours,acc\n\x9b0;x\x07,1,0.5\n", "column epoch: must be a number; got 0;x"),
         ("\x1b[31mone,two\n1,2\n", "there are one, two"),
         ('{"\x1b[2J\u202e": 1}', "it has  [2J"),
     ],

@@ -11,7 +11,7 @@ from api.formats import csv_export
 from api.formats.csv_export import chosen
 from api.formats.sheet_columns import estimate_columns
 from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
-from api.formats.xlsx.formulas import RATE_FACTORS, SCALED, WHERE_KNOWN, by_basis
+from api.formats.xlsx.formulas import LEAST_BY_THE_SECOND, RATE_FACTORS, SCALED, WHERE_KNOWN, by_basis
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from api.questions.schemas.layout import Layout
 from costcalc import spot_rates
@@ -121,6 +121,8 @@ class _Row:
 
     def _key(self, name: str, value: Any) -> Any:
         template = self.formulas.get(name)
+        if name == "billed_cost_low" and self.bill.terms.rounding_assumed:
+            template = LEAST_BY_THE_SECOND
         if name == "break_even_hours" and self.estimate.purchase_option is PurchaseOption.OWNED:
             return value  # against another machine, whose cost no cell of this row has
         return value if template is None else self._formula(template, value)

@@ -28,9 +28,9 @@ def _beside(hours: str) -> str:
     return f"[beside_once]+[beside_hourly]*{hours}"
 
 
-def billed(hours: str, metered: str) -> str:
+def billed(hours: str, metered: str, increment: str = "[increment_seconds]", minimum: str = "[minimum_seconds]") -> str:
     """The billed cost of so many hours at a metered rate."""
-    paid = f"MAX(CEILING(ROUND({hours}*3600,6),[increment_seconds]),[minimum_seconds])/3600"
+    paid = f"MAX(CEILING(ROUND({hours}*3600,6),{increment}),{minimum})/3600"
     return f"ROUND([fee_per_period]*{_periods(hours)}+{metered}*{paid}+{_beside(hours)},2)"
 
 
@@ -85,6 +85,8 @@ OF_EVERY_ROW = {
         for end in ("low", "high")
     },
 }
+LEAST_BY_THE_SECOND = billed("[hours_low]", f"{METERED}*[rate_low_factor]", "1", "0")
+"""The low end of a billed cost where nobody knows how the provider rounds time up."""
 
 
 def by_basis(basis: str) -> dict[str, str]:

@@ -81,7 +81,9 @@ class SheetTable(Struct, frozen=True):
         header, *table = csv.reader(StringIO(text, newline=""), delimiter=delimiter) if text else [[]]
         titles = [re.sub(r"[\s-]+", "_", title.strip().casefold()) for title in header]
         names, currencies = _columns(titles)
-        faults, missing = list(_faults(header, names)), [each for each in REQUIRED if each not in names]
+        is_sheet = not COLUMNS.keys().isdisjoint(names)  # what is something else may hold secrets, and is not quoted
+        faults = list(_faults(header, names)) if is_sheet else []
+        missing = [each for each in REQUIRED if each not in names]
         if currencies and "currency" in missing:
             missing.remove("currency")
         if missing:
