@@ -217,11 +217,14 @@ def test_each_estimate_says_what_it_rests_on_and_how_old_its_price_is(answer):
 
 
 def test_a_day_that_has_not_come_is_refused_and_a_month_or_year_that_runs_ends_today(client):
-    for later in ("2030", "2026-12", "2026-11-21", "2026-11-20T12:00:01Z"):
+    for later in ("2030", "2026-12", "2026-11-21", "2026-11-20T12:05:01Z"):
         (told,) = client.get(f"{ASKED}&as_of={later}").json["errors"]["as_of"]
         assert "has not come" in told
     for now in ("2026", "2026-11", "2026-11-20"):
         assert client.get(f"{ASKED}&as_of={now}").json["query"]["as_of"] == "2026-11-20T23:59:59Z"
+    assert "estimates" in client.get(f"{ASKED}&as_of=2026-11-20T12:05:00Z").json, (
+        "what a server whose clock is fast has said"
+    )
 
 
 def test_a_training_by_word_takes_the_precision_that_is_asked_for(client):
