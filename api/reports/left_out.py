@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.errors import Refused
 from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
@@ -201,15 +202,18 @@ class Hints(Struct, frozen=True):
 
     def _helpful(self, before: Answer, changes: Iterable[Change]) -> list[Hint]:
         tried = ((change, self._answered(before, change)) for change in changes)
-        hints = (_hint(before, change, answer) for change, answer in tried if answer.count > before.count)
+        hints = (_hint(before, change, answer) for change, answer in tried if answer and answer.count > before.count)
         least: dict[tuple[str, int], Hint] = {}
         for hint in hints:  # of two values of a parameter that bring back as much, the nearer one
             least.setdefault((hint.change.partition("=")[0], hint.count), hint)
         return list(least.values())
 
-    def _answered(self, answer: Answer, change: Change) -> Answer:
+    def _answered(self, answer: Answer, change: Change) -> Answer | None:
         order = next((ORDERED_BY[name] for name in change.values if name in ORDERED_BY), answer.query.sort)
-        return self.ask(replace(answer.query, **{"limit": 1, "offset": 0, "sort": order, **change.values}))
+        try:
+            return self.ask(replace(answer.query, **{"limit": 1, "offset": 0, "sort": order, **change.values}))
+        except Refused:  # a machine without its watts, say
+            return None
 
     def _changes(self, answer: Answer) -> Iterator[Change]:
         query = answer.query

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from api.questions.errors import Refused
 from api.questions.links import text_of
 from costcalc.answers import Answer
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, usual_basis
@@ -27,9 +28,17 @@ def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]
         "fx": query.currency in {rate.currency for rate in query.fx},  # without it, some have no rate at all
     }
     for name in stated:
-        if not plainly_used.get(name) and [*map(_shown, ask(replace(query, **{name: usual[name]})))] == shown:
+        if not plainly_used.get(name) and _asked_without(replace(query, **{name: usual[name]}), ask) == shown:
             value = text_of(getattr(query, name))
             yield f"{name}={value} changes none of these estimates: it concerns {concerning[name]}."
+
+
+def _asked_without(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]]) -> list[tuple[Any, ...]] | None:
+    """The figures of a question, or None where it is refused: a machine without its watts, say."""
+    try:
+        return [*map(_shown, ask(query))]
+    except Refused:
+        return None
 
 
 def _shown(answer: Answer) -> tuple[Any, ...]:
