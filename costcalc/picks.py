@@ -20,7 +20,7 @@ HOUR_WORTH = 10
 CHEAP_HOUR = 0.1
 """The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
 A_WAIT = 0.25  # hours: shorter ones are no reason to pay more
-MOST_IN_TIME = 2
+MOST_IN_TIME = 3
 """How many times the cheapest the balanced pick may cost to be named first because it is surer to end in time."""
 SELDOM = 0.15
 """How likely an estimate may exceed a limit of the question and still count as within it."""

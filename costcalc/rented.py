@@ -163,9 +163,7 @@ def superseded(offer: Offer, as_of: datetime) -> str:
     day = superseded_from(offer.flags)
     if day is None or (day - as_of).days > ANNOUNCED_DAYS:
         return ""
-    return (
-        f"{'Since' if day <= as_of else 'From'} {day.date()} other rates hold{AS_ANNOUNCED}, which are not known here."
-    )
+    return f"{'Since' if day <= as_of else 'From'} {day.date()} other rates hold{AS_ANNOUNCED}."
 
 
 def in_future(soon: Offer) -> str:

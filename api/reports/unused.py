@@ -33,7 +33,9 @@ def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]
             yield f"{name}={value} changes none of these estimates: it concerns {concerning[name]}."
 
 
-def _asked_without(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]]) -> list[tuple[Any, ...]] | None:
+def _asked_without(
+    query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]]
+) -> list[tuple[Any, ...]] | None:
     """The figures of a question, or None where it is refused: a machine without its watts, say."""
     try:
         return [*map(_shown, ask(query))]

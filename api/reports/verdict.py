@@ -47,7 +47,7 @@ HOW_BOUGHT = {
     PurchaseOption.FREE: "free",
 }
 LACKING = {
-    ("confirmed",): "No rate within these filters is confirmed: check the rate before you rent.",
+    ("confirmed",): "No rate here is confirmed: check it before you rent.",
     ("rentable",): "Nothing within these filters is rented on demand.",
     (
         "rentable",
@@ -212,13 +212,16 @@ def _rivals(answer: Answer) -> str:
     """What the same takes with the other machines or accelerators, or from the other clouds, that the question names."""
     rivals = []
     for kind, each in answer.rivals.items():
+        if each and each == _not_worth_waiting_for(answer):
+            continue
         if each is None:
             rivals.append(f"{kind.replace('_', ' ')}: no estimate (ask for it alone to see why)")
         else:
             cost = money(each.cost(answer.basis).cost, each.currency)
-            as_lead = each.confirmed and each.purchase_option is answer.lead.purchase_option
+            as_sure = each.confirmed >= answer.lead.confirmed
+            as_lead = as_sure and each.purchase_option is answer.lead.purchase_option
             bought = "" if as_lead else f", {_bought(each)}"
-            unsure = "" if each.confirmed else ", unconfirmed"
+            unsure = "" if as_sure else ", unconfirmed"
             rivals.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
     return f"By comparison: {'; '.join(rivals)}." if rivals else ""
 
@@ -365,7 +368,7 @@ def _ordinary(answer: Answer) -> str:
     }
     before = takes.pop(published.recipe, "") if published and published != today else ""
     said = [f"An ordinary loop of today, {recipe}, takes {figures}" for recipe, figures in takes.items()]
-    if before:
+    if before not in ("", *takes.values()):
         said = [f"{said[0]} (as published {before})" if said else f"As published it takes {before}"]
     if seldom and seldom.recipe != lead.recipe:
         said.append(f"The usual script, {seldom.recipe}, misses it in {(1 - seldom.chance) * 100:.0f} % of runs")

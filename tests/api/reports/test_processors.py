@@ -110,6 +110,6 @@ def test_a_machine_that_cannot_be_read_has_no_estimate_and_says_so(client, here)
     assert found["rejections"]
 
 
-def test_a_laptop_without_a_price_is_refused_by_name(client):
+def test_a_laptop_of_unknown_watts_is_refused_by_name(client):
     told = client.get(f"{CASE}&own=1x Ryzen 7 3700X").json["errors"]["own"]
-    assert told == ["no purchase price of Ryzen 7 3700X is known: give own_price, 0 if it is paid for"]
+    assert told == ["no watts of Ryzen 7 3700X are known: give own_watts, those of the whole machine"]

@@ -28,7 +28,7 @@ CASES = {
         {"target": "0.757"},
         [r"An ordinary loop of today, \S+-amp, takes [\d.]+ h and \$[\d.]+ \(as published [\d.]+ h and "],
     ),
-    "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate within these filters is confirmed: "]),
+    "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate here is confirmed: "]),
     "Calgary": (
         {"target": "75.7%", "provider": "aws", "region": "ca-west-1", "purchase": "on_demand"},
         [r"^No rate of AWS in ca-west-1 \(Calgary\) is stored", "costcalc prices refresh aws", "us-west-2", RENTED, CODE,
@@ -147,7 +147,7 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
             assert f"{picks[name].cost(found.query.basis).cost:,.2f}" in whole
             assert picks[name].accelerator in whole
     assert picks[lead].recipe in whole
-    assert ("confirmed" in found.missed) == ("is confirmed: check the rate" in whole or "has a confirmed rate" in whole)
+    assert ("confirmed" in found.missed) == ("is confirmed: check it" in whole or "has a confirmed rate" in whole)
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def test_a_code_is_told_by_others_alone(packaged_evidence):
     assert half_width(errors) > 0.3, "its own epochs would tell it exactly"
 
 
-def test_all_are_printed(capsys):
+def test_all_are_printed(capsys, packaged_evidence):
     main()
     printed = capsys.readouterr().out
     assert "size alone" in printed
-    assert f"{math.exp(SIZE_WIDTH):.2f}" in printed
+    assert f"within x/÷{math.exp(half_width(by_size(packaged_evidence)[1])):.2f}" in printed
