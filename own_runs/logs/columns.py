@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -14,6 +15,9 @@ from own_runs.logs.names import Of, TimeName, is_date, place_of, time_named
 
 Row = Mapping[str, object]
 TRAINED = 0.25  # of an epoch's time: so much before a row of epoch 0 is no evaluation of the untrained network
+MUST_BE = "{}, column {}: must be a number; got {}"
+ANY_TIME = TimeName(Of.START, 1.0)
+HAS_DIGIT = re.compile(r"\d").search
 UNTRAINED = "Its row of epoch 0 is read as the network before training."
 
 
@@ -30,7 +34,7 @@ class Meaning(Struct, frozen=True):
 def log_of(rows: Iterable[tuple[str, Row]], meaning: Meaning, stated: Mapping[str, str] | None = None) -> TrainingLog:
     """The log in rows, each with its place in the file, and how it was understood. Raises LogRefused."""
     points, timed = [], []
-    for where, row in rows:
+    for where, row in _readable(rows):
         point, times = _point(where, row, meaning)
         points.append(point)
         timed.append(times)
@@ -54,6 +58,17 @@ def _from_1(points: tuple[Point, ...], meaning: Meaning, clock: Clock) -> tuple[
     if _counts_from_0(points, is_timed=clock.total > 0 and not clock.is_date):
         return counted_from_1(points), (FROM_0.format(meaning.written_by),)
     return points, (UNTRAINED,)
+
+
+def _readable(rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:
+    """The rows. Raises LogRefused for a cell with a digit that can't be read, in a column that began with a number or a time."""
+    of_numbers: dict[str, bool] = {}
+    for where, row in rows:
+        for name, cell in row.items():
+            is_read = value_of(cell) is not None or span_of(ANY_TIME, cell) is not None or moment_of(cell) is not None
+            if of_numbers.setdefault(name, is_read) and not is_read and isinstance(cell, str) and HAS_DIGIT(cell):
+                raise LogRefused(MUST_BE.format(where, name, cell[:40]))
+        yield where, row
 
 
 def _point(where: str, row: Row, meaning: Meaning) -> tuple[Point, Timed]:
@@ -81,7 +96,7 @@ def _point(where: str, row: Row, meaning: Meaning) -> tuple[Point, Timed]:
 def _span(name: str, cell: object, meaning: Meaning) -> Span | None:
     """The time in a cell; None if its name is that of none."""
     if name == meaning.seconds:
-        return span_of(TimeName(Of.START, 1.0), cell)
+        return span_of(ANY_TIME, cell)
     named = time_named(name)
     if named is None or (named.unit is None and (moment_of(cell) or 0.0) >= 1e9):
         return None
@@ -91,7 +106,7 @@ def _span(name: str, cell: object, meaning: Meaning) -> Span | None:
 def _number(where: str, column: str, cell: object) -> float:
     value = value_of(cell)
     if value is None or math.isnan(value):
-        raise LogRefused(f"{where}, column {column}: must be a number; got {str(cell)[:40]}")
+        raise LogRefused(MUST_BE.format(where, column, str(cell)[:40]))
     return value
 
 

@@ -450,6 +450,19 @@ def test_what_cannot_be_read_is_refused_in_words(tmp_path, content, told):
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "column", "cell"),
+    [
+        ("1,1h,0.5\n2,2h,0.6x", "acc", "0.6x"),
+        ("1,1h,0.5\n2,x2,0.6", "hours", "x2"),
+        ('1,1h,0.5\n2,2h,"0,6"', "acc", "0,6"),
+    ],
+)
+def test_a_cell_that_is_no_number_among_numbers_is_never_dropped(tmp_path, rows, column, cell):
+    with pytest.raises(LogRefused, match=f"^row 3, column {column}: must be a number; got {cell}$"):
+        log_of(tmp_path, f"epoch,hours,acc\n{rows}\n")
+
+
 def test_a_header_of_very_many_columns_takes_no_longer_than_it_has(tmp_path):
     begun = time.process_time()
     log_of(tmp_path, "epoch," + ",".join(f"c{n}" for n in range(100_000)) + "\n1,0.5\n")
