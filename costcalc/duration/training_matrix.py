@@ -70,12 +70,12 @@ class UsualCode(NamedTuple):
 class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """One model's R recipes on C clusters. Recipes that are equally fast everywhere share one of the K rows of `speeds`.
 
-    `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing
-    runs. `in_blocks_alone` flags likewise where nobody asked for a number that is sold in capacity blocks alone. `speed_row`
-    [R] is each recipe's row of `speeds`, NOWHERE where more care is in it than was asked for; their columns are `clusters`:
-    what the accelerators alone make; `limited` is what whole machines make. `own_cluster` [R] is the cluster on which a
-    recipe's own log was written, NOWHERE where that cannot be rented. `feeds` [K] are the data pipelines, None where they are
-    not known or not counted. `refusals` says by code of the instance type why nothing runs on machines that became no
+    `clusters_of_instances` has by number of machines the cluster of each instance type, by its code; NOWHERE where nothing runs.
+    `in_blocks_alone` flags likewise where nobody asked for a number that is sold in capacity blocks alone. `speed_row` [R] is
+    each recipe's row of `speeds`, NOWHERE where more care is in it than was asked for; their columns are `clusters`: what the
+    accelerators alone make; `limited` is what whole machines make. `own_cluster` [R] is the cluster on which a recipe's own log
+    was written, NOWHERE where that cannot be rented or it is run otherwise. `feeds` [K] are the data pipelines, None where they
+    are not known or not counted. `refusals` says by code of the instance type why nothing runs on machines that became no
     cluster; `usual` is what other people's code takes, `runs` where published code runs, `most_run` what is usual there.
     `is_past` says that recipes and measurements are those known on a past day; what was fitted to them knows later ones too.
     """
@@ -338,7 +338,10 @@ def training_matrix(
     recipes = of.recipes
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)), of.of_care[care])
     own_speeds = OwnSpeeds.of(evidence, recipes[0].model if recipes else "", way)
-    own_clusters = [None if own_speeds.replace(recipe) else own_cluster(recipe, catalogue) for recipe in recipes]
+    as_logged = [not (recipe.is_run_otherwise or own_speeds.replace(recipe)) for recipe in recipes]
+    own_clusters = [
+        own_cluster(recipe, catalogue) if logged else None for recipe, logged in zip(recipes, as_logged, strict=True)
+    ]
     homes = frozenset(filter(None, own_clusters))
     machines = requested_machines(catalogue, homes, asked)
     clusters, cluster = as_clusters(catalogue, machines)

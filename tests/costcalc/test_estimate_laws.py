@@ -23,7 +23,7 @@ from costcalc.hardware import Machine
 from costcalc.money import ExchangeRate
 from costcalc.offers import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
-from costcalc.training import Crossing, Metric, Tier
+from costcalc.training import Crossing, Metric, Running, Tier
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 RENTED = {"purchase": (PurchaseOption.COMMITTED_USE, PurchaseOption.MONTHLY), "limit": 1000, "nodes": 1}
@@ -340,6 +340,17 @@ def test_measured_evidence_is_a_replay_on_the_own_system(ask):
     assert all("Speed as logged on this very system." in one.assumptions for one in measured)
     some = {identity(one) for one in ask(0.757, **asked, provider=("gcp",), nodes=1).estimates}
     assert {identity(one) for one in measured if one.provider == "gcp" and one.nodes == 1} <= some
+
+
+@pytest.mark.parametrize("otherwise", [{"precision": "fp32"}, {"precision": "amp"}, {"compilation": "compiled"}])
+def test_a_log_stands_for_no_run_in_another_way(ask, packaged_evidence, otherwise):
+    """Whatever is asked for, an estimate that says it is as logged is of a recipe that ran so."""
+    asked = {"recipes": "all", "provider": ("aws", "gcp"), "limit": 100_000}
+    ran = {each.name: each for each in packaged_evidence.recipes_of("resnet50")}
+    estimates = ask(0.7, **asked, **otherwise).estimates
+    logged = [one for one in estimates if "Speed as logged on this very system." in one.assumptions]
+    assert estimates
+    assert [one.recipe for one in logged if ran[one.recipe].run_so(Running(**otherwise)).is_run_otherwise] == []
 
 
 def expected(estimate):
