@@ -13,7 +13,7 @@ import yaml
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
-from api.reports.launch import Launchable, LaunchReport
+from api.reports.launch import Launchable, LaunchReport, left_to_set
 from costcalc.answers import Estimate
 from costcalc.offers import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
@@ -126,6 +126,8 @@ def _code(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         yield f"Words in capitals are yours to fill in. By {recipe.command.source}"
     elif recipe and recipe.is_public and not start:
         yield "Its code is public, but no script that starts this run"
+    if start and (setting := left_to_set(estimate, report.query)):
+        yield f"Its script runs as published: set {setting} in it yourself, or the figures above do not hold"
     if start:
         yield f"It runs {start.repository} at {start.commit[:12]} in {start.image} ({start.source})"
         yield (

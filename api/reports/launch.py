@@ -27,6 +27,7 @@ from costcalc.hardware import Accelerator, counted
 from costcalc.offers import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
+from costcalc.throughput.provenance import RUN_OTHERWISE
 from costcalc.training import Recipe
 from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
 from pricing.packaged.starts import Start, start_on
@@ -215,6 +216,14 @@ def first_launched(launcher: Launcher, answer: Answer, accelerators: Mapping[str
     chosen = chosen or lead or answer.first_that(lambda each: bool(name_of(launcher, each)))
     name = name_of(launcher, chosen.rented) if chosen else None
     return Launchable(chosen, name) if chosen and name else None
+
+
+def left_to_set(estimate: Estimate, query: EstimateQuery) -> str:
+    """`fp32 (amp)`: how the question has the recipe's code run, which its published script does not; empty where it does."""
+    told = (each for each in estimate.assumptions if each.startswith(RUN_OTHERWISE))
+    if not (query.precision or query.compilation):
+        return ""
+    return next(told, "").removeprefix(RUN_OTHERWISE).partition(". ")[0]
 
 
 def launchers(estimate: Estimate) -> list[Launcher]:

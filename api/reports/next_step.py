@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from msgspec.structs import replace
 
 from api.questions.links import command_of, narrowed, to_url, written_command
-from api.reports.launch import LAUNCHED, first_launched, launchers
+from api.reports.launch import LAUNCHED, first_launched, launchers, left_to_set
 from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
@@ -107,11 +107,14 @@ def _instead(answer: Answer, other: Estimate) -> str:
 
 def _starting(query: EstimateQuery, each: Estimate, launcher: Launcher, what: str) -> Step:
     """The question itself, asked of a launcher, and which region stands in; of one that is not on demand, though nobody named
-    another way to buy, that machine alone."""
+    another way to buy, or of a question with long lists, that machine alone."""
     is_unasked = not query.purchase and each.purchase_option is not PurchaseOption.ON_DEMAND
     region = tuple(query.region) if len(query.region) == 1 else query.region
-    asked = narrowed(query, each) if is_unasked else replace(query, region=region)
-    asked = replace(asked, limit=DEFAULT_LIMIT, offset=0)
+    alone = replace(narrowed(query, each), limit=DEFAULT_LIMIT, offset=0)
+    whole = alone if is_unasked else replace(query, region=region, limit=DEFAULT_LIMIT, offset=0)
+    asked = min(whole, alone, key=lambda one: len(command_of("launch", one, LAUNCHED)))
     command = command_of("launch", asked, LAUNCHED, "--to", launcher)
     link = to_url(asked, "/launch", {*asked.__struct_fields__} - LAUNCHED, to=launcher)
-    return Step(f"{command} starts {what}", command, link, each)
+    setting = left_to_set(each, query)
+    unset = f"; its script runs as published, so set {setting} yourself" if setting else ""
+    return Step(f"{command} starts {what}{unset}", command, link, each)

@@ -33,6 +33,7 @@ OF_PROCESSOR = (
     "The range is wide enough to hold 8 in 10 of these rates, each predicted from other organisations' rates.",
     "This recipe's code is not known to have run on a processor; its batch is split to fit the memory.",
 )
+RUN_OTHERWISE = "The recipe runs differently from its publication: "
 DISTILS = (
     "Its training distils {}, which also sees each image: a third of that network's step is added. No speed of both together "
     "has been published."
@@ -67,7 +68,7 @@ def _run_otherwise(recipe: Recipe) -> Iterator[str]:
         changes = zip(recipe.as_published, recipe.running, strict=True)
         changed = [f"{spoken(now)} ({spoken(was)})" for was, now in changes if was != now]
         yield (
-            f"The recipe runs differently from its publication: {listed(changed)}. The effect on its speed is learned from other "
+            f"{RUN_OTHERWISE}{listed(changed)}. The effect on its speed is learned from other "
             "code; its accuracy is assumed not to change."
         )
     elif recipe.precision in THIRTY_TWO_BIT and not is_reference(recipe):

@@ -10,7 +10,7 @@ import yaml
 
 from api.formats.launch_files import launch_file
 from api.questions.errors import Refused
-from api.reports.launch import LaunchSchema, launch_report
+from api.reports.launch import LaunchSchema, launch_report, left_to_set
 
 ROOT = Path(__file__).parents[3]
 PARSERS = ROOT / "build/launchers/bin/python"
@@ -264,3 +264,13 @@ def test_dstack_is_told_who_makes_the_accelerator(client, asked, vendor):
     answer = client.get(f"/launch?model=resnet50&target=0.757&to=dstack&max_price_age=4000&run=true&{asked}")
     assert answer.status_code == 200, answer.get_data(as_text=True)
     assert yaml.safe_load(answer.get_data(as_text=True))["resources"]["gpu"]["vendor"] == vendor
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"), [({}, ""), ({"precision": "amp"}, ""), ({"precision": "fp32"}, "fp32 (amp)")]
+)
+def test_a_script_that_runs_as_published_does_not_pass_for_what_was_asked(report, asked, told):
+    one = report(to="skypilot", recipe="mosaicml-mild-*", **asked)
+    assert ("# Its script runs as published: set fp32 (amp) in it yourself" in launch_file(one).decode()) == bool(told)
+    step = one.service.answer(one.query, one.catalogue)
+    assert left_to_set(step.lead, one.query) == told
