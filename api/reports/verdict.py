@@ -68,7 +68,8 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
 
     Where the lines are too many or too long, those that matter least are left out.
     """
-    first = [*notes, *(_chosen(answer) if answer.picks else [f"{missing[0].upper()}{missing[1:]}."] if missing else [])]
+    chosen = list(_chosen(answer)) if answer.picks else [f"{missing[0].upper()}{missing[1:]}."] if missing else []
+    first = [*notes, *chosen]
     last = [next_step] if next_step else []
     room = MOST_LINES - len(first) - len(last)
     hints = [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
@@ -80,6 +81,8 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
     while beside and not _fits(lines):
         beside.pop()
         lines = [*first, *_joined(beside, room), *last]
+    if answer.picks and not _fits(lines):
+        lines = [*notes, *_chosen(answer, is_brief=True), *_joined(beside, room), *last]
     return tuple(line.replace("`", "") for line in lines)
 
 
@@ -100,14 +103,16 @@ def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
     return [" ".join(lines[line]) for line in sorted(lines)][: max(room, 0)]
 
 
-def _chosen(answer: Answer) -> Iterator[str]:
-    """What to rent, for how much and how long; with whose code; what else that was named takes."""
+def _chosen(answer: Answer, is_brief: bool = False) -> Iterator[str]:
+    """What to rent, for how much and how long; with whose code; what else that was named takes. Where it `is_brief`, without the
+    script as published and the range of what is cheaper."""
     missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
     warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else "", _old(answer)]
-    yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead)]))
+    yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead, is_brief)]))
     is_ported = answer.lead.purchase_option is PurchaseOption.OWNED and answer.lead.runs_here is False
     code = NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
-    yield " ".join(filter(None, [_code(answer.lead), _ordinary(answer), code]))
+    if whose := " ".join(filter(None, [_code(answer.lead), _ordinary(answer, is_brief), code])):
+        yield whose
     if rivals := _rivals(answer):
         yield rivals
 
@@ -135,7 +140,7 @@ def _own_without_estimate(answer: Answer) -> str:
     return f"No estimate for your {mine}{record}."
 
 
-def _what_to_do(answer: Answer, each: Estimate) -> str:
+def _what_to_do(answer: Answer, each: Estimate, is_brief: bool) -> str:
     query = answer.query
     moment = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
@@ -153,19 +158,19 @@ def _what_to_do(answer: Answer, each: Estimate) -> str:
     advice = (
         f"{moment}{'rent' if moment else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
     )
-    return f"{advice} {_rate(each)}{_the_cheapest(answer)}"
+    return f"{advice} {_rate(each)}{_the_cheapest(answer, is_brief)}"
 
 
-def _the_cheapest(answer: Answer) -> str:
-    """The cheapest pick, where waiting for it does not pay: ` The cheapest, 1 T4G at AWS for $8.60, is $7.77 cheaper but takes
+def _the_cheapest(answer: Answer, is_brief: bool) -> str:
+    """The cheapest pick, where waiting for it does not pay: ` The cheapest, 1 T4G at AWS for $8.60, saves $7.77 but takes
     20.5 h (13.6 to 38.7 h).`"""
     each = _not_worth_waiting_for(answer)
     if each is None:
         return ""
     cost = each.cost(answer.basis).cost
     price, less = (money(amount, each.currency) for amount in (cost, answer.lead.cost(answer.basis).cost - cost))
-    takes = f"takes {in_words(each.hours)} ({_range(each)})"
-    return f" The cheapest, {in_short(each)} for {price}, is {less} cheaper but {takes}."
+    takes = f"takes {in_words(each.hours)}" + ("" if is_brief else f" ({_range(each)})")
+    return f" The cheapest, {in_short(each)} for {price}, saves {less} but {takes}."
 
 
 def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
@@ -355,7 +360,7 @@ def _days(each: Estimate) -> str:
     return f"{days:,} {'day' if days == 1 else 'days'} ago" if days else "today"
 
 
-def _ordinary(answer: Answer) -> str:
+def _ordinary(answer: Answer, is_brief: bool) -> str:
     """What an ordinary loop of today and the usual script as published take on the same machine, where these are others, and
     which script misses the target."""
     lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
@@ -368,7 +373,7 @@ def _ordinary(answer: Answer) -> str:
     }
     before = takes.pop(published.recipe, "") if published and published != today else ""
     said = [f"An ordinary loop of today, {recipe}, takes {figures}" for recipe, figures in takes.items()]
-    if before not in ("", *takes.values()):
+    if before not in ("", *takes.values()) and not (is_brief and said):
         said = [f"{said[0]} (as published {before})" if said else f"As published it takes {before}"]
     if seldom and seldom.recipe != lead.recipe:
         said.append(f"The usual script, {seldom.recipe}, misses it in {(1 - seldom.chance) * 100:.0f} % of runs")

@@ -63,9 +63,9 @@ class SoldFor(Struct, frozen=True):
 
 
 def bought(own: OwnMachine, chip: Accelerator, query: EstimateQuery, as_of: datetime, per_usd: Decimal) -> Purchase:
-    """What the user's machine of these chips cost and draws: as the question says, else as last sold by then. It is 0
-    where nobody knows. Money is in the question's currency, of which one US dollar is `per_usd`. Raises LookupError where nobody
-    knows its watts, or if it was not yet on sale."""
+    """What the user's machine of these chips cost and draws: as the question says, else as last sold by then. A
+    price that nobody knows is 0. Money is in the question's currency, of which one US dollar is `per_usd`. Raises LookupError
+    where nobody knows its watts, or if it was not yet on sale."""
     if as_of.date() < chip.on_sale_from:
         raise LookupError(f"no {chip.name} was on sale before {chip.on_sale_from}: give a later as_of")
     sold, price, watts = _sold_by(own, as_of), query.own_price, query.own_watts or _watts(own, chip)
