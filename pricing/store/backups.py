@@ -7,7 +7,6 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
-from secrets import token_bytes
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -15,7 +14,6 @@ from msgspec import Struct
 
 from pricing.store import HEAD
 from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
-from pricing.store.keyed import TOKEN, keyed
 from pricing.store.local_file import SCHEME, default_url, identity_file
 from pricing.store.store import Store
 from pricing.store.tables import EVERYBODY
@@ -158,18 +156,14 @@ class _Own(Struct, frozen=True):
 
 
 def _own(path: Path) -> _Own | None:
-    """The own runs; None if they cannot be read. In a store of an earlier version, owners are bare digests of tokens."""
+    """The own runs; None if they cannot be read."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
             rows = connection.execute("SELECT * FROM own_runs").fetchall()
             runs = [(*row, None if row[2] else "somebody")[:6] for row in rows]  # before 0011 nobody noted who shares
-            with suppress(sqlite3.Error):
-                return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
+            return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
     except sqlite3.Error:
         return None
-    key = token_bytes(32)
-    owners = [owner and keyed(key, TOKEN, bytes.fromhex(owner)) for _, _, owner, *_ in runs]
-    return _Own([(*run[:2], owner, *run[3:]) for run, owner in zip(runs, owners, strict=True)], key)
 
 
 def _take_over(own: _Own, new: Path) -> None:

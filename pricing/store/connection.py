@@ -20,6 +20,7 @@ from pricing.store import HEAD
 from pricing.store.local_file import identity_file
 from pricing.store.tables import identity
 
+CONVERTS_ALL = "719229b4"  # whose migrations begin before 0.2.0
 CONNECT_SECONDS = 5
 WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock
 SECRET_OPTIONS = ("password", "sslpassword")  # libpq also takes them in the query of a URL
@@ -135,7 +136,7 @@ class Database:
         """
         with self._alone() as connection:
             if (revision := _revision(connection)) != HEAD:
-                raise StoreUnavailable(self._newer(revision))
+                raise self._unknown(revision)
             yield connection
 
     @contextmanager
@@ -148,11 +149,13 @@ class Database:
                     exclusive.execute(text(f"SELECT pg_advisory_xact_lock({WRITER_LOCK})"))
                 yield exclusive
 
-    def _newer(self, revision: str | None) -> str:
-        return (
-            f"{self.address} was written by a newer costcalc ({revision}, this one knows {HEAD}): upgrade this one, or restore a "
-            "backup from before"
-        )
+    def _unknown(self, revision: str | None) -> StoreUnavailable:
+        if (revision or "") > HEAD:
+            way_out = "upgrade this one, or restore a backup from before"
+            written = f"by a newer costcalc ({revision}, this one knows {HEAD}): {way_out}"
+        else:
+            written = f"between two releases ({revision}): open it with the commit {CONVERTS_ALL} of costcalc first"
+        return StoreUnavailable(f"{self.address} was written {written}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -196,13 +199,19 @@ class Database:
         from alembic.config import Config
         from alembic.util import CommandError
 
+        from pricing.store.migrations.start import start
+
         config = Config()
         config.set_main_option("script_location", "pricing.store:migrations")
         config.attributes["connection"] = connection
         try:
-            command.upgrade(config, "head")
+            if _revision(connection) is None:
+                start(connection)
+                command.stamp(config, HEAD)
+            else:
+                command.upgrade(config, HEAD)
         except CommandError as error:
-            raise StoreUnavailable(self._newer(_revision(connection))) from error
+            raise self._unknown(_revision(connection)) from error
 
 
 def _parsed(url: str) -> URL:

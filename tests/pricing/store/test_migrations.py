@@ -1,39 +1,32 @@
-"""A store of an earlier version opens with all that it knew."""
+"""A store of version 0.2.0 opens with all that it knew."""
 
 from datetime import timedelta
 from typing import Any
-from zlib import compress
 
 import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
 from sqlalchemy import MetaData
 from support.histories import history
 from support.old_stores import engine_at
+from support.own_training_runs import own_run
 from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.money import to_nanos
 from costcalc.offers import Offer
-from pricing.store.book import PACKAGED, book_of
-from pricing.store.offer_rows import entry
+from pricing.store.changes import By
+from pricing.store.connection import Database, StoreUnavailable
 from pricing.store.store import Store
+from pricing.store.tables import metadata
 
 DAY = timedelta(days=1)
 UNUSED = ("offer_digest", "rate_digest")
-ODD: dict[str, Any] = {
-    **{name: getattr(P3, name) for name in ("provider", "region", "instance_type", "purchase_option", "currency")},
-    **{"id": 1, "origin": "aws", "event": "left_out", "at": NOW, "reason": "it jumps", "hourly_nanos": 306},
-}
-
-
-@pytest.fixture(params=["0001", "0002", "0003"])
-def version(request: pytest.FixtureRequest) -> str:
-    """The versions in which observations stood in rows."""
-    return str(request.param)
 
 
 @pytest.fixture
-def old_store(store_url: str, version: str) -> str:
-    """The address of a store of that version: a rate that was seen again in two months, its successor, and a packaged one."""
-    engine = engine_at(store_url, version)
+def old_store(store_url: str) -> str:
+    """The address of such a store: a rate that was seen again in two months, its successor, and a packaged one."""
+    engine = engine_at(store_url)
     tables = MetaData()
     tables.reflect(engine)
     rows = [
@@ -49,14 +42,11 @@ def old_store(store_url: str, version: str) -> str:
         ],
         "observations": rows,
         "sightings": [
-            {"observation_id": number, "month": f"{seen:%Y-%m}", "seen_at": seen}
-            | ({"flags": flags} if version >= "0002" else {})
+            {"observation_id": number, "month": f"{seen:%Y-%m}", "seen_at": seen, "flags": flags}
             for number, seen, flags in sightings
         ],
         "packaged_editions": [{"digest": "old", "sequence": 1}],
     }
-    if version >= "0003":
-        written["quarantine"] = [ODD]
     with engine.begin() as connection:
         for name, values in written.items():
             connection.execute(tables.tables[name].insert(), values)
@@ -81,9 +71,8 @@ def _row(number: int, origin: str, each: Offer) -> dict[str, Any]:
     }
 
 
-def test_what_rows_knew_a_book_knows(old_store: str, version: str) -> None:
+def test_what_rows_knew_a_book_knows(old_store: str) -> None:
     store = Store(old_store)
-    assert [(each.origin, each.reason) for each in store.quarantined()] == [("aws", "it jumps")] * (version >= "0003")
     assert store.current_snapshot_id() == "old"
     seen = [
         (str(each.offer.hourly_rate), each.offer.observed_at, each.last_seen_at)
@@ -98,7 +87,7 @@ def test_what_rows_knew_a_book_knows(old_store: str, version: str) -> None:
         return str(each.hourly_rate), each.observed_at, each.flags
 
     assert current(0) == ("3.06", NOW, ("no_capacity",))
-    assert current(6) == ("3.06", NOW + 5 * DAY, () if version >= "0002" else ("no_capacity",))
+    assert current(6) == ("3.06", NOW + 5 * DAY, ())
     assert current(35) == ("3.06", NOW + 30 * DAY, ("no_capacity",))
     assert current(50) == ("2.5", NOW + 41 * DAY, ())
 
@@ -113,24 +102,23 @@ def test_it_goes_on_from_there(old_store: str) -> None:
     assert len(store.load_current()) > 1000, "the packaged prices are merged anew"
 
 
-def test_segments_of_one_piece_are_split(store_url: str) -> None:
-    engine = engine_at(store_url, "0004")
-    tables = MetaData()
-    tables.reflect(engine)
-    early, other, kept = offer("1"), offer("2", instance_type="other"), offer("3", region="packaged")
-    segment = book_of([entry("aws", early), entry("aws", other), entry(PACKAGED, kept)], NOW)
-    book = book_of([entry("aws", offer("4", NOW + DAY)), entry(PACKAGED, kept)], NOW + DAY)
-    document = compress(segment.without_digests().to_bytes(), 1)
-    snapshots = [
-        {"sequence": number, "id": str(number), "published_at": NOW + number * DAY, "gaps": "[]"} for number in (0, 1)
-    ]
+def test_it_has_the_tables_of_a_new_store_and_its_changes_stay(old_store: str) -> None:
+    Store(old_store).add_own_run(own_run().stored(), By("anna", NOW))
+    database = Database(old_store)
+    with database.reading() as connection:
+        assert compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata) == []
+    with pytest.raises(StoreUnavailable, match="append-only"), database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM changes")
+
+
+def test_one_from_between_two_releases_is_not_opened_and_stays(store_url: str) -> None:
+    engine = engine_at(store_url)
     with engine.begin() as connection:
-        connection.execute(tables.tables["snapshots"].insert(), snapshots)
-        connection.execute(tables.tables["books"].insert(), {"sequence": 1, "document": book.to_bytes()})
-        span = {"started_at": NOW, "ended_at": NOW + DAY}
-        connection.execute(tables.tables["segments"].insert(), {"sequence": 0, "document": document, **span})
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
+    with pytest.raises(
+        StoreUnavailable, match=r"written between two releases \(0005\): open it with the commit 719229b4"
+    ):
+        Store(store_url)
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == "0005"
     engine.dispose()
-    store = Store(store_url)
-    assert sorted(str(each.offer.hourly_rate) for each in history(store, "p3.2xlarge")) == ["1", "3", "4"]
-    assert [str(each.offer.hourly_rate) for each in history(store, "other")] == ["2"]
-    assert len(store.load_at([NOW]).current_offers(NOW).listed) == 3

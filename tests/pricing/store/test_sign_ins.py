@@ -1,20 +1,15 @@
 """Sign-ins and changes stand in the store, for all workers; nothing in it opens a door."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-from sqlalchemy import MetaData, text
-from support.old_stores import engine_at
+from sqlalchemy import text
 from support.own_training_runs import own_run
 from support.prices import LATER, NOW, listed, offer
 
-from pricing.store import backups
 from pricing.store.changes import By, Change
 from pricing.store.connection import Database, StoreUnavailable
-from pricing.store.keyed import TOKEN, keyed
 from pricing.store.store import SignIn, Store
 from pricing.store.worker_catalogue import WorkerCatalogue
 
@@ -74,38 +69,6 @@ def test_who_changed_what_is_noted_and_stays(store: Store, store_url: str) -> No
     for statement in ("UPDATE changes SET who = 'nobody'", "DELETE FROM changes"):
         with pytest.raises(StoreUnavailable, match="append-only"), Database(store_url).writing() as connection:
             connection.execute(text(statement))
-
-
-def test_owners_of_an_earlier_version_are_digests_no_more_and_own_the_same(store_url: str) -> None:
-    with_old_runs(store_url)
-    store = Store(store_url)
-    assert [run.owner for run in store.own_runs()] == [keyed(store.key(), TOKEN, DIGEST), None]
-
-
-def test_also_where_the_store_was_damaged_and_is_begun_anew(tmp_path: Path) -> None:
-    path = tmp_path / "prices.sqlite3"
-    with_old_runs(f"sqlite:///{path}")
-    with closing(backups.open_sqlite(path, "rw", 1)) as connection:
-        [(page,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'snapshots'")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with path.open("r+b") as file:
-        file.seek((page - 1) * 4096)
-        file.write(b"\xff" * 4096)
-    assert backups.rebuild(f"sqlite:///{path}", NOW).own_runs == 2
-    store = Store(f"sqlite:///{path}")
-    assert [run.owner for run in store.own_runs()] == [keyed(store.key(), TOKEN, DIGEST), None]
-
-
-def with_old_runs(url: str) -> None:
-    """A store of version 0006 with a run of a token's and one that everybody sees."""
-    engine, tables = engine_at(url, "0006"), MetaData()
-    tables.reflect(engine)
-    rows = [own_run().stored(DIGEST.hex()), own_run().stored()]
-    with engine.begin() as connection:
-        for number, row in enumerate(rows):
-            values = {name: getattr(row, name) for name in ("id", "kind", "owner", "document")}
-            connection.execute(tables.tables["own_runs"].insert(), values | {"added_at": NOW + timedelta(number)})
-    engine.dispose()
 
 
 def test_runs_are_given_to_whom_their_token_names_now(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Observations move from rows into books, whose size does not grow with history."""
+"""From version 0.2.0: observations move from rows into a book, whose size does not grow with history."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,40 +6,33 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from pricing.store.migrations.append_only import append_only
+from pricing.store.migrations.start import create
+from pricing.store.tables import books, changes, identity, leases, quarantine, segments, sign_ins
 
-revision = "0004"
-down_revision = "0003"
+revision = "0009"
+down_revision = "0002"
 
-BIG_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-MOMENT = sa.DateTime(timezone=True)
 OLD = ("retractions", "sightings", "observations", "catalogues")
+NEW = (identity, books, segments, quarantine, sign_ins, changes, leases)
 
 
 def upgrade() -> None:
     """Create the new tables, fill the first book, drop the old tables. Packaged prices are merged anew on opening."""
+    create(op.get_bind(), NEW)
     op.create_table(
-        "books",
-        sa.Column("sequence", BIG_ID, sa.ForeignKey("snapshots.sequence"), primary_key=True),
-        sa.Column("document", sa.LargeBinary, nullable=False),
+        "own_runs",
+        sa.Column("id", sa.String(64), primary_key=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("owner", sa.String(64)),
+        sa.Column("added_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("document", sa.Text, nullable=False),
     )
-    op.create_table(
-        "segments",
-        sa.Column("sequence", BIG_ID, sa.ForeignKey("snapshots.sequence"), primary_key=True),
-        sa.Column("started_at", MOMENT, nullable=False),
-        sa.Column("ended_at", MOMENT, nullable=False),
-        sa.Column("document", sa.LargeBinary, nullable=False),
-    )
-    append_only("segments")
     _first_book()
     op.execute("DELETE FROM packaged_editions")
     for name in OLD:
         op.drop_table(name)
     if op.get_bind().dialect.name == "postgresql":
         op.execute("DROP FUNCTION observations_append_only")
-        op.execute(
-            "ALTER TABLE books ALTER COLUMN document SET STORAGE EXTERNAL"
-        )  # compressing takes longer than writing
 
 
 def _first_book() -> None:
@@ -67,7 +60,6 @@ def _first_book() -> None:
         if (row := number.get(again.observation_id)) is not None:
             seen, flags = int(_utc(again.seen_at).timestamp()), rows[row].flags if again.flags is None else again.flags
             book = book.seen_again(np.array([row]), np.array([seen]), [flags])
-    books = sa.table("books", sa.column("sequence"), sa.column("document"))
     connection.execute(books.insert(), {"sequence": newest.sequence, "document": book.to_bytes()})
 
 
