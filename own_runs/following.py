@@ -9,6 +9,7 @@ from own_runs.logs.bounds import MOST_TEXT_BYTES
 from own_runs.logs.log import LogRefused, TrainingLog
 from own_runs.logs.mlperf import MARK
 from own_runs.logs.reading import is_event_file, read_log, read_text
+from own_runs.reading_apart import read_apart
 
 HEAD_BYTES = 4096
 LINE = b"\n"
@@ -42,10 +43,10 @@ class FollowedLog:
         first = head.lstrip().partition(LINE)[0].rstrip()
         is_document = first.startswith(b"{") and not first.endswith(b"}")  # one of JSON, which is written as a whole
         if is_event_file(head) or is_document or self.path.stat().st_size > MOST_TEXT_BYTES:
-            return read_log(self.path)
+            return read_apart(TrainingLog, read_log, self.path)
         content = self.path.read_bytes()
         self._take(content[: content.rfind(LINE) + 1])  # without a last line that is still being written
-        return read_text(self._earlier + self._current, self.path.name)
+        return read_apart(TrainingLog, read_text, self._earlier + self._current, self.path.name)
 
     def _take(self, content: bytes) -> None:
         """Takes in the file's content: more of the same, the next file after a rotation, with its header or without, or the whole

@@ -17,8 +17,8 @@ from datetime import UTC, datetime, timedelta
 from signal import SIG_IGN, SIGINT, SIGTERM, signal
 from uuid import uuid4
 
+from pricing.cell import limit_memory
 from pricing.refresh import RefreshReport, refresh, unwatched_seconds
-from pricing.sources.running import limit_memory
 from pricing.sources.source import Environment
 from pricing.store.connection import StoreError
 from pricing.store.leases import Lease

@@ -23,6 +23,7 @@ from api.reports.own_runs import check_room, new_run
 from api.reports.plan_and_actual import comparisons, score
 from own_runs.adding import as_read
 from own_runs.logs.log import LogRefused
+from own_runs.reading_apart import read_apart
 from own_runs.runs import RUN, Run, stored_run
 from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
 from pricing.store.store import Store
@@ -63,7 +64,7 @@ def add(log: Path, only_try: bool, form: str, **given: object) -> None:
         except BadParameters as refused:
             questions, notes = [*_as_options(refused.errors, log)], list[str]()
             with suppress(LogRefused):  # of a log that can't be read this is said already
-                notes += as_read(log)
+                notes += read_apart(tuple[str, ...], as_read, log)
             if form == "json":
                 click.echo(json.dumps({**dict.fromkeys(SHOWN), "questions": questions, "notes": notes}))
                 sys.exit(WRONG_USE)

@@ -27,6 +27,7 @@ from costcalc.fields import filled
 from own_runs.adding import Facts, RunRefused, implausible, name_of, read_run
 from own_runs.asking import OwnModel
 from own_runs.logs.log import LogRefused
+from own_runs.reading_apart import OutOfBounds, read_apart
 from own_runs.runs import RUN, CurvePoint, Run, stored_run
 from own_runs.speeds import SPEED, measured_speed
 from pricing.store.changes import By
@@ -174,7 +175,10 @@ def _visible_to(row: OwnRun) -> Literal["you", "everybody"]:
 
 
 def new_run(service: Service, catalogue: Catalogue, values: Values, log: Path) -> Run:
-    """The run that a log and parsed parameters of RunSchema describe. Raises BadParameters naming all that is missing."""
+    """The run that a log and parsed parameters of RunSchema describe.
+
+    Raises BadParameters naming all that is missing, and Refused (422) for a log that takes too much to read.
+    """
     names = service.names(catalogue)
     errors: dict[str, list[str]] = {}
     machine = _machine(values, names, catalogue, errors)
@@ -186,11 +190,12 @@ def new_run(service: Service, catalogue: Catalogue, values: Values, log: Path) -
     model = {"model": network.name} if network else {}
     better = {"lower_is_better": values["better"] == "lower"} if "better" in values else {}
     try:
-        run = read_run(
-            log, Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day}), service.clock()
-        )
+        facts = Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day})
+        run = read_apart(Run, read_run, log, facts, service.clock())
     except RunRefused as refused:
         raise BadParameters({**{key: [message] for key, message in refused.errors.items()}, **errors}) from None
+    except OutOfBounds as refused:
+        raise Refused(422, f"file: {refused}", {"file": [str(refused)]}) from None
     except LogRefused as refused:
         raise BadParameters({"file": [str(refused)], **errors}) from None
     if "steps_are" not in values and (message := implausible(run, service.evidence)):

@@ -43,7 +43,7 @@ def only_refusals() -> Iterator[None]:
     """Whatever a reader makes of a file that is none of its kind becomes LogRefused: cut dates, odd shapes."""
     try:
         yield
-    except (LogRefused, OSError):
+    except (LogRefused, OSError, MemoryError):
         raise
     except Exception as error:
         raise LogRefused(f"something in it is no training log's: {str(error)[:200] or type(error).__name__}") from error

@@ -1,25 +1,20 @@
-"""Asking price sources, each in a process of its own: what a hostile answer costs, it costs its own source alone.
+"""Asking price sources, each in a cell of its own: what a hostile answer costs, it costs its own source alone.
 
-A process may allocate what its source's bounds say. Linux enforces that; elsewhere only the bounds of documents hold. As many
-processes run at once as the memory that is set aside for them allows.
+A cell may allocate what its source's bounds say. Linux enforces that; elsewhere only the bounds of documents hold. As many run at
+once as the memory that is set aside for them allows.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import signal
-import sys
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import wait
 from pathlib import Path
 from traceback import extract_tb
 
@@ -27,9 +22,10 @@ from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
 from costcalc.text import line
+from pricing.cell import CONTEXT, Cell, Died, TooLate, TooMuch, limit_memory
 from pricing.recording import Recording
 from pricing.sources import SOURCES, specification
-from pricing.sources.common.http import MIB, Http, HttpError
+from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, Environment, SourceError, SourceSpec
 
 for _chatty in ("botocore", "google.auth", "google.api_core"):
@@ -37,9 +33,6 @@ for _chatty in ("botocore", "google.auth", "google.api_core"):
 
 MEMORY_MIB = 320  # of all sources that are asked at one time
 BYTES_OF_OFFER = 1024  # as it is handed over; most have 600
-STACK_BYTES = MIB  # of a thread; the usual eight count as allocated, however few are used
-# Forks of one process that has imported what sources need share its memory; on macOS a fork cannot use the network.
-CONTEXT = get_context("forkserver") if sys.platform == "linux" else get_context("spawn")
 
 
 class Outcome(Struct, frozen=True):
@@ -84,19 +77,19 @@ def ask_all(
     CONTEXT.set_forkserver_preload([__name__, *(SOURCES.modules[spec.name] for spec in specs)])
     deadline = time.monotonic() + limit_seconds
     share = limit_seconds / (1 + _rounds(specs))
-    waiting, asking = list(specs), list[_Process]()
+    waiting, asking = list(specs), list[_Asking]()
     try:
         while asking or waiting:
             for spec in _fitting(waiting, [each.spec for each in asking]):
                 waiting.remove(spec)
-                asking.append(_Process.start(spec, environment, now))
+                asking.append(_Asking.start(spec, environment, now))
             gives_way = deadline - share * _rounds(waiting)
-            due = min(deadline, *(max(gives_way, each.started + share) for each in asking))
-            wait([each.answer for each in asking], max(due - time.monotonic(), 0))
+            due = min(deadline, *(max(gives_way, each.cell.started + share) for each in asking))
+            wait([each.cell.answer for each in asking], max(due - time.monotonic(), 0))
             now_is = time.monotonic()
             is_over = now_is >= deadline
-            late = [each for each in asking if now_is >= max(gives_way, each.started + share)]
-            for each in [each for each in asking if is_over or each in late or each.has_answered()]:
+            late = [each for each in asking if now_is >= max(gives_way, each.cell.started + share)]
+            for each in [each for each in asking if is_over or each in late or each.cell.has_answered()]:
                 asking.remove(each)
                 yield each.outcome()
             if is_over:
@@ -104,7 +97,7 @@ def ask_all(
                 return
     finally:
         for each in asking:
-            each.end()
+            each.cell.end()
 
 
 def _rounds(specs: Sequence[SourceSpec]) -> int:
@@ -124,91 +117,41 @@ def _fitting(waiting: Sequence[SourceSpec], asking: Sequence[SourceSpec]) -> lis
 
 
 @dataclass(frozen=True, slots=True)
-class _Process:
-    """The process that asks one source, and the pipe through which it hands over its outcome."""
+class _Asking:
+    """A source that is asked, in its cell."""
 
     spec: SourceSpec
-    process: BaseProcess
-    answer: Connection
-    started: float
+    cell: Cell
 
     @classmethod
-    def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Process:
-        answer, end = CONTEXT.Pipe(duplex=False)
-        arguments = (end, spec.name, SOURCES.modules[spec.name], dict(environment), now)
-        process = CONTEXT.Process(target=_answer, args=arguments, daemon=True)
-        process.start()
-        end.close()
-        return cls(spec, process, answer, time.monotonic())
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since it was started."""
-        return time.monotonic() - self.started
-
-    def has_answered(self) -> bool:
-        """Whether its outcome, or its end, can be read."""
-        return self.answer.poll()
+    def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Asking:
+        return cls(spec, Cell.start(environment, _answer, spec.name, SOURCES.modules[spec.name], now))
 
     def outcome(self) -> Outcome:
-        """What it handed over, or why it handed over nothing. The process ends."""
-        if not self.has_answered():
-            self.end()
-            return self._failed(f"took longer than {self.seconds:.0f} s", late=True)
+        """What it handed over, or why it handed over nothing. The cell ends."""
         try:
-            content = self.answer.recv_bytes(self.spec.bounds.offers * BYTES_OF_OFFER)
-        except EOFError:
-            self.process.join()
-            return self._failed(f"its process ended with status {self.process.exitcode}, perhaps for want of memory")
-        except OSError:
+            content = self.cell.result(self.spec.bounds.offers * BYTES_OF_OFFER)
+        except TooLate:
+            return self._failed(f"took longer than {self.cell.seconds:.0f} s", late=True)
+        except Died as died:
+            return self._failed(f"{died}, perhaps for want of memory")
+        except TooMuch:
             return self._failed(f"lists more than {self.spec.bounds.offers:,} offers")
-        finally:
-            self.end()
         return msgpack.decode(content, type=Outcome)
 
-    def end(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.answer.close()
-
     def _failed(self, error: str, late: bool = False) -> Outcome:
-        return Outcome(self.spec.name, self.seconds, None, error, late)
+        return Outcome(self.spec.name, self.cell.seconds, None, error, late)
 
 
-def _answer(end: Connection, name: str, module: str, environment: Mapping[str, str], now: datetime) -> None:
-    """What the process of a source does. It ends with the process that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever interrupts a refresh ends its processes
-    os.environ.clear()
-    os.environ.update(environment)
-    threading.stack_size(STACK_BYTES)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _answer(name: str, module: str, now: datetime) -> bytes:
+    """What the cell of a source does: the outcome, packed."""
     spec = specification(name, module)
     limit_memory(spec.bounds.memory_mib)
-    outcome = ask(spec, environment, now)
+    outcome = ask(spec, os.environ, now)
     try:
-        content = msgpack.encode(outcome)
+        return msgpack.encode(outcome)
     except MemoryError:
-        content = msgpack.encode(replace(outcome, collected=None, error=_too_much_memory(spec)))
-    end.send_bytes(content)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    os._exit(1)
-
-
-def limit_memory(mib: int) -> None:
-    """This process can allocate no more than these MiB beyond what it has. Only Linux counts all that is allocated."""
-    if sys.platform != "linux":
-        return
-    import resource
-
-    allocated_pages = int(Path("/proc/self/statm").read_text().split()[5])
-    most = allocated_pages * resource.getpagesize() + mib * MIB
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)  # stays: the processes of a refresh have limits of their own
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+        return msgpack.encode(replace(outcome, collected=None, error=_too_much_memory(spec)))
 
 
 def _too_much_memory(spec: SourceSpec) -> str:

@@ -35,6 +35,7 @@ PICTURE = re.compile(r".*\.(png|svg)/?$")
 PLAN = re.compile(r"/plan\b")
 WORKBOOK_PATH = re.compile(r".*\.xlsx/?$")
 PLANS = 16
+LOGS = "/recipes"
 SLOW_WAIT_SECONDS = 5
 PATIENCE = 6  # times as long as was foreseen, where a turn takes longer than those before it
 
@@ -106,17 +107,17 @@ class Lane:
 class Front:
     """The ASGI application around a WSGI one.
 
-    At once it works on `threads` questions, one that is large (a workbook, or all recipes), one picture, which another process
-    draws, one probe, and PLANS plans, of which one has the turn.
+    At once it works on `threads` questions, one that is large (a workbook, or all recipes), one log, which another process reads,
+    one picture, which another draws, one probe, and PLANS plans, of which one has the turn.
     """
 
     def __init__(self, app: Wsgi, memory: Replay, threads: int, wait_seconds: float, limit: RateLimit) -> None:
         self._memory = memory
         self._limit = limit
         self._questions = Lane(threads, wait_seconds)
-        self._large, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(3))
+        self._large, self._logs, self._pictures, self._probes = (Lane(1, SLOW_WAIT_SECONDS) for _ in range(4))
         self._plans = Lane(PLANS, SLOW_WAIT_SECONDS)
-        lanes = (self._questions, self._large, self._plans, self._pictures, self._probes)
+        lanes = (self._questions, self._large, self._logs, self._plans, self._pictures, self._probes)
         self._app = WSGIMiddleware(app, workers=sum(lane.threads for lane in lanes))  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -148,6 +149,8 @@ class Front:
         path = request.scope["path"]
         if path in PROBES:
             return self._probes
+        if path == LOGS and request.scope["method"] == "POST":
+            return self._logs
         if PICTURE.match(path):
             return self._pictures
         if PLAN.match(path):

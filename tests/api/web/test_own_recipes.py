@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
@@ -13,6 +14,8 @@ from support.services import packaged_service
 from api.bootstrap import build
 from api.settings import Settings
 from api.web.app import create_app
+from own_runs import reading_apart
+from own_runs.reading_apart import Bounds
 from pricing.store.store import Store
 
 LOG = "epoch,minutes,val_loss,bleu\n" + "".join(
@@ -122,6 +125,17 @@ def test_a_hostile_file_is_refused_in_words(client, body, told):
     refused = client.post(RUN, data=body)
     assert refused.status_code == 400
     assert told in refused.json["errors"]["file"][0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what a process allocates")
+def test_a_log_that_takes_too_much_to_read_is_refused_in_words_and_counted(client, monkeypatch):
+    monkeypatch.setattr(reading_apart, "LEAST", Bounds(0, 5, 20, 64))
+    refused = client.post(RUN, data=LOG * 1000)
+    assert (refused.status_code, refused.json["errors"]["file"]) == (
+        422,
+        ["reading this file takes more than 0 MiB of memory: keep the evaluations"],
+    )
+    assert 'costcalc_http_requests_total{path="/recipes",status="422"}' in client.get("/metrics").text
 
 
 def test_a_file_of_more_than_a_mebibyte_is_refused_unread(client):

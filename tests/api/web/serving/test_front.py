@@ -143,9 +143,10 @@ def test_who_waits_is_answered_even_where_the_turn_comes_a_little_late():
         ("/cost.xlsx", "/plan"),
         ("/plan", "/cost"),
         ("/cost", "/plan"),
+        ("/recipes", "/cost"),
     ],
 )
-def test_pictures_workbooks_plans_and_questions_do_not_wait_for_each_other(first, second):
+def test_pictures_workbooks_plans_logs_and_questions_do_not_wait_for_each_other(first, second):
     go_on = threading.Event()
 
     def held(environ, start_response):
@@ -155,7 +156,7 @@ def test_pictures_workbooks_plans_and_questions_do_not_wait_for_each_other(first
 
     async def both():
         app = front(held)
-        waits = asyncio.create_task(ask(app, first))
+        waits = asyncio.create_task(ask(app, first, method="POST" if first == "/recipes" else "GET"))
         await asyncio.sleep(0.05)
         got = await asyncio.wait_for(ask(app, second), 50)
         go_on.set()
