@@ -22,7 +22,7 @@ from pricing.packaged.offers import read_packaged
 
 DOCUMENT = Path(__file__).parents[1] / "tests" / "tools" / "first_answers.md"
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
-LINES, WIDTH = 28, 100
+LINES, WIDTH = 16, 80
 QUESTIONS = (
     "resnet50 75.7%",
     "how much for resnet-50 to 76 percent on aws, gcp or azure?",
@@ -37,9 +37,9 @@ QUESTIONS = (
 )
 INTRODUCTION = f"""# First answers
 
-What the terminal shows of ten questions at the packaged prices on {MOMENT:%Y-%m-%d}. The verdict, above the table, stands
-word for word in Slack, on the page, in workbooks and in JSON. `python -m tools.first_answers` writes this document, and a test
-holds it to the code.
+What a terminal of {WIDTH} columns shows of ten questions at the packaged prices on {MOMENT:%Y-%m-%d}. The verdict, all but
+the table of the picks, stands word for word in Slack, on the page, in workbooks and in JSON. `python -m tools.first_answers`
+writes this document, and a test holds it to the code.
 """
 
 

@@ -14,6 +14,7 @@ import click
 from api.cli.completion import completer
 from api.cli.failing import settings_of_environment, told
 from api.cli.options import FORMATS, SchemaCommand, texts
+from api.cli.waiting import waiting
 from api.questions.question import Command, Question
 from api.questions.register import QUESTIONS
 
@@ -56,10 +57,10 @@ class QuestionCommand(SchemaCommand):
         """Prints the answer, or ends the command with what is wrong with the question."""
         gc.disable()  # the command is over before there is garbage worth a tenth of its time
         from api.cli.answers import answer
-        from api.formats.terminal.grid import View, terminal_width
+        from api.formats.terminal.grid import View, has_colour, terminal_width
 
-        with told():
-            view = View(terminal_width(), explain)
+        with told(), waiting():
+            view = View(terminal_width(), explain, has_colour(sys.stdout))
             printed = answer(self.question, settings_of_environment(), texts(given), view)
         click.echo(printed.text, nl=False)
         click.echo(printed.beside, nl=False, err=True)
@@ -94,7 +95,7 @@ def plan(file: BinaryIO, **given: object) -> None:
     """
     from api.cli import answers
 
-    with told():
+    with told(), waiting():
         answer = answers.plan(settings_of_environment(), texts(given), file.read())
     click.echo(answer.text, nl=False)
     if answer.unanswered:
@@ -117,7 +118,7 @@ def launch(**given: object) -> None:
     """
     from api.cli import answers
 
-    with told():
+    with told(), waiting():
         printed = answers.launch(settings_of_environment(), texts(given))
     if printed.beside:
         click.echo(f"costcalc: {printed.beside}", err=True)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from api.formats import csv_export
 from api.formats.sheet_columns import estimate_columns, shared_columns
-from api.formats.terminal.estimates import best_lines, estimate_lines, gaps
+from api.formats.terminal.estimates import estimate_lines, explained, gaps
+from api.formats.terminal.first_answer import first_answer, shown_first
 from api.formats.terminal.grid import View, paragraph
-from api.formats.words import folded, highest_accuracy, how_fresh, machine, owned, waiting
+from api.formats.words import highest_accuracy, how_fresh, machine, owned, waiting
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
@@ -23,30 +24,28 @@ from costcalc.tasks.goals import goal_in_words
 if TYPE_CHECKING:
     from api.formats.charts.figure import Figure
 
-LINES = 24
-"""Lines of a terminal that the first answer fits."""
-
 
 def terminal(report: CostReport, view: View) -> Iterator[str]:
-    """The verdict, then the picks with a few others, or the list if the question asks for it; --explain adds the rest."""
+    """What to do and the picks, or the list if the question asks for it; --explain adds the rest."""
     answer = report.answer
-    first = [line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2)]
-    yield from first
     if is_list(answer):
-        yield ""
-        yield from paragraph(_heading(answer), view.width)
-        yield from paragraph(_how_many(answer), view.width)
-        if answer.estimates:
-            yield from estimate_lines(answer.estimates, answer.query.basis, view)
-    elif answer.best:
-        notes = (as_options(folded(answer)), *_converted(answer), *([] if view.explain else gaps(answer.prices, False)))
-        beside = [line for note in notes for line in paragraph(note, view.width, 2)]
-        yield from best_lines(answer, view, LINES - len(first) - len(beside))
-        yield from beside
+        yield from _list(answer, view)
+    else:
+        yield from first_answer(answer, view)
+        yield from explained(shown_first(answer), view.width) if view.explain else ()
     if view.explain or is_list(answer):
         yield ""
         for line in (*_owned(answer), *_free(answer), *_notes(answer, view.explain)):
             yield from paragraph(line, view.width, 4)
+
+
+def _list(answer: Answer, view: View) -> Iterator[str]:
+    yield from (line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2))
+    yield ""
+    yield from paragraph(_heading(answer), view.width)
+    yield from paragraph(_how_many(answer), view.width)
+    if answer.estimates:
+        yield from estimate_lines(answer.estimates, answer.query.basis, view)
 
 
 def is_list(answer: Answer) -> bool:
@@ -90,7 +89,7 @@ def _converted(answer: Answer) -> Iterator[str]:
 
 
 def _notes(answer: Answer, explain: bool) -> Iterator[str]:
-    yield from _converted(answer) if is_list(answer) else ()
+    yield from _converted(answer)
     yield highest_accuracy(answer)
     if answer.rejections:
         yield f"Left out: {as_options(left_out(answer))}"

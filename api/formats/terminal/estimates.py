@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from api.formats.terminal.grid import PIPED_WIDTH, Column, View, paragraph, table
-from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, names_of, rate_seen, seen
-from api.reports.verdict import kind_of
-from costcalc.answers import Answer, Estimate, PriceBasis
+from api.formats.terminal.grid import Column, View, paragraph, table
+from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, seen
+from costcalc.answers import Estimate, PriceBasis
 from costcalc.hardware import counted
 from costcalc.query import Basis
 from costcalc.units import in_words
-
-SHORT_NAME = 26
 
 
 def ranked(each: Estimate) -> str:
@@ -37,62 +34,6 @@ def estimate_lines(
     yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
     if view.explain:
         yield from explained(estimates, view.width, number)
-
-
-def best_lines(answer: Answer, view: View, most: int) -> Iterator[str]:
-    """Users' own machines, the picks with their names and the best others, as many as fit so many lines; all that stands behind
-    them, if asked for."""
-    shown = [*(mine.estimate for mine in answer.owned), *answer.best]
-    rows = [*{each.rank: each for each in shown}.values()][: answer.query.limit]
-    for many in range(len(rows), 0, -1):
-        lines = list(table(_first_columns(rows[:many], answer, view.width), range(many), view.width, tells_left=False))
-        if len(lines) <= most:
-            break
-    yield from lines
-    if view.explain:
-        yield from explained(rows[:many], view.width)
-
-
-def _first_columns(rows: Sequence[Estimate], answer: Answer, width: int) -> list[Column]:
-    """What the first answer shows of each estimate, by its position: how it is bought, where that differs, and its recipe, where
-    that is another than above."""
-    basis = answer.basis
-    shown = [
-        Column("pick", lambda at: names_of(rows[at], answer).replace(", ", ",\n")),
-        Column("machine", lambda at: f"{_machines(rows[at])}, {rows[at].provider} {kind_of(rows[at])}".rstrip()),
-        Column("type and region", lambda at: _type(rows[at]), leave=1),
-        Column("bought", lambda at: bought(rows[at])),
-        Column(
-            "recipe", lambda at: "same" if at and rows[at].recipe == rows[at - 1].recipe else _recipe(rows[at], width)
-        ),
-        Column("hours", lambda at: hours(rows[at].hours), figures=True),
-        Column(
-            "to pay" if basis == "billed" else "share", lambda at: f"{rows[at].cost(basis).cost:,.2f}", figures=True
-        ),
-        Column("80 % range", lambda at: _paid_range(rows[at], basis), figures=True, leave=3),
-        Column("rate seen", lambda at: rate_seen(rows[at]), leave=2),
-    ]
-    return [column for column in shown if column.heading != "bought" or len(set(map(bought, rows))) > 1]
-
-
-def _recipe(each: Estimate, width: int) -> str:
-    """Its name; on a narrow terminal its beginning and a star, which asks for it as well."""
-    name = each.recipe
-    return name if width >= PIPED_WIDTH or len(name) <= SHORT_NAME else f"{name[: SHORT_NAME - 1]}*"
-
-
-def _machines(each: Estimate) -> str:
-    held = counted(each.accelerators, each.accelerator)
-    return f"{held} in {each.nodes}" if each.nodes > 1 else held
-
-
-def _type(each: Estimate) -> str:
-    return in_region(each.instance_type, "unspecified" if each.region == "any" else each.region)
-
-
-def _paid_range(each: Estimate, basis: Basis) -> str:
-    _, low, high = each.cost(basis)
-    return f"{low:,.2f}-{high:,.2f}" if low != high else ""
 
 
 def legend(estimates: Sequence[Estimate]) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from msgspec import Struct
@@ -17,10 +18,19 @@ NARROWEST = 8  # columns of text that is cut in words where nothing else can giv
 
 
 class View(Struct, frozen=True):
-    """How a table is shown: so many columns wide, and whether with all that its rows rest on."""
+    """How an answer is shown: so many columns wide, whether with all that it rests on, and whether in colour."""
 
     width: int
     explain: bool = False
+    coloured: bool = False
+
+    def strong(self, text: str) -> str:
+        """What is to be read first."""
+        return click.style(text, fg="green", bold=True) if self.coloured else text
+
+    def faint(self, text: str) -> str:
+        """What may be read last."""
+        return click.style(text, dim=True) if self.coloured else text
 
 
 class Column(Struct, frozen=True):
@@ -36,9 +46,21 @@ class Column(Struct, frozen=True):
     meaning: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[object], width: int, tells_left: bool = True) -> Iterator[str]:
-    """The lines of the table, what its columns mean, and which are left out to fit the width, unless nobody need be told."""
-    cells = {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
+def rows_below_headings(columns: Sequence[Column], rows: Sequence[object], width: int) -> Iterator[str]:
+    """The lines of the headings and the rows alone, in the columns that fit."""
+    cells = _cells(columns, rows)
+    shown, widths = fitted(cells, width)
+    for texts in zip(*(cells[column] for column in shown), strict=True):
+        yield from _row(shown, texts, widths)
+
+
+def _cells(columns: Sequence[Column], rows: Sequence[object]) -> dict[Column, list[str]]:
+    return {column: [column.heading, *(column.cell(row) for row in rows)] for column in columns}
+
+
+def table(columns: Sequence[Column], rows: Sequence[object], width: int) -> Iterator[str]:
+    """The lines of the table, what its columns mean, and which are left out to fit the width."""
+    cells = _cells(columns, rows)
     shown, widths = fitted(cells, width)
     heading, *texts = zip(*(cells[column] for column in shown), strict=True)
     yield ""
@@ -48,7 +70,7 @@ def table(columns: Sequence[Column], rows: Sequence[object], width: int, tells_l
         yield from _row(shown, row, widths)
     yield ""
     left = [column.heading.replace("\n", " ") for column in columns if column not in shown]
-    if left and tells_left:
+    if left:
         yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
     yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
 
@@ -57,6 +79,11 @@ def echo_table(columns: Sequence[Column], rows: Sequence[object]) -> None:
     """Prints the table as wide as the terminal."""
     for line in table(columns, rows, terminal_width()):
         click.echo(line.rstrip())
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether text there may be coloured: on a terminal that can, unless NO_COLOR is set (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def terminal_width() -> int:
