@@ -81,7 +81,9 @@ def url(server, tmp_path):
 
 @pytest.mark.parametrize("path", ["/recipes", "/costcalc/recipes", "/signin", "/plans"])
 def test_a_post_that_may_have_stored_something_is_not_sent_again(server, url, path):
-    assert requests.post(url + path, data="epoch,accuracy", timeout=60).status_code == 502
+    answer = requests.post(url + path, data="epoch,accuracy", timeout=60)
+    assert (answer.status_code, answer.headers["Retry-After"], answer.json()["status"]) == (503, "5", 503)
+    assert answer.headers["Content-Type"] == "application/problem+json"
     assert server.requests == [f"POST {path}"]
 
 

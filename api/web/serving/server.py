@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from granian.server.mp import WorkerProcess
 from api.settings import Settings
 from api.web.serving.refreshing import Refreshing
 from api.web.serving.request import SEND_SECONDS, Asgi
+from api.web.serving.watchdog import end_if_deaf, tell_systemd
 from costcalc.evidence import Evidence, load_evidence
 from pricing.packaged.catalogue import packaged_catalogue
 
@@ -72,6 +74,8 @@ class _Server(MPServer):
     Granian forgets a stop that comes while it notices a dead worker, as when Ctrl-C reaches all processes; ours stops.
 
     Granian keeps an answer for as long as its client reads nothing; on Linux, ours ends that connection after SEND_SECONDS.
+
+    Granian never misses a worker that lives and does not answer; ours ends by itself.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -80,8 +84,9 @@ class _Server(MPServer):
 
     @staticmethod
     @WorkerProcess.wrap_target  # type: ignore[untyped-decorator]
-    def _spawn_asgi_worker(number: int, app: Asgi, sock: Any, *others: Any) -> None:
-        MPServer._spawn_asgi_worker.__wrapped__(number, app, _impatient(sock), *others)
+    def _spawn_asgi_worker(number: int, app: Asgi, sock: Any, ipc: Any, loop: Any, *others: Any) -> None:
+        end_if_deaf(loop)
+        MPServer._spawn_asgi_worker.__wrapped__(number, app, _impatient(sock), ipc, loop, *others)
 
     def _respawn_workers(self, *arguments: Any, **named: Any) -> None:
         if self.interrupt_signal:
@@ -217,15 +222,29 @@ def _announce(server: Any, refreshing: Refreshing | None) -> None:
     """Says where, as soon as a worker listens there; from then on prices are kept fresh."""
     place = server.bind_uds or f"http://{server.bind_addr}:{server.bind_port}"
     where = str(server.bind_uds) if server.bind_uds else (server.bind_addr, server.bind_port)
-    family = socket.AF_UNIX if server.bind_uds else _family(server.bind_addr)
-    while True:
-        with closing(socket.socket(family)) as trial:
-            if trial.connect_ex(where) == 0:
-                break
+    connect = partial(_connected, socket.AF_UNIX if server.bind_uds else _family(server.bind_addr), where)
+    while not _is_listening(connect):
         time.sleep(0.05)
     print(f"costcalc answers on {place} with {server.workers} workers", file=sys.stderr, flush=True)
+    threading.Thread(target=tell_systemd, args=(connect,), daemon=True).start()
     if refreshing:
         refreshing.run()
+
+
+def _connected(family: socket.AddressFamily, where: Any) -> socket.socket:
+    connection = socket.socket(family)
+    try:
+        connection.connect(where)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _is_listening(connect: Callable[[], socket.socket]) -> bool:
+    with suppress(OSError), closing(connect()):
+        return True
+    return False
 
 
 def _family(host: str) -> socket.AddressFamily:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -293,6 +293,49 @@ def only_child(pid):
     """None while there are none or several."""
     [only, *more] = children(pid) or [None]
     return None if more else only
+
+
+DEAF = """
+import re, sys
+from api.web.serving import watchdog
+from api.web import health
+watchdog.DEAF_SECONDS = 2
+answer = health.exposition
+def deaf():
+    re.match("(a+)+$", "a" * 60 + "b")  # holds the interpreter, and with it every thread
+health.exposition = deaf
+from api.cli.main import main
+main()
+"""
+
+
+def test_a_deaf_worker_is_replaced_and_says_where_it_was(tmp_path):
+    server = start_server(tmp_path, (sys.executable, "-c", DEAF), COSTCALC_WORKERS="1")
+    server.wait_until_ready()
+    with pytest.raises(requests.ConnectionError):
+        server.get("/metrics")
+    server.wait_until_ready()
+    log = server.log.read_text()
+    server.stop()
+    assert "Timeout (0:00:02)!" in log
+    assert "in deaf" in log
+
+
+def test_systemd_hears_that_it_answers_and_nothing_while_it_does_not(tmp_path):
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        server = start_server(tmp_path, COSTCALC_WORKERS="1", NOTIFY_SOCKET=str(tmp_path / "notify"))
+        (worker,) = children(server.process.pid)
+        systemd.settimeout(PATIENCE)
+        assert [systemd.recv(99) for _ in range(3)] == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+        os.kill(worker, signal.SIGSTOP)
+        systemd.settimeout(3)
+        with pytest.raises(TimeoutError):
+            [systemd.recv(99) for _ in range(3)]
+        os.kill(worker, signal.SIGCONT)
+        systemd.settimeout(PATIENCE)
+        assert systemd.recv(99) == b"WATCHDOG=1"
+        server.stop()
 
 
 def test_a_killed_worker_is_replaced_as_often_as_it_happens_and_none_outlives_its_master(tmp_path):
