@@ -46,7 +46,7 @@ from costcalc.evidence import Evidence, normalised
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.query import EstimateQuery, OwnMachine, OwnRate, usual_basis
 from costcalc.tasks.known import TaskEvidence, find_task, of_benchmark
 from costcalc.tasks.tables import Task, tasks

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from api.python import CostAnswer, Refused, Reply, Session, ask, commitments, compare, cost, session, trend
+    from api.python import CostAnswer, Refused, Reply, Session, ask, commitments, compare, cost, offers, session, trend
     from costcalc.answers import Answer
     from costcalc.catalogue.catalogue import Catalogue
     from costcalc.estimate import answer
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 
     __version__: str
 
+_ANSWERS = (
+    "CostAnswer", "Refused", "Reply", "Session",
+    "ask", "commitments", "compare", "cost", "offers", "session", "trend",
+)  # fmt: skip
 _HOMES = {
     "Answer": "costcalc.answers",
     "Catalogue": "costcalc.catalogue.catalogue",
     "EstimateQuery": "costcalc.query",
     "answer": "costcalc.estimate",
     "load_evidence": "costcalc.evidence",
-    **dict.fromkeys(
-        ("CostAnswer", "Refused", "Reply", "Session", "ask", "commitments", "compare", "cost", "session", "trend"),
-        "api.python",
-    ),
+    **dict.fromkeys(_ANSWERS, "api.python"),
 }
 __all__ = [
     "Answer", "Catalogue", "CostAnswer", "EstimateQuery", "Refused", "Reply", "Session",
-    "answer", "ask", "commitments", "compare", "cost", "load_evidence", "session", "trend",
+    "answer", "ask", "commitments", "compare", "cost", "load_evidence", "offers", "session", "trend",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, CostRange, ExchangeRate
-from costcalc.offers import Gap, Offer, Payment, PriceSource, PurchaseOption
+from costcalc.offer import Gap, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.picks import PickName, Requirement
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery

@@ -15,7 +15,7 @@ from costcalc.costing.candidates import Candidates, Order
 from costcalc.costing.listing import Listing
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.picks import (
     A_WAIT,
     AS_NARROW,

@@ -14,7 +14,7 @@ from costcalc.answers import BreakEven, Estimate, OwnedMachine
 from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.fields import filled
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 NOT_RENTED = frozenset((PurchaseOption.OWNED, PurchaseOption.FREE))
 OF_INTERVAL = NormalDist().inv_cdf(0.9)

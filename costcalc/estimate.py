@@ -46,7 +46,7 @@ from costcalc.evidence import Evidence
 from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.ordinary import OrdinaryScript
 from costcalc.parameters import Part
 from costcalc.picks import Needed, PickName

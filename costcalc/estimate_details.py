@@ -21,7 +21,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.grounds import Grounds, RankedCandidate, grounds
 from costcalc.memory import Few
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting, free_tier, spot_rate_moves
 from costcalc.throughput import WIDE_BY_RULE

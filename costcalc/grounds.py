@@ -25,7 +25,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, InstanceType, Part
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.programs import RecipeKind
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE

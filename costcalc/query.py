@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.offers import BY_THE_TERM, Payment, PurchaseOption
+from costcalc.offer import BY_THE_TERM, Payment, PurchaseOption
 from costcalc.parameters import Param, Part, declared, named
 from costcalc.picks import PickName
 from costcalc.programs import Training

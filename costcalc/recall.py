@@ -28,7 +28,7 @@ from costcalc.evidence import Evidence
 from costcalc.grounds import RankedCandidate
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.ordinary import OrdinaryGroups, ordinary_groups
 from costcalc.programs import Training
 from costcalc.query import EstimateQuery

@@ -21,7 +21,7 @@ from costcalc.hardware import MACHINE_SHARE, USUAL_PUE, DataCenters, EnergyTable
 from costcalc.interruptions import MEASURED, RISK_OF_SHARE, RISKS, UNKNOWN, ObservedInterruptions, Place
 from costcalc.memory import Few
 from costcalc.money import ExchangeRate, money
-from costcalc.offers import (
+from costcalc.offer import (
     AVAILABLE,
     COMMITMENTS,
     OLD_DAYS,

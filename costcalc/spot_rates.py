@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, Floats
 
 DAYS = (0, 14, 30, 90, 180, 365)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from costcalc.offers import ENDED, Offer, Payment, PurchaseOption
+from costcalc.offer import ENDED, Offer, Payment, PurchaseOption
 from costcalc.text import is_line
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.scope import Key

@@ -19,7 +19,7 @@ from msgspec import DecodeError, Struct, ValidationError, json, msgpack
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.units import SECONDS_PER_DAY
 from pricing.edition_head import EditionHead
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offers import COPIED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
+from costcalc.offer import COPIED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 from pricing.checks import SourceListing, in_words, violations
 from pricing.packaged.catalogue import write_compact

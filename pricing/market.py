@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.offers import OFF_MARKET, Offer, PurchaseOption
+from costcalc.offer import OFF_MARKET, Offer, PurchaseOption
 
 FAR_BELOW, FAR_ABOVE = 5, 20  # times the market's rate: machines with many processors cost much more
 FAR_BELOW_OF_SPOT = 20  # spot of AWS ends at a tenth of on demand; one accelerator's rate for all eight is below this

@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from msgspec import Struct
 
 from costcalc.catalogue.hands import SEEN_AGAIN
-from costcalc.offers import ENDED, Offer, PurchaseOption
+from costcalc.offer import ENDED, Offer, PurchaseOption
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.tables import Row, Table, amount
 from pricing.scope import Key

@@ -1,6 +1,6 @@
 """Words that stand in an offer's `flags`, some with a value, such as `zone=us-east-1a`."""
 
-from costcalc.offers import AVAILABLE, INTERRUPTED, NO_CAPACITY
+from costcalc.offer import AVAILABLE, INTERRUPTED, NO_CAPACITY
 
 SPOT_ABOVE_ON_DEMAND = "spot_above_on_demand"  # the provider itself lists spot above on demand
 PRICE_JUMP = "price_jump"  # a person looked at a jump of the rate and accepted it

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
-from costcalc.offers import ANY_SOURCE, OFF_MARKET, YOURS, Gap, Offer
+from costcalc.offer import ANY_SOURCE, OFF_MARKET, YOURS, Gap, Offer
 from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, in_words, shortened, sound, violations
 from pricing.edition_head import EditionHead
 from pricing.market import Market, market

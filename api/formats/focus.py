@@ -18,7 +18,7 @@ from api.formats import csv_export
 from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
 from api.questions.schemas.layout import Layout, own_words
 from costcalc.answers import Answer, Estimate
-from costcalc.offers import ANY_REGION, Offer, PurchaseOption
+from costcalc.offer import ANY_REGION, Offer, PurchaseOption
 from costcalc.query import parameters_of
 from costcalc.training import Recipe
 from costcalc.units import SECONDS_PER_HOUR

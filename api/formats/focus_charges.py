@@ -9,7 +9,7 @@ from typing import Any
 
 from costcalc.costing.bills import Bill, Charge
 from costcalc.money import Component, cents
-from costcalc.offers import COMMITMENTS, Offer, Payment, PurchaseOption
+from costcalc.offer import COMMITMENTS, Offer, Payment, PurchaseOption
 
 ONE = Decimal(1)
 QUANTITY_DIGITS, PRICE_DIGITS = 13, 15  # a reader who multiplies them in 28 digits, the usual precision, loses none

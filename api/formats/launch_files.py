@@ -15,7 +15,7 @@ from api.formats.words import chance
 from api.questions.links import to_url
 from api.reports.launch import Launchable, LaunchReport, left_to_set
 from costcalc.answers import Estimate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 from costcalc.text import line
 from costcalc.training import Metric

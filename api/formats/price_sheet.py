@@ -15,7 +15,7 @@ from api.questions.schemas.layout import Layout
 from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
 from costcalc.catalogue.confirmation import Confirmation
 from costcalc.money import NANOS_PER_UNIT
-from costcalc.offers import COMMITMENTS, PurchaseOption, is_available
+from costcalc.offer import COMMITMENTS, PurchaseOption, is_available
 from costcalc.units import Indices
 
 ROWS_AT_ONCE = 4096

@@ -11,7 +11,7 @@ from costcalc.answers import Answer, Estimate, OwnedMachine, Pick
 from costcalc.catalogue.freshness import Freshness
 from costcalc.hardware import counted
 from costcalc.money import cents, money
-from costcalc.offers import OLD_DAYS, Payment, PurchaseOption
+from costcalc.offer import OLD_DAYS, Payment, PurchaseOption
 from costcalc.picks import PickName
 from costcalc.query import Basis
 from costcalc.reasons import within_percent

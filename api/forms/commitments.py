@@ -20,7 +20,7 @@ from api.reports.commitments import CommitmentsReport
 from api.reports.decision import Commitment, Compared, cheapest_first, considered
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.hardware import counted
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 
 MOST_LINES = 24

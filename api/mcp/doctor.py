@@ -14,7 +14,7 @@ from api.service import Service
 from costcalc import __version__
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_freshness
-from costcalc.offers import ANY_SOURCE, OLD_DAYS
+from costcalc.offer import ANY_SOURCE, OLD_DAYS
 
 EXTRAS = {"psycopg": "server", "redis": "server", "resvg_py": "server"}
 """By module, the extra of this package that brings it."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from api.questions import fields
 from api.questions.spellings import PURCHASES
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Declared, Param, Part, declared
 from costcalc.query import Discount, OwnRate
 from costcalc.training import OwnSpeed

@@ -25,7 +25,7 @@ from api.questions.suggestions import Guesses, clip, either, squeeze
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
-from costcalc.offers import OWN
+from costcalc.offer import OWN
 from pricing.packaged.names import spelled_regions
 from pricing.packaged.places import countries, places
 from pricing.packaged.providers import ALSO_CALLED as PROVIDERS

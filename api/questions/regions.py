@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from api.questions.spellings import Meant
 from api.questions.suggestions import either
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.offers import ANY_REGION
+from costcalc.offer import ANY_REGION
 from costcalc.query import EstimateQuery
 from pricing.packaged.places import Region, nearest, places
 from pricing.packaged.providers import provider

@@ -14,7 +14,7 @@ from api.questions.errors import Errors
 from api.questions.names import WHERE, Known
 from api.questions.spellings import PURCHASES, Meant, Spellings, between_commas
 from api.questions.suggestions import Guesses, clip, either, squeeze
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, OwnMachine
 from costcalc.training import OwnSpeed
 from own_runs import this_machine

@@ -25,7 +25,7 @@ from costcalc.evidence import normalised
 from costcalc.fields import filled
 from costcalc.hardware import counted
 from costcalc.money import CENT, ExchangeRate, money
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 from costcalc.tasks.goals import value_in_words

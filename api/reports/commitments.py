@@ -30,7 +30,7 @@ from costcalc.costing.commitments import FIXED, Demand, PurchaseChoice, fixed_bi
 from costcalc.estimate import Asked
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
-from costcalc.offers import PriceSource, PurchaseOption
+from costcalc.offer import PriceSource, PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import DEFAULT_LIMIT, Basis, EstimateQuery, OwnMachine, parameters_of, reset
 from costcalc.units import HOURS_PER_MONTH

@@ -13,7 +13,7 @@ from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
 from costcalc.money import ExchangeRate, money
-from costcalc.offers import PriceSource
+from costcalc.offer import PriceSource
 from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.providers import provider

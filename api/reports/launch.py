@@ -24,7 +24,7 @@ from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import discount_fraction
 from costcalc.hardware import Accelerator, counted
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 from costcalc.throughput.provenance import RUN_OTHERWISE

@@ -19,7 +19,7 @@ from costcalc.answers import Answer, Hint
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.money import money
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, OwnMachine, parameters_of
 from costcalc.tasks.goals import metric_name, value_in_words
 from costcalc.training import Metric

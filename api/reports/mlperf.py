@@ -30,7 +30,7 @@ from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 from costcalc.tasks.known import find_task, quality_on

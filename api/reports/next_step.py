@@ -14,7 +14,7 @@ from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
 from costcalc.money import money
-from costcalc.offers import BY_THE_TERM, PurchaseOption
+from costcalc.offer import BY_THE_TERM, PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.units import in_words
 from pricing.packaged.launchers import Launcher

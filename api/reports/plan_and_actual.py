@@ -18,7 +18,7 @@ from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import EVER, Catalogue
 from costcalc.costing.bills import Bill
 from costcalc.evidence import normalised
-from costcalc.offers import YOURS, Offer, PurchaseOption
+from costcalc.offer import YOURS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import Crossing, Metric

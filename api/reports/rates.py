@@ -16,7 +16,7 @@ from api.reports.prices.summary import RateSummary, in_a_line
 from api.reports.verdict import HOW_BOUGHT
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 MOST_LINES = 4
 NONE = "no rate is known; costcalc offers lists those that are."

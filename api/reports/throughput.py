@@ -24,7 +24,7 @@ from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.memory import Few
 from costcalc.money import NANOS_PER_UNIT
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery
 from costcalc.recall import OFFER_BYTES, OFFERS_KEPT

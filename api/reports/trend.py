@@ -33,7 +33,7 @@ from api.service import Service, query_of
 from costcalc.answers import PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 

@@ -16,7 +16,7 @@ from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.networks import Networks
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import metric_name
 

@@ -13,7 +13,7 @@ from costcalc.catalogue.confirmation import FRESH_DAYS
 from costcalc.costing.owning import PRICE_UNKNOWN
 from costcalc.hardware import counted
 from costcalc.money import money
-from costcalc.offers import BY_THE_TERM, PurchaseOption
+from costcalc.offer import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE, SELDOM
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery

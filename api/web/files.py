@@ -26,7 +26,7 @@ from api.service import query_of, with_moment
 from api.web.responses import arguments, cached, current_service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 from pricing import editions

@@ -32,7 +32,7 @@ from api.questions.errors import NotReady
 from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
 from api.web.responses import JSON_TYPE, current_service
 from costcalc.catalogue.freshness import Freshness, current_freshness
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 
 log = logging.getLogger("costcalc")
 blueprint = Blueprint("health", __name__)

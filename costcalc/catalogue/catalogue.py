@@ -20,7 +20,7 @@ from costcalc.catalogue.encoding import build, extended
 from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import (
+from costcalc.offer import (
     ANY_REGION,
     COMMITMENTS,
     ENDED,

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 
 from costcalc.catalogue.columns import Columns, Int8
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 OPTIONS = tuple(PurchaseOption)

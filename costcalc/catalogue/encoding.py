@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from costcalc.catalogue.columns import NAMES, Columns, Int32, Int64, Vocabulary, counts_from
 from costcalc.hardware import Machine
 from costcalc.money import to_nanos
-from costcalc.offers import Offer, PurchaseOption, Tariff, tariff
+from costcalc.offer import Offer, PurchaseOption, Tariff, tariff
 
 RECORDS_AT_ONCE = 10_000
 LARGEST_CODE = 2**62

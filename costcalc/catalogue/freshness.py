@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.offers import OLD_DAYS
+from costcalc.offer import OLD_DAYS
 from costcalc.units import SECONDS_PER_DAY, Indices
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from costcalc.catalogue.columns import Columns, Vocabulary
 from costcalc.catalogue.encoding import Codes
-from costcalc.offers import COPIED, ENDED, OFF_MARKET, SECOND_HAND, is_first_hand
+from costcalc.offer import COPIED, ENDED, OFF_MARKET, SECOND_HAND, is_first_hand
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 SEEN_AGAIN = "; seen again in "

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.interruptions import RISK_OF_SHARE, ObservedInterruptions, Share
-from costcalc.offers import INTERRUPTED
+from costcalc.offer import INTERRUPTED
 from costcalc.units import Indices
 
 

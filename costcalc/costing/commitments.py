@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.money import cents
-from costcalc.offers import COMMITMENTS, Offer, Payment, PriceSource, PurchaseOption
+from costcalc.offer import COMMITMENTS, Offer, Payment, PriceSource, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 
 FIXED = (*sorted(COMMITMENTS), PurchaseOption.MONTHLY)

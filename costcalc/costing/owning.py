@@ -17,7 +17,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.bills import Bill, paid_off_hours
 from costcalc.costing.candidates import Candidates
 from costcalc.hardware import Machine
-from costcalc.offers import OWN, WATTS, Offer, PurchaseOption, RatePart
+from costcalc.offer import OWN, WATTS, Offer, PurchaseOption, RatePart
 from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.units import HOURS_PER_YEAR
 

@@ -23,7 +23,7 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.spot_rates import moves
 from costcalc.throughput import REFUSALS

@@ -10,7 +10,7 @@ from costcalc.catalogue.confirmation import Rates
 from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT, AllowedOffers
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
-from costcalc.offers import BY_THE_TERM, COMMITMENTS, PurchaseOption
+from costcalc.offer import BY_THE_TERM, COMMITMENTS, PurchaseOption
 from costcalc.picks import CONFIRMED, IN_STOCK, MOVING, RENTABLE, SURE, VOUCHED
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags

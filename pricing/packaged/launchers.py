@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from costcalc.answers import Rented
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.packaged.tables import Table
 
 LAUNCHERS = Table("launchers.csv", "launcher provider accelerator", "cloud name images")

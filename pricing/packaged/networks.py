@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.packaged.tables import Key, Table
 
 NETWORKS = Table(

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from costcalc.duration.overheads import SPOT_RESTART_HOURS
 from costcalc.hardware import Machine
-from costcalc.offers import (
+from costcalc.offer import (
     ANY_REGION,
     ENDED,
     STANDS_ALONE,

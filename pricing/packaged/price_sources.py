@@ -12,7 +12,7 @@ from importlib.resources.abc import Traversable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.offers import COPIED, SECOND_HAND, Offer
+from costcalc.offer import COPIED, SECOND_HAND, Offer
 from pricing.packaged.tables import Row, Table
 
 PRICE_SOURCES = Table("price_sources.csv", "source", "hand copies what")

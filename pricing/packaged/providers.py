@@ -10,7 +10,7 @@ from typing import TypedDict
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.units import HOURS_PER_MONTH, SECONDS_PER_HOUR
 from pricing.packaged.tables import Key, Table
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from string import digits
 
-from costcalc.offers import ANY_REGION
+from costcalc.offer import ANY_REGION
 from pricing.packaged.names import REGION_CODE, spelled_regions
 from pricing.packaged.places import places, plain_name
 

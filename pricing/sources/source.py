@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
-from costcalc.offers import Gap, Offer
+from costcalc.offer import Gap, Offer
 from pricing.edition_head import EditionHead
 from pricing.scope import Scope
 

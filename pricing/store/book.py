@@ -21,7 +21,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.catalogue.columns import NAMES, Vocabulary, as_array, from_array
 from costcalc.catalogue.encoding import KINDS, Named, Renumbering, encode, joined, ordered
 from costcalc.hardware import Machine
-from costcalc.offers import ENDED, Gap, Offer
+from costcalc.offer import ENDED, Gap, Offer
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 from pricing.scope import Key
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from hashlib import blake2b
 
 from costcalc.money import to_nanos
-from costcalc.offers import Gap, Offer
+from costcalc.offer import Gap, Offer
 from pricing.offer_flags import CIRCUMSTANCES
 from pricing.store.book import DIGEST_BYTES, Entry
 

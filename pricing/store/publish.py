@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, delete, func, insert, select
 
-from costcalc.offers import ANY_SOURCE, ENDED, Gap, Offer
+from costcalc.offer import ANY_SOURCE, ENDED, Gap, Offer
 from costcalc.units import Indices
 from pricing.checks import ended_names, shortened
 from pricing.edition_head import EditionHead

@@ -11,7 +11,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Row, insert, select
 
 from costcalc.money import from_nanos, to_nanos
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.text import in_lines
 from pricing.scope import Key
 from pricing.store.offer_rows import KEY_COLUMNS

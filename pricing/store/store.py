@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import from_nanos
-from costcalc.offers import Gap, Offer
+from costcalc.offer import Gap, Offer
 from costcalc.text import in_lines
 from pricing.checks import ended_names, shortened
 from pricing.edition_head import EditionHead

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.spot_rates import DAYS, GENERATIONS, Moves
 from costcalc.units import Floats
 from pricing.packaged.offers import read_packaged

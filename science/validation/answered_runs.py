@@ -17,7 +17,7 @@ from costcalc.answers import Estimate
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Memory
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.throughput.fitted_parameters import unfitted
 from costcalc.training import MLPERF_TARGET, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR

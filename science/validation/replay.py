@@ -11,7 +11,7 @@ from costcalc.estimate import answer
 from costcalc.evidence import Evidence
 from costcalc.hardware import Machine
 from costcalc.memory import Memory
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.evidence import task_evidence
 from costcalc.tasks.tables import Result, Task, results, tasks

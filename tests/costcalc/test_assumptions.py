@@ -7,7 +7,7 @@ import pytest
 from fakes.offers import offer
 
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.rented import converted, free_tier
 from costcalc.units import in_words
 

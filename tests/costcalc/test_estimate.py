@@ -17,7 +17,7 @@ from costcalc.convergence.curves import isotonic
 from costcalc.convergence.eligibility import SEED_SIGMA
 from costcalc.duration.overheads import calendar_hours, interrupted_hours
 from costcalc.hardware import Cluster, Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.throughput import WIDE_BY_RULE, SpeedModel
 from costcalc.throughput.fitted_parameters import HalfWidth
 from costcalc.training import Metric, OwnSpeed, Tier

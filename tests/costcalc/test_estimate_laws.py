@@ -21,7 +21,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import Asked
 from costcalc.hardware import Machine
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Crossing, Metric, Running, Tier
 

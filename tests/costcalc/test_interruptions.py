@@ -11,7 +11,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.stated import Statements
 from costcalc.hardware import Machine
 from costcalc.interruptions import LIFE_HOURS, MEASURED, RISK_OF_SHARE, RISKS, newest, observed_until
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 FEBRUARY_2021, JUNE_2025 = date(2021, 2, 10), date(2025, 6, 28)
 PLACE = ("aws", "p3.2xlarge", "us-west-1")

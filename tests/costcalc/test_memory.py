@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from costcalc import Catalogue, EstimateQuery, recall
 from costcalc.estimate import Asked, answer
 from costcalc.memory import ENTRY_BYTES, Few, Memory, Shelf, about_bytes
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount
 
 DAY = datetime(2024, 1, 2, tzinfo=UTC)

@@ -17,7 +17,7 @@ from api.reports.verdict import verdict
 from costcalc.answers import Folded
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import COMMITMENTS, Payment, PurchaseOption
+from costcalc.offer import COMMITMENTS, Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Tier
 from costcalc.units import chance_above

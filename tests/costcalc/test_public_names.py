@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,10 @@ import costcalc
 
 def test_every_name_is_there():
     assert {getattr(costcalc, name).__name__ for name in costcalc.__all__} == set(costcalc.__all__)
+
+
+def test_no_module_hides_a_name_once_it_is_imported():
+    assert {path.stem for path in Path(costcalc.__file__).parent.iterdir()}.isdisjoint(costcalc.__all__)
 
 
 def test_completion_shows_what_one_may_call_and_no_more():

@@ -13,7 +13,7 @@ from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill, Terms
 from costcalc.hardware import Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from science.fitting.spot_rates import Series, learned, listed_series
 from science.validation.spot_rates import AHEAD, LEFT_OUT, spot_coverage
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from costcalc.offers import Gap, PurchaseOption
+from costcalc.offer import Gap, PurchaseOption
 from costcalc.text import in_lines, line
 
 CATEGORIES = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half ones, line and paragraph separators

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from costcalc.convergence.curves import Curves
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from costcalc.training import Crossing, Metric
 
 RISEML = {

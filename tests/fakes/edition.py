@@ -7,7 +7,7 @@ from pytest_httpserver import HTTPServer
 from support.prices import NOW
 from werkzeug import Request, Response
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing import editions
 
 KEY = "5f" * 32

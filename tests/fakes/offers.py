@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.money import from_nanos
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, term_hours
+from costcalc.offer import Offer, Payment, PurchaseOption, RatePart, term_hours
 
 DAY = datetime(2024, 1, 1, tzinfo=UTC)
 V100 = Machine("V100", 1, 16.0, 8, 61.0)

@@ -9,7 +9,7 @@ from support.engine import answer
 from support.own_training_runs import own_run
 from support.services import NOW, packaged_catalogue, packaged_service
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from own_runs.evidence import evidence_of
 from own_runs.runs import CurvePoint

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from support.engine import answer
 from support.services import packaged_catalogue, packaged_service
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from own_runs.adding import Facts, read_run
 from own_runs.evidence import evidence_of

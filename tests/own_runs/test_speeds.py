@@ -15,7 +15,7 @@ from api.stored import KnownRuns
 from api.tokens import Token
 from api.web.app import create_app
 from api.web.asker import KeptSignIns
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import OwnSpeed
 from own_runs.speeds import measured_speed, visible, with_own_speeds

@@ -9,7 +9,7 @@ from support.stores import packaged_edition
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+from costcalc.offer import Offer, Payment, PurchaseOption, RatePart
 from pricing.checks import ListingRefused, SourceListing, in_words, shortened, sound, violations
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 

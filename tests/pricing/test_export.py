@@ -17,7 +17,7 @@ from support.stores import packaged_edition
 from api.cli.main import main
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import load_evidence
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.query import EstimateQuery
 from pricing.export import export
 from pricing.packaged import catalogue as packaged

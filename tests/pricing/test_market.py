@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import OFF_MARKET, PurchaseOption
+from costcalc.offer import OFF_MARKET, PurchaseOption
 from pricing.market import market
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

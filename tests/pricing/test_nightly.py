@@ -13,7 +13,7 @@ from support.prices import NOW, listed, offer
 from support.sampled import sampled
 from support.services import packaged_catalogue
 
-from costcalc.offers import ENDED, Offer, PurchaseOption
+from costcalc.offer import ENDED, Offer, PurchaseOption
 from pricing import editions, nightly
 from pricing import refresh as refreshing
 from pricing.refresh import refresh

@@ -15,7 +15,7 @@ from support.stores import packaged_edition
 from werkzeug import Response
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import ENDED, Offer, PurchaseOption
+from costcalc.offer import ENDED, Offer, PurchaseOption
 from pricing import editions
 from pricing import refresh as refreshing
 from pricing.refresh import refresh

@@ -11,7 +11,7 @@ from support.histories import history
 from support.prices import LATER, NOW, many, offer
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, PurchaseOption
+from costcalc.offer import Gap, PurchaseOption
 from pricing import refresh as refreshing
 from pricing.refresh import LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
 from pricing.scope import EVERYTHING, Scope

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from support.prices import NOW, offer
 
-from costcalc.offers import ANY_SOURCE
+from costcalc.offer import ANY_SOURCE
 from pricing import refresh as refreshing
 from pricing import refresher
 from pricing.refresher import WORK, refresh_if_due

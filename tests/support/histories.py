@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from api.reports.prices.history import seen_between
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.store.store import Store
 
 LAST = datetime(9999, 1, 1, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from pricing.packaged.networks import packaged_networks
 from pricing.store.publish import SourceResult
 

@@ -17,7 +17,7 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell_fast
 from xlsxwriter.worksheet import CellFormulaTuple, CellNumberTuple, CellStringTuple, Worksheet
 
 from costcalc.money import SIGNS
-from costcalc.offers import OLD_DAYS
+from costcalc.offer import OLD_DAYS
 
 # LibreOffice reads `_x5_` as a control character too, as Excel reads `_x0005_`: names such as wide_x1_0 are escaped alike.
 xmlwriter.re_control_chars_1 = re.compile("(_x[0-9a-fA-F]{1,4}(?=_))")

@@ -18,7 +18,7 @@ from api.formats.xlsx.rates import METERED, PER_PERIOD, Rates
 from api.reports.decision import Compared, ComparedMachines, MachineBills, cheapest_first
 from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import payment_schedule
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 
 HoursOf = Callable[[Compared], str | None]
 """The formula of the hours of a run on such machines elsewhere in the workbook; None where no other sheet has them."""

@@ -17,7 +17,7 @@ from api.questions.schemas.layout import Layout
 from costcalc import spot_rates
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import Bill
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.query import Basis
 from costcalc.units import SECONDS_PER_HOUR
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from api.formats.xlsx.book import Book, Column, OwnRow
 from costcalc.costing.bills import Bill
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 
 Number = int | None
 PLACE = ("region", "instance_type", "purchase_option", "term", "payment", "offering_class")

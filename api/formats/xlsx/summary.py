@@ -17,7 +17,7 @@ from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
 from api.service import with_moment
 from costcalc.answers import Answer, Estimate
-from costcalc.offers import OLD_DAYS
+from costcalc.offer import OLD_DAYS
 from costcalc.tasks.goals import goal_in_words
 from costcalc.units import HOURS_PER_DAY
 

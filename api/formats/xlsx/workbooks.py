@@ -14,7 +14,7 @@ from api.formats.xlsx.tables import Front, write_front
 from api.questions.schemas.layout import Layout
 from api.reports.decision import Compared, ComparedMachines
 from costcalc.answers import Answer
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 
 SAME_MACHINES = ("provider", "instance_type", "nodes", "recipe")

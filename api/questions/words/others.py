@@ -8,7 +8,7 @@ from api.questions.names import Known
 from api.questions.spellings import ALONE, MAKERS
 from api.questions.suggestions import Guesses
 from api.questions.words.vocabulary import NO_CLOUDS
-from costcalc.offers import BY_THE_TERM, PurchaseOption
+from costcalc.offer import BY_THE_TERM, PurchaseOption
 from pricing.packaged.places import EVERYBODY_S, Region, places
 
 NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)

@@ -23,7 +23,7 @@ from api.questions.words.tables import COVERED, answered_by, other_network
 from api.questions.words.times_and_counts import EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
-from costcalc.offers import BY_THE_TERM, PurchaseOption
+from costcalc.offer import BY_THE_TERM, PurchaseOption
 from costcalc.tasks.known import find_task
 from costcalc.tasks.tables import tasks
 from costcalc.training import IMAGES_PER_EPOCH

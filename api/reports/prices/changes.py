@@ -22,7 +22,7 @@ from api.reports.prices.rates import selected
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.parameters import Param
 
 USUAL = timedelta(days=30)

@@ -26,7 +26,7 @@ from costcalc.catalogue.confirmation import Confirmation
 from costcalc.fields import filled
 from costcalc.hardware import Accelerator
 from costcalc.money import US_DOLLAR, ExchangeRate
-from costcalc.offers import Gap, Offer
+from costcalc.offer import Gap, Offer
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery
 from costcalc.units import Indices

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from costcalc.catalogue.catalogue import EVER, Catalogue, OfferFilter
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from costcalc.units import Indices
 
 FILTERS = tuple(name for name in OfferFilter._fields if name != "regions")

@@ -12,7 +12,7 @@ from api.questions.suggestions import many
 from api.service import exchange_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import NANOS_PER_UNIT, money
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.units import Floats, Indices
 
 UNKNOWN_REGION = "unspecified"

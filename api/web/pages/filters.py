@@ -12,7 +12,7 @@ from api.questions.spellings import ALONE
 from api.reports.glance import Glance
 from api.service import COST
 from api.web.pages.address import Address
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.parameters import Part
 from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, parameters_of
 

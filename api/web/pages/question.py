@@ -42,7 +42,7 @@ from api.web.responses import (
 )
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import DEFAULT_LIMIT, DEFAULTS, EstimateQuery, parameters_of, reset
 from costcalc.reasons import against
 from costcalc.tasks.tables import MLPERF, benchmark_of

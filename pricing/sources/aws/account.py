@@ -14,7 +14,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.offer import Gap, Offer, PurchaseOption
 from pricing.scope import Scope
 from pricing.sources.aws.calls import Calls, LimitReached, Unreachable
 from pricing.sources.aws.listing import settled

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from costcalc.units import HOURS_PER_DAY
 from pricing.sources.aws.account import Question
 from pricing.sources.aws.calls import BLOCK_LIMIT, Calls, LimitReached, NotOffered

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from costcalc.offers import Gap, Offer, Payment, PurchaseOption
+from costcalc.offer import Gap, Offer, Payment, PurchaseOption
 from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened
 from pricing.sources.common.rows import flag_dear_spot
 from pricing.sources.source import Collected

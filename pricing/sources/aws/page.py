@@ -20,7 +20,7 @@ from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from costcalc.interruptions import RISK_OF_SHARE
-from costcalc.offers import INTERRUPTED, Gap, Offer, PurchaseOption
+from costcalc.offer import INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of

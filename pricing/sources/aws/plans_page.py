@@ -22,7 +22,7 @@ from msgspec import field as named
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.offer import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of

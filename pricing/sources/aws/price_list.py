@@ -15,7 +15,7 @@ from decimal import Decimal
 from msgspec import Struct, convert, field
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.source import SchemaChanged

@@ -17,7 +17,7 @@ from statistics import median
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import STARTS, Offer, Payment, PurchaseOption
+from costcalc.offer import STARTS, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from pricing.offer_flags import stock
 from pricing.sources.aws.price_list import PAYMENTS, Machines, reading

@@ -11,7 +11,7 @@ from datetime import datetime
 from importlib.util import find_spec
 from time import sleep
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.account import SERVICES, Account, Service

@@ -16,7 +16,7 @@ from decimal import Decimal
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption, term_hours
+from costcalc.offer import Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.providers import billing
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.source import SchemaChanged

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct, ValidationError, convert, field
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import EVERYTHING
 from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item

@@ -22,7 +22,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
+from costcalc.offer import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
 from pricing.checks import ListingRefused, SourceListing, in_words, sound
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.machine_facts import filled, known_accelerators

@@ -12,7 +12,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.offer_flags import stock
 from pricing.packaged.machine_facts import filled

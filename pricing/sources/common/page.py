@@ -16,7 +16,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.endpoint import Endpoint, Site, address

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct, toml
 
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from pricing.packaged.names import UNSPECIFIED
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from costcalc.offers import Gap, Offer, PurchaseOption
+from costcalc.offer import Gap, Offer, PurchaseOption
 from pricing.offer_flags import SPOT_ABOVE_ON_DEMAND
 from pricing.packaged.names import UnknownName
 from pricing.scope import EVERYTHING, Scope

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import RatePart
+from costcalc.offer import RatePart
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.sources.gcp.skus import LOCAL_SSD, ON_DEMAND, RateBook, Use, core_part, memory_part, tpu_part
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from pricing.packaged.providers import billing
 from pricing.sources.common.rows import first_few, flag_dear_spot
 from pricing.sources.gcp.machines import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 ALL = frozenset(PurchaseOption)
 # Series that are only sold by reservation (which commitments pay), flex-start or spot. Google's table:

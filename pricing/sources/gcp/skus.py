@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.common.listing import amount
 
 HOURS_IN_MONTH = 730  # Google's own month, by which local SSDs are billed

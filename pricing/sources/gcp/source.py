@@ -15,7 +15,7 @@ from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import address

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.text import line
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.packaged.providers import provider_code

@@ -24,7 +24,7 @@ from typing import IO, cast
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import (
+from costcalc.offer import (
     AVAILABLE,
     COMMITMENTS,
     COPIED,

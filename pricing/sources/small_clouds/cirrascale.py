@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.packaged.providers import billing

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.offer_flags import stock
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing, amount, monthly, spread

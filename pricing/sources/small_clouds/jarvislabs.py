@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.names import region
 from pricing.sources.common.endpoint import Site, address, one_call

@@ -17,7 +17,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import ANY_REGION, Offer
+from costcalc.offer import ANY_REGION, Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import accelerator
 from pricing.sources.common.endpoint import Site, address, one_call

@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.packaged.names import UNSPECIFIED
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing, amount, monthly

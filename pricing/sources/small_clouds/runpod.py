@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from pricing.offer_flags import stock
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.scope import Scope
 from pricing.sources.common.endpoint import ApiSource, Endpoint, Site, address
 from pricing.sources.common.listing import Listing

@@ -15,7 +15,7 @@ from decimal import Decimal
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, RatePart
+from costcalc.offer import Gap, Offer, RatePart
 from pricing.offer_flags import MARKETPLACE, stock
 from pricing.packaged.machine_facts import filled
 from pricing.packaged.names import UNSPECIFIED, accelerator

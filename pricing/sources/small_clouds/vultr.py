@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer
+from costcalc.offer import Gap, Offer
 from pricing.offer_flags import stock
 from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator

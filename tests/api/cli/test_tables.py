@@ -22,7 +22,7 @@ from api.formats.terminal.grid import Column, has_colour, table
 from api.reports.cost import CostReport
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 
 DAY = "2026-11-20"
 PATHS = {

@@ -11,7 +11,7 @@ import pytest
 
 from api.formats.csv_export import cell_writer, columns_of, document, number
 from api.questions.schemas.layout import Layout
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 cell = cell_writer(Layout())
 

@@ -13,7 +13,7 @@ from support.services import service_of
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 
 ASKED = "model=resnet50&target=0.757"
 QUESTIONS = (

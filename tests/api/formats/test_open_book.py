@@ -14,7 +14,7 @@ from support.prices import NOW, offer
 
 from api.formats import open_book
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import ENDED
+from costcalc.offer import ENDED
 
 DAY = timedelta(days=1)
 PAGE = (Path(__file__).parents[3] / "docs" / "open-book.md").read_text()

@@ -25,7 +25,7 @@ from api.stored import FixedPrices
 from costcalc import spot_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices
-from costcalc.offers import term_hours
+from costcalc.offer import term_hours
 
 ASKED = "model=resnet50&target=0.757"
 MANY = (

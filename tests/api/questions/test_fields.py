@@ -13,7 +13,7 @@ from api.reports.accuracy import AccuracySchema
 from api.reports.plan import PlanSchema
 from api.reports.prices.changes import ChangesSchema
 from api.reports.throughput import ThroughputSchema
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.services import packaged_service
 
 from api.questions.links import to_url
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import Crossing, Metric
 from pricing.packaged.places import countries, places

@@ -12,7 +12,7 @@ from support.services import service_of
 from api.reports.verdict import verdict
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 
 BLOCK = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)

@@ -12,7 +12,7 @@ from support.services import service_of, words
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 
 EARLIER, BETWEEN = NOW - timedelta(days=20), NOW - timedelta(days=10)
 KEYS = words(

@@ -9,7 +9,7 @@ from support.services import service_of
 
 from api.stored import FixedPrices
 from api.web.app import create_app
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.store import publish as publishing
 from pricing.store.connection import StoreUnavailable
 from pricing.store.store import Store

@@ -13,7 +13,7 @@ from api.reports.prices.rates import RateRow
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.store.store import Store
 
 DAY = timedelta(days=1)

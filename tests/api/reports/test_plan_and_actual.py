@@ -11,7 +11,7 @@ from support.services import packaged_catalogue, packaged_service
 from api.questions.errors import NotFound
 from api.reports.plan_and_actual import comparisons, score
 from api.stored import FixedPrices, KnownRuns
-from costcalc.offers import YOURS, Offer, PurchaseOption
+from costcalc.offer import YOURS, Offer, PurchaseOption
 
 FIRST = own_run()
 LATER = {"name": "again", "added_at": FIRST.added_at + timedelta(hours=1)}

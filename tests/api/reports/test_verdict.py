@@ -9,7 +9,7 @@ from support.services import packaged_catalogue, packaged_service, service_of
 
 from api.reports.cost import CostReport
 from api.stored import FixedPrices
-from costcalc.offers import YOURS
+from costcalc.offer import YOURS
 from costcalc.picks import MOST_TO_START
 
 PICKS = ("cheapest", "fastest", "balanced", "surest")

@@ -14,7 +14,7 @@ from api.stored import FixedPrices, WatchedPrices
 from api.web import health
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 from pricing.store.worker_catalogue import WorkerCatalogue, WorkerState
 
 ASKED = "/cost?model=resnet50&target=0.757"

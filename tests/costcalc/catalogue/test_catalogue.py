@@ -15,7 +15,7 @@ from costcalc.catalogue import encoding
 from costcalc.catalogue.catalogue import MOMENTS_KEPT, Catalogue, OfferFilter
 from costcalc.catalogue.columns import Columns
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, RatePart
+from costcalc.offer import Gap, Offer, RatePart
 
 histories = st.lists(
     st.builds(

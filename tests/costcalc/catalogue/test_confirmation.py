@@ -8,7 +8,7 @@ from fakes.offers import DAY, MACHINES, offer, owned
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import ENOUGH_PROVIDERS, FRESH_DAYS
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 
 HEARD = {"flags": ("second_hand",)}
 

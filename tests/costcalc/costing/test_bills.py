@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill, Tariffs, Terms, break_even_hours
 from costcalc.money import cents
-from costcalc.offers import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
+from costcalc.offer import Offer, Payment, PurchaseOption, RatePart, tariff, term_hours
 
 times = (st.floats(0.0001, 2) | st.floats(0.0001, 20_000)).map(lambda hours: Decimal(repr(hours)))
 shares = st.sampled_from([Decimal(text) for text in ("0", "0.25", "0.8", "1")])

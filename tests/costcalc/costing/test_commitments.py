@@ -20,7 +20,7 @@ from costcalc.costing.commitments import (
     term_months,
 )
 from costcalc.money import cents
-from costcalc.offers import Payment
+from costcalc.offer import Payment
 from costcalc.units import HOURS_PER_MONTH
 
 terms = st.builds(

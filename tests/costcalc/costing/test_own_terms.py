@@ -13,7 +13,7 @@ from costcalc.costing.bills import Bill
 from costcalc.costing.storage_and_egress import Market, StorageAndEgressRates, StorageOrEgressRate
 from costcalc.duration import overheads
 from costcalc.money import ExchangeRate, cents
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 from costcalc.training import DATA_SET_GB
 

@@ -29,7 +29,7 @@ from costcalc.duration.training_times import Course, interrupted, training_times
 from costcalc.hardware import Machine
 from costcalc.interruptions import ObservedInterruptions
 from costcalc.money import ExchangeRate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 
 HOUR = 3600.0

@@ -11,7 +11,7 @@ from support.sampled import sampled
 from costcalc.costing import sieve
 from costcalc.estimate import Asked
 from costcalc.memory import Memory
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 from support.stores import packaged_edition
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, PurchaseOption
+from costcalc.offer import Offer, PurchaseOption
 from pricing.packaged.offers import EDITION, packaged_digest, read_packaged
 from pricing.packaged.tables import PackagedTableError, Table, packaged_folder
 

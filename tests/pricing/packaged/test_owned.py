@@ -13,7 +13,7 @@ from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import OfferFilter
 from costcalc.costing.bills import Bill, Terms, break_even_hours
 from costcalc.duration.overheads import calendar_hours
-from costcalc.offers import Offer, PurchaseOption, tariff
+from costcalc.offer import Offer, PurchaseOption, tariff
 from costcalc.query import Discount, EstimateQuery
 from costcalc.units import in_words
 from pricing.packaged.offers import read_packaged

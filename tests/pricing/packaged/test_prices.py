@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaged_tables import TABLES, canonical_accelerators, rate, table
 
-from costcalc.offers import OFF_MARKET, PurchaseOption
+from costcalc.offer import OFF_MARKET, PurchaseOption
 from pricing.market import market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.sources.gcp.purchase_options import sold

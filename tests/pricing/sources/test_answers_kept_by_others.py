@@ -9,7 +9,7 @@ import pytest
 from support.recorded_sources import NOW, RECORDINGS, recorded
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.sources.aws.machines import described_machines
 from pricing.sources.aws.services import spot_offers
 from pricing.sources.azure import items

@@ -8,7 +8,7 @@ from support.histories import history
 from support.prices import NOW, offer
 from support.sampled import sampled
 
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.scope import EVERYTHING
 from pricing.store import publish as publishing
 from pricing.store.book import Book

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.prices import NOW, listed, offer
 
-from costcalc.offers import Gap
+from costcalc.offer import Gap
 from pricing.packaged.offers import packaged_digest
 from pricing.store.local_file import newest_catalogue
 from pricing.store.publish import SourceResult

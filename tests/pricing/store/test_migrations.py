@@ -13,7 +13,7 @@ from support.own_training_runs import own_run
 from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.money import to_nanos
-from costcalc.offers import Offer
+from costcalc.offer import Offer
 from pricing.store.changes import By
 from pricing.store.connection import Database, StoreUnavailable
 from pricing.store.store import Store

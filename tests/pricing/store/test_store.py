@@ -11,7 +11,7 @@ from support.histories import history
 from support.prices import LATER, NOW, P3, listed, offer
 
 from costcalc.hardware import Machine
-from costcalc.offers import Gap, Offer, Payment, PurchaseOption, RatePart
+from costcalc.offer import Gap, Offer, Payment, PurchaseOption, RatePart
 from pricing.store import publish as publishing
 from pricing.store import tables as schema
 from pricing.store.book import Book

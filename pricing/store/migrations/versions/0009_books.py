@@ -66,7 +66,7 @@ def _first_book() -> None:
 def _offer(row: Any, machine: Any) -> Any:
     from costcalc.hardware import Machine
     from costcalc.money import from_nanos
-    from costcalc.offers import Offer, Payment, PurchaseOption, RatePart
+    from costcalc.offer import Offer, Payment, PurchaseOption, RatePart
 
     def amount(nanos: int | None) -> Any:
         return None if nanos is None else from_nanos(nanos)

@@ -18,7 +18,7 @@ from api.settings import Settings
 from api.web.app import create_app
 from api.web.interface.openapi import OPERATIONS
 from costcalc.answers import Estimate
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import parameters_of
 
 SERVICE = packaged_service()

@@ -16,7 +16,7 @@ from api.questions.register import QUESTIONS
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 
 BROWSER = {"Accept": "text/html"}
 ASKED = "model=resnet50&target=0.757"

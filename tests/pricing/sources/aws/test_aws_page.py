@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import RECORDED, recorded
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.aws.page import ON_DEMAND
 
 MAP = "aws-page/us-east-1.txt"

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 from support.recorded_sources import RECORDED
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.aws.page_maps import LOCATIONS
 from pricing.sources.aws.plans_page import FAMILY_PLANS, PLANS
 from pricing.sources.aws.price_list import PAYMENTS

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offers import Offer, Payment, PurchaseOption
+from costcalc.offer import Offer, Payment, PurchaseOption
 from pricing.checks import SourceListing, violations
 from pricing.sources.aws.listing import newest, publishable
 

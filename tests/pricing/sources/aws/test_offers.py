@@ -9,7 +9,7 @@ import pytest
 from fakes import aws as fake
 
 from costcalc.hardware import Machine
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from pricing.sources.aws.machines import described_machines, region_of
 from pricing.sources.aws.price_list import price_list_offers, product
 from pricing.sources.aws.services import capacity_block_offers, savings_plan_offers, spot_offers

@@ -12,7 +12,7 @@ from botocore.retries.standard import ExponentialBackoff
 from fakes import aws as fake
 from fakes.local import Fault
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.recording import Recording
 from pricing.refresh import refresh
 from pricing.sources.aws import source as aws

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 from fakes.azure import item
 
-from costcalc.offers import Payment, PurchaseOption, tariff
+from costcalc.offer import Payment, PurchaseOption, tariff
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.azure.items import Quote, Unpriced, latest, offer, read_item
 from pricing.sources.source import SchemaChanged

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from costcalc.offers import RatePart
+from costcalc.offer import RatePart
 from pricing.sources.catalogues.skypilot import cloud_offers
 from pricing.sources.source import SchemaChanged
 

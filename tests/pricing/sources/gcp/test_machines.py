@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from costcalc.hardware import Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.packaged import names as naming
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.gcp.machines import TPU_GENERATIONS, built_in, family, tpu_slices

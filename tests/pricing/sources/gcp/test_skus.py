@@ -4,7 +4,7 @@ from itertools import permutations
 import pytest
 from fakes.gcp import sku
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.gcp.skus import ON_DEMAND, SPOT, Skipped, SkipReason, Sku, Use, rate_book, read_sku
 
 ONE_YEAR, THREE_YEARS = (Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y"))

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW
 
-from costcalc.offers import Payment, PurchaseOption
+from costcalc.offer import Payment, PurchaseOption
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.source import SPEC
 from pricing.sources.source import SourceError

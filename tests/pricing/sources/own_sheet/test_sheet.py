@@ -8,7 +8,7 @@ from support.services import packaged_service
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
-from costcalc.offers import ROUNDED, SECOND_HAND, tariff
+from costcalc.offer import ROUNDED, SECOND_HAND, tariff
 from pricing.sources.common.http import Http
 from pricing.sources.own_sheet.sheet_rows import COLUMNS
 from pricing.sources.own_sheet.source import SPEC, offers, sheet

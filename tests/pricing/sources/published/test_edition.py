@@ -8,7 +8,7 @@ from msgspec import msgpack
 from support.prices import NOW, offer
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.offers import SECOND_HAND
+from costcalc.offer import SECOND_HAND
 from pricing import editions
 from pricing.sources import SOURCES
 from pricing.sources.common.http import Http

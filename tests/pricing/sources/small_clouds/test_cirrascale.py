@@ -3,7 +3,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, recorded
 
-from costcalc.offers import tariff
+from costcalc.offer import tariff
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.sources.small_clouds.cirrascale import offers
 from pricing.sources.source import SchemaChanged

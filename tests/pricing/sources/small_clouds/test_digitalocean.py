@@ -5,7 +5,7 @@ import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
 import pricing.sources.small_clouds.digitalocean
-from costcalc.offers import tariff
+from costcalc.offer import tariff
 from pricing.sources.small_clouds.digitalocean import offers
 from pricing.sources.source import SchemaChanged
 

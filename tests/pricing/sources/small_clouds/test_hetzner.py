@@ -3,7 +3,7 @@ from decimal import Decimal
 
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from costcalc.offers import tariff
+from costcalc.offer import tariff
 from pricing.sources.small_clouds.hetzner import offers
 
 

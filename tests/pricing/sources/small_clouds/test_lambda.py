@@ -5,7 +5,7 @@ import pytest
 from support.recorded_sources import NOW, recorded
 
 from costcalc.hardware import Machine
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.small_clouds.lambda_cloud import offers
 from pricing.sources.source import SchemaChanged
 

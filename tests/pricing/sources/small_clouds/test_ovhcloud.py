@@ -5,7 +5,7 @@ import pytest
 from support.recorded_sources import NOW, RECORDED
 
 from costcalc.hardware import Machine
-from costcalc.offers import tariff
+from costcalc.offer import tariff
 from pricing.sources.small_clouds.ovhcloud import offers
 from pricing.sources.source import SchemaChanged
 

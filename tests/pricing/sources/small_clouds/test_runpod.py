@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from costcalc.offers import PurchaseOption
+from costcalc.offer import PurchaseOption
 from pricing.sources.small_clouds.runpod import offers
 from pricing.sources.source import SchemaChanged
 

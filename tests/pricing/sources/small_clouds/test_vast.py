@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from costcalc.offers import RatePart
+from costcalc.offer import RatePart
 from pricing.sources.small_clouds.vast import offers
 from pricing.sources.source import SourceError
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED, recorded
 
-from costcalc.offers import tariff
+from costcalc.offer import tariff
 from pricing.sources.small_clouds.vultr import offers
 from pricing.sources.source import SourceError
 

@@ -18,7 +18,7 @@ from fakes.offers import (
 from hypothesis import given
 
 from costcalc.hardware import Cluster
-from costcalc.offers import Payment, PurchaseOption, Tariff, tariff, term_hours
+from costcalc.offer import Payment, PurchaseOption, Tariff, tariff, term_hours
 
 
 @pytest.mark.parametrize(
