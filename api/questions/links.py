@@ -52,14 +52,14 @@ def written_command(name: str, given: Collection[tuple[str, str]], *beside: str)
 
 
 def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
-    """The question that this estimate of it alone answers. It names the recipe only beside others: one that is named on its own
-    system is answered with the hours of its log."""
+    """The question that this estimate of it alone answers. The machine says which accelerators; the recipe is named only beside
+    others: one that is named on its own system is answered with the hours of its log."""
     return replace(
         query,
         provider=(to.provider,),
         region=(to.region,),
         instance_type=(to.instance_type,),
-        accelerator=(to.accelerator,),
+        accelerator=(),
         recipe=(to.recipe,) if query.recipes == "all" else query.recipe,
         purchase=(to.purchase_option,),
         term=(to.term,) if to.term else (),

@@ -273,8 +273,7 @@ def what_part(query: EstimateQuery) -> tuple[str, ...]:
         return (f"The whole training took {task.whole_training}; this is a part of it{after}.",)
     if begins and ", whose" in begins:
         return (f"This starts from {begins}.",)
-    apart = f"it starts from {begins}, whose training is not counted"
-    return (f"This is a part of a training: {apart}.",) if begins else ()
+    return (f"This part starts from {begins}, whose training is not counted.",) if begins else ()
 
 
 def whose_target(query: EstimateQuery) -> tuple[str, ...]:
@@ -282,7 +281,7 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
     if query.target_of is None:
         return ()
     if task_of(query):
-        return (f"No target named; {query.target_of}'s is {goal_in_words(query)}.",)
+        return (f"No target named: {query.target_of}'s, {goal_in_words(query)}.",)
     reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
     return (f"No target named: {reached}, as {query.target_of} reaches in 9 of 10 runs.",)
 

@@ -58,7 +58,7 @@ def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator
     if not is_to_check and (step := _launch(answer, lead, accelerators)):
         return step
     if page:
-        rates = "has today's rates; no launch file is known to start it" if lead.billed_cost else "lets you in"
+        rates = "has today's rates; no launch file starts it" if lead.billed_cost else "lets you in"
         return Step(f"{page} {rates}", link=page, estimate=lead)
     query = narrowed(answer.query, lead)
     command = command_of("cost", query, query.__struct_fields__, "--explain")
@@ -89,7 +89,7 @@ def _launch(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerat
     known."""
     tools = launchers(lead)
     if by := next((each for each in tools if start_on(each, lead.rented, accelerators)), None):
-        return _starting(answer.query, lead, by, f"it ({DATA}: where ImageNet lies)")
+        return _starting(answer.query, lead, by, f"it ({DATA})")
     for launcher in tools:
         other = first_launched(launcher, answer, accelerators)
         if other and start_on(launcher, other.estimate.rented, accelerators):

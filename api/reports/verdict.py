@@ -1,12 +1,13 @@
-"""The verdict: what a wise person would say first, in two to five plain lines that end in something to do."""
+"""The verdict: what a wise person would say first, in two to four plain lines that end in something to do."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
-from textwrap import wrap
+from enum import IntEnum
+from itertools import accumulate
+from typing import NamedTuple
 
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.confirmation import FRESH_DAYS
@@ -23,11 +24,8 @@ from costcalc.tasks.plain_loops import times_as_long
 from costcalc.units import chance_above, in_words
 from pricing.packaged.providers import provider
 
-LONGEST = 700
-"""Characters of all lines together."""
-MOST_LINES = 5
-MOST_WRAPPED, WIDTH = 9, 80
-"""Lines in a terminal of so many columns, where the first answer has 24 in all."""
+LONGEST = 450
+"""Characters of all lines together; what must be said may exceed it."""
 PLACES = ("unspecified", "any")
 KINDS: dict[RecipeKind, str] = {
     "ordinary": "an ordinary script",
@@ -57,64 +55,77 @@ LACKING = {
 NONE_LEFT = "No machine was free when these rates were read."
 NO_PUBLIC_CODE = "No public code is known to run on any of these machines: somebody would have to port it."
 NOT_ON_YOURS = "No public code is known to run on yours: somebody would have to port it."
-A_MOMENT = 1 / 4
-"""Hours below which nobody asks what an hour would cost."""
+A_MONTH = 30
+"""Days after which the age of a rate is not left out."""
 LONG_WAIT = 7 * 24.0
 """Hours on the calendar after which a free tier is no choice beside a rental."""
 
 
+class Line(IntEnum):
+    """The lines of a verdict: what to rent, with whose code, what else there is, what to do next."""
+
+    RENT = 0
+    RECIPE = 1
+    OTHERS = 2
+    NEXT = 3
+
+
+class Sentence(NamedTuple):
+    """A sentence of a line. One of `rank` 0 is always said; the others are in the order of their ranks, while there is room."""
+
+    line: Line
+    rank: int
+    text: str
+
+
 def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next_step: str = "") -> tuple[str, ...]:
-    """The lines. `notes` come first, `missing` says why there is no estimate, `next_step` is what to do then.
-
-    Where the lines are too many or too long, those that matter least are left out.
-    """
-    chosen = list(_chosen(answer)) if answer.picks else [f"{missing[0].upper()}{missing[1:]}."] if missing else []
-    first = [*notes, *chosen]
-    last = [next_step] if next_step else []
-    room = MOST_LINES - len(first) - len(last)
-    hints = [(at, f"Instead: {hint.sentence}") for at, hint in enumerate(answer.hints)]
-    for per_hour in (True, False):
-        beside = list(_beside(answer, per_hour)) if answer.picks else hints
-        lines = [*first, *_joined(beside, room), *last]
-        if _fits(lines):
-            break
-    while beside and not _fits(lines):
-        beside.pop()
-        lines = [*first, *_joined(beside, room), *last]
-    if answer.picks and not _fits(lines):
-        lines = [*notes, *_chosen(answer, is_brief=True), *_joined(beside, room), *last]
-    return tuple(line.replace("`", "") for line in lines)
+    """The lines. `notes` come first, `missing` says why there is no estimate, `next_step` is what to do then."""
+    sentences = [Sentence(Line.RENT, 0, note) for note in notes]
+    sentences += _advice(answer) if answer.picks else _without_estimate(answer, missing)
+    sentences.append(Sentence(Line.NEXT, 0, next_step))
+    lines: dict[Line, list[str]] = {line: [] for line in Line}
+    for sentence in _fitting([each for each in sentences if each.text]):
+        lines[sentence.line].append(sentence.text.replace("`", ""))
+    return tuple(" ".join(texts) for texts in lines.values() if texts)
 
 
-def _fits(lines: list[str]) -> bool:
-    return len(" ".join(lines)) <= LONGEST and sum(map(_wrapped, lines)) <= MOST_WRAPPED
+def _fitting(sentences: list[Sentence]) -> list[Sentence]:
+    """Those that there is room for, in their order."""
+    by_rank = sorted(sentences, key=lambda sentence: sentence.rank)
+    ends = accumulate(len(sentence.text) + 1 for sentence in by_rank)
+    fitting = {sentence for sentence, end in zip(by_rank, ends, strict=True) if not sentence.rank or end <= LONGEST + 1}
+    return [sentence for sentence in sentences if sentence in fitting]
 
 
-def _wrapped(line: str) -> int:
-    """How many lines of a terminal it takes, those after the first being indented."""
-    return len(wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+def _without_estimate(answer: Answer, missing: str) -> Iterator[Sentence]:
+    """Why there is none, and what to ask instead."""
+    yield Sentence(Line.RENT, 0, f"{missing[:1].upper()}{missing[1:]}." if missing else "")
+    for rank, hint in enumerate(answer.hints, 1):
+        yield Sentence(Line(min(rank, Line.OTHERS)), rank, f"Instead: {hint.sentence}")
 
 
-def _joined(beside: Iterable[tuple[int, str]], room: int) -> list[str]:
-    """The sentences of each of the first lines together."""
-    lines: dict[int, list[str]] = defaultdict(list)
-    for line, sentence in beside:
-        lines[line].append(sentence)
-    return [" ".join(lines[line]) for line in sorted(lines)][: max(room, 0)]
-
-
-def _chosen(answer: Answer, is_brief: bool = False) -> Iterator[str]:
-    """What to rent, for how much and how long; with whose code; what else that was named takes. Where it `is_brief`, without the
-    script as published and the range of what is cheaper."""
-    missed = tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
-    warnings = [LACKING[missed] if missed else "", NONE_LEFT if "in_stock" in answer.missed else "", _old(answer)]
-    yield " ".join(filter(None, [_own_without_estimate(answer), *warnings, _what_to_do(answer, answer.lead, is_brief)]))
-    is_ported = answer.lead.purchase_option is PurchaseOption.OWNED and answer.lead.runs_here is False
-    code = NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
-    if whose := " ".join(filter(None, [_code(answer.lead), _ordinary(answer, is_brief), code])):
-        yield whose
-    if rivals := _rivals(answer):
-        yield rivals
+def _advice(answer: Answer) -> Iterator[Sentence]:
+    """What to rent, for how much and how long; with whose code; what else there is."""
+    lead, missed = answer.lead, tuple(name for name in answer.missed if name in ("rentable", "confirmed"))
+    is_rented = lead.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.FREE)
+    yield Sentence(Line.RENT, 0, _own_without_estimate(answer))
+    yield Sentence(Line.RENT, 0, LACKING[missed] if missed else "")
+    yield Sentence(Line.RENT, 0, NONE_LEFT if "in_stock" in answer.missed else "")
+    yield Sentence(Line.RENT, 2, _old(answer))
+    yield Sentence(Line.RENT, 0, _what_to_do(answer, lead))
+    if is_rented:
+        yield Sentence(Line.RENT, 0, _beyond(lead, answer.query))
+        yield Sentence(Line.RENT, 0 if lead.confirmed and lead.price_age_days > A_MONTH else 1, _rate(lead))
+        yield Sentence(Line.RENT, 0, " ".join(sentence for sentence in lead.assumptions if AS_ANNOUNCED in sentence))
+        yield Sentence(Line.RENT, 0, _the_cheapest(answer))
+    yield Sentence(Line.RECIPE, 0, _code(lead))
+    yield from _ordinary(answer)
+    is_ported = lead.purchase_option is PurchaseOption.OWNED and lead.runs_here is False
+    yield Sentence(
+        Line.RECIPE, 0, NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
+    )
+    yield Sentence(Line.OTHERS, 0, _rivals(answer))
+    yield from _others(answer)
 
 
 def _old(answer: Answer) -> str:
@@ -140,12 +151,12 @@ def _own_without_estimate(answer: Answer) -> str:
     return f"No estimate for your {mine}{record}."
 
 
-def _what_to_do(answer: Answer, each: Estimate, is_brief: bool) -> str:
+def _what_to_do(answer: Answer, each: Estimate) -> str:
     query = answer.query
     moment = f"On {answer.prices.as_of:%Y-%m-%d}: " if query.as_of else ""
     for_runs = f" for {query.runs} runs" if query.runs > 1 else ""
     known = each.evidence.throughput.spoken
-    figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)}), its speed {known}"
+    figures = f"{priced(each, answer.basis)}{for_runs}, {in_words(each.hours)} ({_range(each)}), speed {known}"
     if each.purchase_option is PurchaseOption.OWNED:
         mine = each.accelerator if each.accelerators == 1 else f"{each.accelerators} {each.accelerator}"
         unknown = each.sources.price.source == PRICE_UNKNOWN
@@ -155,22 +166,16 @@ def _what_to_do(answer: Answer, each: Estimate, is_brief: bool) -> str:
     if each.purchase_option is PurchaseOption.FREE:
         waits = f", {in_words(each.calendar_hours)} with waiting" if each.calendar_hours > each.hours else ""
         return f"{moment}Use {in_short(each)}: free, {in_words(each.hours)} of work{waits}."
-    advice = (
-        f"{moment}{'rent' if moment else 'Rent'} {_located(each)} {_bought(each)}: {figures}.{_beyond(each, query)}"
-    )
-    return f"{advice} {_rate(each)}{_the_cheapest(answer, is_brief)}"
+    return f"{moment}{'rent' if moment else 'Rent'} {_located(each)} {_bought(each)}: {figures}."
 
 
-def _the_cheapest(answer: Answer, is_brief: bool) -> str:
-    """The cheapest pick, where waiting for it does not pay: ` The cheapest, 1 T4G at AWS for $8.60, saves $7.77 but takes
-    20.5 h (13.6 to 38.7 h).`"""
+def _the_cheapest(answer: Answer) -> str:
+    """The cheapest pick, where waiting for it does not pay: `The cheapest, 1 T4G at AWS for $8.60, takes 20.5 h.`"""
     each = _not_worth_waiting_for(answer)
     if each is None:
         return ""
-    cost = each.cost(answer.basis).cost
-    price, less = (money(amount, each.currency) for amount in (cost, answer.lead.cost(answer.basis).cost - cost))
-    takes = f"takes {in_words(each.hours)}" + ("" if is_brief else f" ({_range(each)})")
-    return f" The cheapest, {in_short(each)} for {price}, saves {less} but {takes}."
+    price = money(each.cost(answer.basis).cost, each.currency)
+    return f"The cheapest, {in_short(each)} for {price}, takes {in_words(each.hours)}."
 
 
 def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
@@ -180,13 +185,13 @@ def _not_worth_waiting_for(answer: Answer) -> Estimate | None:
 
 
 def _beyond(each: Estimate, query: EstimateQuery) -> str:
-    """How often it exceeds the limits that are asked for, unless seldom: ` It takes longer than 1 h in 4 of 10 cases.`"""
+    """How often it exceeds the limits that are asked for, unless seldom: `It takes longer than 1 h in 4 of 10 cases.`"""
     cost, often = each.cost(query.basis), []
     if query.max_hours and (cases := _cases(query.max_hours, each.calendar_hours, each.hours_high)):
         often.append(f"takes longer than {in_words(query.max_hours)} in {cases}")
     if query.max_cost and (cases := _cases(float(query.max_cost), float(cost.cost), float(cost.high))):
         often.append(f"costs more than {money(query.max_cost, each.currency)} in {cases}")
-    return f" It {' of 10 cases, and '.join(often)} of 10 cases." if often else ""
+    return f"It {' of 10 cases, and '.join(often)} of 10 cases." if often else ""
 
 
 def _cases(limit: float, middle: float, high: float) -> int:
@@ -195,22 +200,19 @@ def _cases(limit: float, middle: float, high: float) -> int:
     return round(10 * chance) if chance >= SELDOM and high > middle else 0
 
 
-def _beside(answer: Answer, per_hour: bool) -> Iterator[tuple[int, str]]:
-    """Other choices, the most important first, each with the line that it stands in; with what an hour costs that they save."""
-    other, lead, basis = _other(answer), answer.lead, answer.basis
-    surer = next((each.estimate for each in answer.picks if each.name == "surest" and each.estimate != lead), None)
-    if other and other not in answer.rivals.values():
-        less = other.cost(basis).cost < answer.lead.cost(basis).cost
-        name = "Cheaper" if less else "Faster"
-        of_an_hour = _of_an_hour(other, answer) if per_hour else ""
-        yield 0, f"{name}: {in_short(other)}, {_apart(other, answer.lead)}, {_paid(other, answer)}{of_an_hour}."
-    if seen := _seen_for_less(answer):
-        yield 1, seen
-    if surer and surer not in (other, *answer.rivals.values()):
+def _others(answer: Answer) -> Iterator[Sentence]:
+    """What costs less, ends sooner, is surer or free."""
+    other, lead, beside = _other(answer), answer.lead, answer.rivals.values()
+    if other and other not in beside:
+        is_cheaper = other.cost(answer.basis).cost < lead.cost(answer.basis).cost
+        rank, name = (0, "Cheaper") if is_cheaper else (1, "Faster")
+        figures = f"{_apart(other, lead)}, {_paid(other, answer)}"
+        yield Sentence(Line.OTHERS, rank, f"{name}: {in_short(other)}, {figures}.")
+    surer = next((pick.estimate for pick in answer.picks if pick.name == "surest"), lead)
+    if surer not in (lead, other, *beside):
         figures = f"{in_words(surer.hours)}, {_paid(surer, answer)}"
-        yield 0, f"Surer (logged on that chip): {in_short(surer)}, {figures}."
-    if free := _free(answer):
-        yield 1, free
+        yield Sentence(Line.OTHERS, 5, f"Surer (logged on that chip): {in_short(surer)}, {figures}.")
+    yield Sentence(Line.OTHERS, 6, _free(answer))
 
 
 def _rivals(answer: Answer) -> str:
@@ -237,15 +239,6 @@ def _apart(each: Estimate, lead: Estimate) -> str:
     return f"{in_words(abs(sooner))} {'sooner' if sooner > 0 else 'later'}" if sooner else "as soon"
 
 
-def _of_an_hour(each: Estimate, answer: Answer) -> str:
-    """What each hour costs that another choice saves: `, $0.39 per hour saved`."""
-    saved = answer.lead.calendar_hours - each.calendar_hours
-    more = each.cost(answer.basis).cost - answer.lead.cost(answer.basis).cost
-    if more <= 0 or saved < A_MOMENT:
-        return ""
-    return f", {money((more / Decimal(saved)).quantize(Decimal('0.01')), each.currency)} per hour saved"
-
-
 def _other(answer: Answer) -> Estimate | None:
     """The first of the cheapest pick, the balanced and the fastest that costs less than the lead or ends sooner, and is not told
     of yet; the fastest only if it is not dear. None where no other is left."""
@@ -259,18 +252,6 @@ def _other(answer: Answer) -> Estimate | None:
 
 def _is_better(each: Estimate, lead: Estimate, basis: Basis) -> bool:
     return each.cost(basis).cost < lead.cost(basis).cost or each.calendar_hours < lead.calendar_hours
-
-
-def _seen_for_less(answer: Answer) -> str:
-    each, basis = answer.unconfirmed, answer.query.basis
-    if (
-        each is None
-        or "confirmed" in answer.missed
-        or each.cost(basis).cost >= answer.picks[0].estimate.cost(basis).cost
-    ):
-        return ""
-    cost = money(each.cost(basis).cost, each.currency)
-    return f"Seen for less, unconfirmed: {cost} ({in_short(each)}, {_bought(each)}, {_days(each)})."
 
 
 def _free(answer: Answer) -> str:
@@ -313,8 +294,9 @@ def _machine_type(each: Estimate) -> str:
 
 
 def _paid(each: Estimate, answer: Answer) -> str:
-    """The cost of another choice with its range: of a rental what the list below says, also beside a user's own machine."""
-    return priced(each, answer.basis if each.purchase_option is PurchaseOption.OWNED else answer.query.basis)
+    """The cost of another choice: of a rental what the list below says, also beside a user's own machine."""
+    is_owned = each.purchase_option is PurchaseOption.OWNED
+    return money(each.cost(answer.basis if is_owned else answer.query.basis).cost, each.currency)
 
 
 def priced(each: Estimate, basis: Basis) -> str:
@@ -345,14 +327,13 @@ def _bought(each: Estimate) -> str:
 def _rate(each: Estimate) -> str:
     """The rate, its age and its hand."""
     hourly, when = money(each.hourly_rate.quantize(Decimal("0.01")), each.currency), _days(each)
-    soon = "".join(f" {sentence}" for sentence in each.assumptions if AS_ANNOUNCED in sentence)
     if FROM_YOUR_SHEET in each.assumptions:
-        return f"Your price sheet says {hourly} an hour, {when}.{soon}"
+        return f"Your price sheet says {hourly} an hour, {when}."
     if each.price_first_hand:
-        return f"The provider stated {hourly} an hour {when}.{soon}"
+        return f"The provider stated {hourly} an hour {when}."
     if each.confirmed:
-        return f"Two sources agree on {hourly} an hour, seen {when}.{soon}"
-    return f"A third party saw {hourly} an hour {when}.{soon}"
+        return f"Two sources agree on {hourly} an hour, seen {when}."
+    return f"A third party saw {hourly} an hour {when}."
 
 
 def _days(each: Estimate) -> str:
@@ -360,26 +341,26 @@ def _days(each: Estimate) -> str:
     return f"{days:,} {'day' if days == 1 else 'days'} ago" if days else "today"
 
 
-def _ordinary(answer: Answer, is_brief: bool) -> str:
+def _ordinary(answer: Answer) -> Iterator[Sentence]:
     """What an ordinary loop of today and the usual script as published take on the same machine, where these are others, and
     which script misses the target."""
     lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
     if lead.recipe_kind in ("own", "stated"):
-        return ""
-    takes = {
-        each.recipe: f"{in_words(each.hours)} and {money(each.cost(answer.basis).cost, each.currency)}"
-        for each in (published, today)
-        if each and each.recipe != lead.recipe
-    }
-    before = takes.pop(published.recipe, "") if published and published != today else ""
-    said = [f"An ordinary loop of today, {recipe}, takes {figures}" for recipe, figures in takes.items()]
-    if before not in ("", *takes.values()) and not (is_brief and said):
-        said = [f"{said[0]} (as published {before})" if said else f"As published it takes {before}"]
+        return
+    if today and today.recipe != lead.recipe:
+        yield Sentence(Line.RECIPE, 0, f"An ordinary loop of today takes {_takes(today, answer)}.")
+    if published and published.recipe not in (lead.recipe, today and today.recipe):
+        yield Sentence(Line.RECIPE, 1, f"As published: {_takes(published, answer)}.")
     if seldom and seldom.recipe != lead.recipe:
-        said.append(f"The usual script, {seldom.recipe}, misses it in {(1 - seldom.chance) * 100:.0f} % of runs")
-    if said or lead.recipe_kind == "ordinary":
-        return " ".join(f"{sentence}." for sentence in said)
-    return f"No ordinary script is known to reach it{_plain(answer)}."
+        misses = f"misses it in {(1 - seldom.chance) * 100:.0f} % of runs"
+        yield Sentence(Line.RECIPE, 3, f"The usual script, {seldom.recipe}, {misses}.")
+    if not (today or published or seldom or lead.recipe_kind == "ordinary"):
+        yield Sentence(Line.RECIPE, 0, _plain(answer))
+        yield Sentence(Line.RECIPE, 2, "" if _plain(answer) else "No ordinary script is known to reach it.")
+
+
+def _takes(each: Estimate, answer: Answer) -> str:
+    return f"{in_words(each.hours)} and {money(each.cost(answer.basis).cost, each.currency)}"
 
 
 def _plain(answer: Answer) -> str:
@@ -389,11 +370,11 @@ def _plain(answer: Answer) -> str:
     if not timed or (as_of and as_of.date() < timed[0].measured):
         return ""
     loop, times = timed
-    takes = f"; a plain {loop.code} loop takes {'at least' if loop.layers else 'about'} {times:.1f} times as long"
+    takes = f"A plain {loop.code} loop takes {'at least' if loop.layers else 'about'} {times:.1f} times as long"
     if lead.accelerator != loop.accelerator or lead.nodes > 1:
-        return f"{takes} (timed on one {loop.accelerator})"
+        return f"{takes} (timed on one {loop.accelerator})."
     cost = money(Decimal(f"{float(lead.cost(answer.basis).cost) * times:.2g}"), lead.currency).replace(".00", "")
-    return f"{takes}: {cost} or more" if loop.layers else f"{takes}: some {cost}"
+    return f"{takes}: {cost} or more." if loop.layers else f"{takes}: some {cost}."
 
 
 def _code(each: Estimate) -> str:
@@ -404,13 +385,10 @@ def _code(each: Estimate) -> str:
         unit = "epoch" if each.epochs == 1 else "epochs"
         return f"It trains for the {each.epochs:g} {unit} that you named; what they reach is not estimated."
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
-    what = f"{KINDS.get(each.recipe_kind, each.task)}, {_work(each)}, {sure} sure to reach it"
-    return f"Recipe: {each.recipe} ({what})."
+    what = [KINDS.get(each.recipe_kind, each.task), _epochs(each), f"{sure} sure"]
+    return f"Recipe: {each.recipe} ({', '.join(filter(None, what))})."
 
 
-def _work(each: Estimate) -> str:
-    """What it takes: `18 epochs`, `2.75 million sequences`, `3,140 sequences`."""
-    count, unit = each.epochs, each.epochs_are
-    if unit.startswith("thousand "):
-        return f"{float(f'{count * 1000:.3g}'):,.0f} {unit.removeprefix('thousand ')}"
-    return f"{count:.0f} {unit}" if unit == "epochs" and count >= 2 else f"{count:.3g} {unit}"
+def _epochs(each: Estimate) -> str:
+    """`18 epochs`; nothing where the work is counted in something else, which says little to most."""
+    return f"{each.epochs:.{0 if each.epochs >= 2 else 2}f} epochs" if each.epochs_are == "epochs" else ""

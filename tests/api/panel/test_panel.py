@@ -35,7 +35,7 @@ def mistakes_of_verdict(question, answer):
     yield from (
         f"the first line lacks {each}" for each in question.get("first", ()) if not re.search(each, lines[0], re.I)
     )
-    if not 2 <= len(lines) <= 5 or len(text) > 700:
+    if not 2 <= len(lines) <= 4 or len(text) > 600:
         yield f"{len(lines)} lines, {len(text)} characters"
     yield from (f"markup: {each}" for each in re.findall(r"(?<!\w)[*_`†‡<>|#]\S", text))
 

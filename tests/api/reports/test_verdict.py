@@ -13,20 +13,20 @@ from costcalc.offer import YOURS
 from costcalc.picks import MOST_TO_START
 
 PICKS = ("cheapest", "fastest", "balanced", "surest")
-TAKES = r"\$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\), its speed [a-z ]+\. "
+TAKES = r"\$[\d,.]+( \(\$[\d,.]+ to \$[\d,.]+\))?, [\d.]+ (min|h|days) \(.+\), speed [a-z ]+\. "
 RENTED = rf"Rent \d+ \S.* at \S+( \S+)? \(.+\) on demand: {TAKES}"
 STATED = r"(The provider stated|Two sources agree on|A third party saw)"
 RATE = rf"{STATED} \$[\d.,]+ an hour,?( seen)? (today|[\d,]+ days? ago)\.( The cheapest, .*)?$"
-CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure to reach it\)\."
+CODE = r"^Recipe: \S+ \((tuned|an ordinary script|a benchmark entry), \d+ epochs, (over )?\d+ % sure\)\."
 CASES = {
     "--max-cost 200": (
         {"target": "0.76", "max_cost": "200", "max_hours": "48"},
-        [RENTED + RATE, CODE, r"An ordinary loop of today, \S+, takes .*\. The usual script, torchvision-\S+, misses ",
+        [RENTED + RATE, CODE, r"An ordinary loop of today takes .*\.",
          "^Next: (costcalc launch|https://)"],
     ),
     "torchvision": (
         {"target": "0.757"},
-        [r"An ordinary loop of today, \S+-amp, takes [\d.]+ h and \$[\d.]+ \(as published [\d.]+ h and "],
+        [r"An ordinary loop of today takes [\d.]+ h and \$[\d.]+\. As published: [\d.]+ h and "],
     ),
     "TPU": ({"target": "0.757", "accelerator": "TPU"}, ["^Recipe: flax-", "^No rate here is confirmed: "]),
     "Calgary": (
@@ -36,12 +36,12 @@ CASES = {
     ),
     "own": (
         {"target": "0.757", "own": "1xRTX4090", "own_price": "0"},
-        [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), its speed [a-z ]+, for electricity\.", CODE,
+        [r"^Your RTX 4090: \$0\.\d\d \(.*\), [\d.]+ h \(.*\), speed [a-z ]+, for electricity\.", CODE,
          "^Next: costcalc measure resnet50"],
     ),
     "own without an estimate": (
         {"target": "0.76", "own": "8xGaudi2", "own_price": "0"},
-        [r"^No estimate for your 8 Gaudi2; training=record may have one\. Rent "],
+        [r"No estimate for your 8 Gaudi2; training=record may have one\. Rent "],
     ),
     "no such machine": ({"target": "0.76", "accelerator": "Gaudi3"}, [
         r"^No stored rate matches accelerator=Gaudi3; for your own machine, write own=1xGaudi3"]),
@@ -81,7 +81,7 @@ CASES = {
     ),
     "a part of a training after a part that is not counted": (
         {"model": "mask-rcnn"},
-        [r"^This is a part of a training: it starts from a backbone trained on ImageNet, whose training is not counted\. "],
+        [r"^This part starts from a backbone trained on ImageNet, whose training is not counted\. "],
     ),
     "what nobody ported to one's own machine": (
         {"model": "nanogpt", "own": "1x RTX 4090", "own_price": "0"},
@@ -89,11 +89,11 @@ CASES = {
     ),
     "a plain loop of what is only published as a benchmark": (
         {"model": "bert-large", "accelerator": "H100", "accelerators": "1"},
-        [r"No ordinary script is known to reach it; a plain \w+ loop takes about 3\.7 times as long: some \$[\d.]+\."],
+        [r"A plain \w+ loop takes about 3\.7 times as long: some \$[\d.]+\."],
     ),
     "a plain loop of some layers, on another chip": (
         {"model": "llama2-70b-lora", "accelerator": "B200"},
-        [r"a plain transformers and peft loop takes at least 1\.6 times as long \(timed on one H100\)\.$"],
+        [r"A plain transformers and peft loop takes at least 1\.6 times as long \(timed on one H100\)\.$"],
     ),
     "an ordinary script leads": (
         {"target": "0.76", "instance_type": "trn1.2xlarge"}, [r"an ordinary script, .*\)\. No public code is known"]
@@ -135,8 +135,9 @@ def test_it_has_the_form_that_a_person_can_act_on(service, given, forms):
 )
 def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside):
     found = report(service, model=model, target=MODELS[model], **beside).answer
-    assert 2 <= len(found.verdict) <= 5
-    assert sum(map(len, found.verdict)) <= 700
+    assert 2 <= len(found.verdict) <= 4
+    starts_another = "no known image" in found.verdict[-1]
+    assert len(" ".join(found.verdict)) <= (540 if starts_another else 450)
     assert not re.search(
         r"[*_`†‡×<>|~#]", re.sub(r"\([^)]*\)|Recipe: \S+|script, \S+|Next: .*", "", " ".join(found.verdict))
     )
@@ -154,14 +155,14 @@ def test_it_is_short_and_plain_and_agrees_with_the_picks(service, model, beside)
     ("asked", "name"),
     [({"sort": "cost"}, "cheapest"), ({"sort": "time"}, "fastest"), *(({"pick": name}, name) for name in PICKS)],
 )
-def test_the_pick_that_is_asked_for_comes_first_and_the_others_are_told(service, asked, name):
+def test_the_pick_that_is_asked_for_comes_first_and_a_cheaper_one_is_told(service, asked, name):
     found = report(service, target="0.757", **asked).answer
     picks = {pick.name: pick.estimate for pick in found.picks}
     assert found.lead == picks[name]
     least = min(each.billed_cost for each in found.best if each.confirmed and each.runs_here)
     assert name != "cheapest" or float(found.lead.billed_cost) <= MOST_TO_START * float(least)
-    others = [each for each in (picks["cheapest"], picks["balanced"], picks["surest"]) if each != found.lead]
-    assert any(f"{each.billed_cost:,.2f}" in " ".join(found.verdict) for each in others)
+    cheaper = [each for each in picks.values() if each.billed_cost < found.lead.billed_cost]
+    assert not cheaper or any(f"{each.billed_cost:,.2f}" in " ".join(found.verdict) for each in cheaper)
 
 
 def test_every_surface_says_the_same_words_first(service):
@@ -194,4 +195,4 @@ def test_a_rate_for_a_later_day_is_told_a_month_before_and_counts_from_then():
     soon = "From 2026-12-30 one machine costs $0.99 an hour, as was announced on 2026-11-20."
     told = [headline_with(now, later, moment=NOW + timedelta(days=ago)) for ago in (0, 11, 40)]
     assert [soon in line for line in told] == [False, True, False]
-    assert ["$2.00 an hour" in line for line in told] == [True, True, False]
+    assert ["$2.00 an hour" in line for line in told] == [True, False, False]
