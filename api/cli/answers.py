@@ -17,7 +17,6 @@ from api.questions.fields import Choice
 from api.questions.question import Question
 from api.settings import Settings
 
-ROWS = 50  # of a table that nobody limits
 FORMAT = Choice(FORMATS, "format of the answer")
 
 
@@ -43,8 +42,8 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
     if form == "csv" and not (question.table or "csv" in question.forms):
         raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
-    if form == "table" and question.table and "limit" in question.schema.fields:
-        values.setdefault("limit", ROWS)
+    if form == "table" and question.command and question.table and "limit" in question.schema.fields:
+        values = {"limit": question.command.rows, **question.drawn, **values}
     report = question.answer(service, catalogue, values)
     if form == "json":
         from api.formats.json import to_json

@@ -8,13 +8,16 @@ from operator import itemgetter
 from typing import Any
 
 from api.formats import csv_export
-from api.formats.lists import MOST_WORKBOOK_ROWS, list_workbook
+from api.formats.lists import MOST_WORKBOOK_ROWS, list_lines, list_workbook
 from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, gibibytes, number, rate
+from api.formats.terminal import grid
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import Converter, OfferRow, OffersReport
 from costcalc.fields import names_of
+from costcalc.money import money
+from costcalc.offer import PurchaseOption
 
 
 def _free(row: Any) -> str:
@@ -46,6 +49,27 @@ TABLE = Table(
     (*PRICE_FILTERS, "rates", "as_of", "currency"),
     lambda document: f"at prices of {day(document.as_of)}",
 )  # fmt: skip
+
+
+MOST_SUMMARIES = 6
+SUMMARY = (
+    grid.Column("per hour of one", lambda each: each.accelerator),
+    grid.Column("bought", lambda each: each.purchase_option.value.replace("_", " ")),
+    grid.Column("rates", lambda each: f"{each.count:,}", figures=True),
+    grid.Column("least", lambda each: money(each.least, each.currency), figures=True),
+    grid.Column("median", lambda each: money(each.median, each.currency), figures=True),
+    grid.Column("most", lambda each: money(each.most, each.currency), figures=True),
+    grid.Column("least at", lambda each: f"{each.provider} {each.instance_type}", leave=1),
+)
+
+
+def terminal(report: OffersReport, view: grid.View) -> Iterator[str]:
+    """What an hour of the accelerators with most rates costs, those on demand first, then the rates."""
+    summary = sorted(report.summary, key=lambda each: each.purchase_option is not PurchaseOption.ON_DEMAND)
+    if report.count > 1 and summary:
+        heading, *lines = grid.rows_below_headings(SUMMARY, summary[:MOST_SUMMARIES], view.width)
+        yield from (view.faint(heading), *lines, "")
+    yield from list_lines(TABLE, report, view)
 
 
 def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:

@@ -22,12 +22,14 @@ PICTURES = {"png": "a picture", "svg": "SVG"}
 
 class Command(Struct, frozen=True):
     """A question as a command of the terminal: its positional arguments, of which those that end in `?` may be left out, and
-    whether `--explain` has more to say. `parameters` is its schema where it takes others than its path."""
+    whether `--explain` has more to say. `parameters` is its schema where it takes others than its path, and `rows` are those of a
+    list that nobody limits."""
 
     help: str
     arguments: tuple[str, ...] = ()
     explains: bool = False
     parameters: str = ""
+    rows: int = 50
 
 
 class Tool(Struct, frozen=True):
@@ -56,9 +58,9 @@ class Question(Struct, frozen=True, dict=True):
     JSON answer: that beside the report, called after it, where nothing else is said. `forms` has what writes
     a report in another form: for the `terminal`, as `html`, `csv` or `xlsx`. A list has its `table`, of which those that
     `forms` lacks are made. `view` replaces the usual way to answer over HTTP. `errors` are statuses beside those of every
-    path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters on the page and in
-    pictures, where these differ. `topic` is the title under which the reference lists it; questions without one belong to the
-    same first word of a path.
+    path. `example` is what a browser is answered that asks nothing; `drawn` has the defaults of parameters on the page, in
+    pictures and in a terminal's list, where these differ. `topic` is the title under which the reference lists it; questions
+    without one belong to the same first word of a path.
     """
 
     name: str

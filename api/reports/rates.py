@@ -19,7 +19,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import PurchaseOption
 
 MOST_LINES = 4
-NONE = "no rate is known; costcalc offers lists those that are."
+NONE = "no rate is known."
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ class OffersParameters(Struct):
         "money", "EUR", "currency", use="usual")] = None
     sort: Annotated[Literal["machine", "accelerator", "rate", "seen"], Param(
         "machine: cheapest first within each type; accelerator: the newest first, and of each the cheapest per accelerator; "
-        "rate: cheapest first; seen: newest first; default machine, on the page accelerator",
+        "rate: cheapest first; seen: newest first; default machine, on the page and in a terminal accelerator",
         "order", "accelerator", use="usual")] = "machine"
     accelerators: Annotated[int | None, Param(
         "accelerators of one machine",

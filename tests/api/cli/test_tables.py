@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from decimal import Decimal
 from io import StringIO
 from math import ceil
 from time import sleep
@@ -286,3 +287,14 @@ def test_whoever_waits_is_told_so_until_the_answer_comes(monkeypatch, stream, pa
         sleep(0.2)
         assert shown.getvalue() == word
     assert shown.getvalue() == (f"{word}\r\033[K" if stream is Screen else "")
+
+
+def test_the_rates_of_an_accelerator_take_a_screen_and_begin_with_what_they_cost(run, client):
+    lines = run(f"offers H100 --as-of {DAY}", 80).splitlines()
+    assert len(lines) <= 24
+    summary = client.get(f"/offers?accelerator=H100&as_of={DAY}").json["summary"]
+    [most] = [each for each in summary if (each["accelerator"], each["purchase_option"]) == ("H100", "on_demand")]
+    figures = [f"${Decimal(str(most[name])):,.2f}" for name in ("least", "median", "most")]
+    assert lines[1].split() == ["H100", "on", "demand", str(most["count"]), *figures]
+    cheapest = client.get(f"/offers?accelerator=H100&as_of={DAY}&sort=accelerator&limit=1").json["offers"][0]
+    assert f"{cheapest['provider']} {cheapest['instance_type']}" in " ".join(lines)
