@@ -106,3 +106,4 @@ sbom: setup
 # after a change of the packaged price tables, or of the evidence that nothing is fitted to
 compact: .venv/installed
 	$(BIN)/python tools/compact.py
+	$(BIN)/python -m science.fitting.rate_moves

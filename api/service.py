@@ -60,6 +60,7 @@ from own_runs.stated import Stated
 from pricing import exchange_rates as exchange
 from pricing.packaged.providers import whole_hours_assumed
 from pricing.packaged.purchases import bought, electricity
+from pricing.packaged.rate_moves import rate_moves
 from pricing.packaged.starts import starts
 from pricing.packaged.storage_and_egress import storage_and_egress_rates
 from pricing.store.local_file import OwnRun
@@ -332,7 +333,7 @@ class Service:
             self._evidence_for(query),
             catalogue,
             now,
-            Market(rates, storage_and_egress_rates(), whole_hours_assumed()),
+            Market(rates, storage_and_egress_rates(), whole_hours_assumed(), rate_moves()),
             self.memory,
             partial(starts, accelerators=self.evidence.accelerators),
         )

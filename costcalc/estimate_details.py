@@ -11,7 +11,7 @@ from weakref import ref
 
 from msgspec import Struct, convert
 
-from costcalc import spot_rates
+from costcalc import rate_moves
 from costcalc.answers import Estimate, Shown, Sources
 from costcalc.assumptions import as_it_ran, of_hours, of_recipe, own_noise
 from costcalc.costing.bills import Paid, break_even_hours
@@ -23,7 +23,7 @@ from costcalc.grounds import Grounds, RankedCandidate, grounds
 from costcalc.memory import Few
 from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.rented import Rented, Renting, free_tier, spot_rate_moves
+from costcalc.rented import Rented, Renting, free_tier, of_moves
 from costcalc.throughput import WIDE_BY_RULE
 from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
@@ -36,13 +36,13 @@ JUST_BELOW, FAR_FEWER = 0.01, 0.5
 
 
 class _Exactly(NamedTuple):
-    """What the estimate of a candidate is made of. `moved` is how far the rate of a spot machine moves until the end, `usual`
-    the hours that other people's code takes in 8 of 10 cases, empty where nobody knows."""
+    """What the estimate of a candidate is made of. `moved` is how far its rate moves until the end, `usual` the hours that other
+    people's code takes in 8 of 10 cases, empty where nobody knows."""
 
     candidate: RankedCandidate
     rented: Rented
     known: Grounds
-    moved: spot_rates.Width | None
+    moved: rate_moves.Width
     usual: tuple[float, ...]
     paid: Paid
     break_even: Decimal | None
@@ -67,7 +67,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         rented = self.renting.rented([each.row for each in candidates], offers, nodes)
         known = self._grounds(candidates)
         moved = [
-            of.spot_moves and of.spot_moves.after_days(of.age_days + time.hours / HOURS_PER_DAY)
+            of.bill.terms.moves.after_days(of.age_days + time.hours / HOURS_PER_DAY)
             for of, time in zip(rented, times, strict=True)
         ]
         usual = [
@@ -75,7 +75,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             for of, time in zip(known, times, strict=True)
         ]
         hours = [(time.hours, time.hours_low, time.hours_high, *of) for time, of in zip(times, usual, strict=True)]
-        factors = [spot_rates.factors(by, *of[:3]) if by else () for by, of in zip(moved, hours, strict=True)]
+        factors = [rate_moves.factors(by, *of[:3]) if any(by) else () for by, of in zip(moved, hours, strict=True)]
         as_written = zip(rented, convert(hours, AS_WRITTEN), convert(factors, AS_WRITTEN), strict=True)
         paid = [of.bill.paid(spent, by or STEADY, self.query.basis) for of, spent, by in as_written]
         break_even = list(map(self._break_even_hours, candidates, rented))
@@ -190,7 +190,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         others = {
             of: (OTHERS_TAKE.format(*map(in_words, of)),) if of else () for of in {each.usual for each in exactly}
         }
-        moves = [(spot_rate_moves(each.rented, each.moved),) if each.moved else () for each in exactly]
+        moves = [tuple(of_moves(each.rented, each.moved)) if any(each.moved) else () for each in exactly]
         said = [
             (
                 *known.assumptions,

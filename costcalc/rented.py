@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from costcalc import spot_rates
+from costcalc import rate_moves
 from costcalc.catalogue.catalogue import ANNOUNCED_DAYS
 from costcalc.costing.bills import Bill, Terms
 from costcalc.costing.owning import WATTS_PER_KILOWATT
@@ -47,6 +47,7 @@ ROUNDING_ASSUMED = (
 )
 AS_ANNOUNCED = ", as was announced"
 CENTS = Decimal("0.01")
+LEAST_CHANGE = 0.005  # in ln: less is 0 %
 INTERRUPTIONS_LEFT_OUT = "Spot: interruptions, like start-up, are left out; waiting for capacity is not counted."
 OWN_ENERGY = "Energy: as in your machine's electricity bill. Carbon: your local grid is not known."
 
@@ -63,16 +64,14 @@ class Power(NamedTuple):
 class Rented(NamedTuple):
     """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
 
-    `power` is that of all of them. `spot_moves` say how far the rate of spot machines moves. `first_hand`, `available` and
-    `available_at` are the offer's. Of what is said, `price` is about the rate and the interruptions of spot machines,
-    `moves_known` about whose rates' moves are known, `number` about how many machines there are, and `exchange` about
-    currencies, storage and egress.
+    `power` is that of all of them. `first_hand`, `available` and `available_at` are the offer's. Of what is said, `price` is
+    about the rate and the interruptions of spot machines, `moves_known` about whose moves are known, `number` about how many
+    machines there are, and `exchange` about currencies, storage and egress.
     """
 
     bill: Bill
     source: PriceSource
     age_days: int
-    spot_moves: spot_rates.Moves | None
     first_hand: bool
     available: bool | None
     available_at: datetime | None
@@ -119,13 +118,12 @@ class Renting(Struct, frozen=True):
             bill=self.bill(offer, nodes),
             source=PriceSource(offer.source, offer.observed_at),
             age_days=age_days,
-            spot_moves=spot_rates.moves(offer.provider, offer.machine.accelerator) if is_spot else None,
             first_hand=offer.first_hand,
             available=offer.available,
             available_at=offer.available_at,
             power=power(self.energy, offer, nodes, self.as_of.year),
             price=tuple(price),
-            moves_known=spot_moves_known(offer) if is_spot else "",
+            moves_known=moves_known(offer),
             number=tuple(why_so_many(query, offer, nodes)),
             exchange=(*converted(query.currency, offer, market.exchange), *market.rates.notes(query, offer.provider)),
         )
@@ -139,7 +137,8 @@ class Renting(Struct, frozen=True):
         query, exchange = self.query, self.market.exchange
         own = 1 - discount_fraction(query, offer.provider, offer.purchase_option)
         into = exchange[query.currency].per_usd / exchange[offer.currency].per_usd
-        terms = Terms(nodes, own, Decimal(repr(query.utilization)), into, self._rounding_assumed(offer))
+        moves = self.market.moves.at(self.as_of).of_offer(offer)
+        terms = Terms(nodes, own, Decimal(repr(query.utilization)), into, self._rounding_assumed(offer), moves)
         return Bill(offer, terms, self.market.storage_and_egress(query, offer.provider))
 
 
@@ -240,22 +239,30 @@ def why_so_many(query: EstimateQuery, offer: Offer, nodes: int) -> Iterator[str]
         yield f"{nodes} machines: as many as a published run used of this type."
 
 
-def spot_moves_known(offer: Offer) -> str:
-    """What the range of a spot rate rests on."""
-    if of := spot_rates.generation(offer.provider, offer.machine.accelerator):
+def moves_known(offer: Offer) -> str:
+    """What the range of a rate rests on."""
+    if offer.purchase_option is not PurchaseOption.SPOT:
+        largest = "the largest" if rate_moves.is_hyperscaler(offer.provider) else "smaller"
+        return f"8 in 10 rates of {largest} clouds moved no further in that time."
+    if of := rate_moves.generation(offer.provider, offer.machine.accelerator):
         return f"8 in 10 of Google's {of} rates move no further in that time."
     return (
         f"nobody has recorded how far {offer.provider}'s {offer.machine.accelerator} rates move, so this range takes the widest "
-        f"moves known, those of {spot_rates.WIDEST} at Google."
+        f"moves known, those of {rate_moves.WIDEST} at Google."
     )
 
 
-def spot_rate_moves(rented: Rented, moved: spot_rates.Width) -> str:
-    """How far a spot rate is assumed to move until the end of the run."""
-    return (
-        f"Spot: the cost range also allows for the rate ending at {exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of "
-        f"{rented.source.observed_at.date()}: {rented.moves_known}"
-    )
+def of_moves(rented: Rented, moved: rate_moves.Width) -> Iterator[str]:
+    """How far a rate is assumed to move until the end of the run, and by how much such rates have changed since it was seen."""
+    offer, ends = rented.bill.offer, f"{exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of"
+    begins = "Spot: the" if offer.purchase_option is PurchaseOption.SPOT else "The"
+    also = f"{begins} cost range also allows for the rate ending at {ends} {rented.source.observed_at.date()}"
+    yield f"{also}: {rented.moves_known}"
+    change = rented.bill.terms.moves.expected_after(rented.age_days)
+    if rented.age_days > OLD_DAYS and abs(change) >= LEAST_CHANGE:
+        rate = money(offer.hourly_rate.quantize(CENTS), offer.currency)
+        by_now = f"{abs(exp(change) - 1):.0%} {'higher' if change > 0 else 'lower'} by now on average"
+        yield f"{rate} an hour was seen {rented.age_days} days ago; such rates are {by_now.replace('%', ' %')}."
 
 
 def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:

@@ -27,6 +27,7 @@ from costcalc.offer import (
     OWN,
     STANDS_ALONE,
     WITHOUT_TERM,
+    YOURS,
     Gap,
     Offer,
     Payment,
@@ -122,6 +123,7 @@ class Catalogue:
         self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
         self.ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
         self.own: Flags = np.array([OWN in each for each in words], bool)[columns.flags]
+        self.stated_by_asker: Flags = np.array([YOURS in each for each in words], bool)[columns.flags]
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         marks = _Marks(self.first_hand, self.ended, self.own, self.counts_from)

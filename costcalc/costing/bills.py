@@ -16,6 +16,7 @@ from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component
 from costcalc.offer import Offer, PurchaseOption, Tariff, tariff
 from costcalc.query import Basis
+from costcalc.rate_moves import STILL, Moves
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 MILLIONTH = Decimal("0.000001")
@@ -34,7 +35,8 @@ class Terms(Struct, frozen=True):
 
     `nodes` is the number of machines, `price_factor` 1 - discount, `utilization` the share that other work uses of what
     a run leaves of a commitment, and `exchange` the units of the requested currency for one of the offer's. `rounding_assumed`
-    says that nobody knows how the provider rounds time up: the low end of a range is then by the second.
+    says that nobody knows how the provider rounds time up: the low end of a range is then by the second. `moves` is how far the
+    metered rate moves after it was seen.
     """
 
     nodes: int = 1
@@ -42,6 +44,7 @@ class Terms(Struct, frozen=True):
     utilization: Decimal = Decimal(1)
     exchange: Decimal = Decimal(1)
     rounding_assumed: bool = False
+    moves: Moves = STILL
 
 
 class Charge(NamedTuple):

@@ -25,7 +25,7 @@ from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, 
 from costcalc.money import ExchangeRate
 from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
-from costcalc.spot_rates import moves
+from costcalc.rate_moves import STILL, RateMoves
 from costcalc.throughput import REFUSALS
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_DAY, Flags, Floats, Indices
 
@@ -278,10 +278,10 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
 def cost_ranges(
     catalogue: Catalogue, query: EstimateQuery, rented: Rentals, times: TrainingTimes, market: Market, as_of: datetime
 ) -> tuple[Floats, Floats]:
-    """Both ends of the 80 % range of each rental's cost, whose training times these are; spot rates move as `spot_rates.factors`
-    says of one, and the low end is by the second where nobody knows how a provider rounds up."""
+    """Both ends of the 80 % range of each rental's cost, whose training times these are; rates move as `rate_moves.factors` says
+    of one, and the low end is by the second where nobody knows how a provider rounds up."""
     age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
-    fall, rise = _spot_widths(catalogue, rented.row, age + times.hours / HOURS_PER_DAY)
+    fall, rise = _rate_widths(catalogue, market.moves.at(as_of), rented.row, age + times.hours / HOURS_PER_DAY)
     kinds, of_kind = np.unique(catalogue.columns.instance[rented.row], return_inverse=True)
     providers = (catalogue.vocabulary.instances[kind][0] for kind in kinds.tolist())
     assumed = np.array([name in market.whole_hours_assumed for name in providers], bool)[of_kind]
@@ -296,18 +296,19 @@ def cost_ranges(
     return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
 
 
-def _spot_widths(catalogue: Catalogue, row: Indices, days: Floats) -> tuple[Floats, Floats]:
-    """How far below and above, in ln, the rate of each row may be paid so many days after it was seen; 0 unless it is spot."""
-    widths = np.zeros((2, len(row)))
-    spot = (catalogue.columns.option[row] == SPOT).nonzero()[0]
-    if not len(spot):
-        return widths[0], widths[1]
-    codes, which = np.unique(catalogue.columns.instance[row[spot]], return_inverse=True)
-    instances = [catalogue.vocabulary.instances[code] for code in codes.tolist()]
-    known = [moves(provider, machine.accelerator) for provider, _, machine in instances]
-    for each in set(known):
-        at = spot[np.array([one is each for one in known], bool)[which]]
-        widths[:, at] = each.after(days[at])
+def _rate_widths(catalogue: Catalogue, known: RateMoves, row: Indices, days: Floats) -> tuple[Floats, Floats]:
+    """How far below and above, in ln, the rate of each row may be paid so many days after it was seen."""
+    columns, widths = catalogue.columns, np.zeros((2, len(row)))
+    kinds = columns.instance.take(row).astype(np.int64) * len(OPTIONS) + columns.option.take(row)
+    codes, which = np.unique(kinds, return_inverse=True)
+    pairs = [
+        (catalogue.vocabulary.instances[code // len(OPTIONS)], OPTIONS[code % len(OPTIONS)]) for code in codes.tolist()
+    ]
+    moves = [known.of(provider, option, machine.accelerator) for (provider, _, machine), option in pairs]
+    stated = catalogue.stated_by_asker.take(row)
+    for some in {*moves} - {STILL}:
+        at = (np.array([each is some for each in moves], bool)[which] & ~stated).nonzero()[0]
+        widths[:, at] = some.after(days[at])
     return widths[0], widths[1]
 
 

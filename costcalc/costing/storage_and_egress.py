@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr
 
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.query import EstimateQuery
+from costcalc.rate_moves import NONE_KNOWN, RateMoves
 from costcalc.units import HOURS_PER_MONTH
 
 STORAGE, EGRESS = "storage", "egress"
@@ -87,11 +88,12 @@ NO_RATES = StorageAndEgressRates({})
 
 class Market(Struct, frozen=True):
     """What prices are converted with and completed by: units of each currency per US dollar, by ISO code, the list rates of
-    storage and egress, and the providers that are assumed to bill whole hours, as nobody found out."""
+    storage and egress, the providers that are assumed to bill whole hours, as nobody found out, and how far rates move."""
 
     exchange: Mapping[str, ExchangeRate] = field(default_factory=dict)
     rates: StorageAndEgressRates = NO_RATES
     whole_hours_assumed: frozenset[str] = frozenset()
+    moves: RateMoves = NONE_KNOWN
 
     def __post_init__(self) -> None:
         force_setattr(self, "exchange", {**self.exchange, "USD": US_DOLLAR})

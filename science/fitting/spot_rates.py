@@ -1,4 +1,4 @@
-"""What the listed spot rates of a cloud moved by, by generation of accelerator: the ranges in `costcalc/spot_rates.py`.
+"""What the listed spot rates of a cloud moved by, by generation of accelerator.
 
 A rate counts from the day on which a list first had it. One machine stands for each accelerator in a region, as all sizes move
 alike.
@@ -15,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.offer import PurchaseOption
-from costcalc.spot_rates import DAYS, GENERATIONS, Moves
+from costcalc.rate_moves import GENERATIONS, Moves
 from costcalc.units import Floats
 from pricing.packaged.offers import read_packaged
 
+DAYS = (0, 14, 30, 90, 180, 365)
 LISTS = ("Cyclenerd/", "cloudpilot-ai/")  # their lists of Google's rates follow each other by weeks
 LEAST_RATES = 6  # of a series
 BEYOND = 0.1  # the share of moves below the range, and above it
@@ -78,9 +79,25 @@ def learned(known: Sequence[Series], lags: Collection[int] = DAYS[1:]) -> Mappin
     for generation in sorted({series.generation for series in known}):
         own = [series for series in known if series.generation == generation]
         ends = [_ends(own, known, days) if days in lags else (0.0, 0.0) for days in DAYS]
-        fall, rise = np.array(ends).T
-        found[generation] = Moves(*(tuple(np.round(np.maximum.accumulate(end), 3).tolist()) for end in (fall, rise)))
+        fall, rise = (tuple(np.round(np.maximum.accumulate(end), 3).tolist()) for end in np.array(ends).T)
+        expected = (_mean(list(moved(own, days))) if days in lags else 0.0 for days in DAYS)
+        found[generation] = Moves(DAYS, fall, tuple(expected), rise)
     return found
+
+
+def moved(own: Sequence[Series], days: int) -> Iterator[Move]:
+    """The moves of all of these series in so many days."""
+    return (move for series in own for move in moves(series, days))
+
+
+def _mean(found: Sequence[Move]) -> float:
+    """The move on average, newer ones weighing more."""
+    newest = max(move.day for move in found)
+    return round(float(np.average([move.ln for move in found], weights=_weights(found, newest))), 3)
+
+
+def _weights(found: Sequence[Move], newest: int) -> Sequence[float]:
+    return [0.5 ** ((newest - move.day) / HALF_LIFE_DAYS) for move in found]
 
 
 def _ends(own: Sequence[Series], known: Sequence[Series], days: int) -> tuple[float, float]:
@@ -89,9 +106,9 @@ def _ends(own: Sequence[Series], known: Sequence[Series], days: int) -> tuple[fl
     Few stretches of that length may have moved one way alone: an end is then at least that of all generations together, and
     half of the other end.
     """
-    fall, rise = _range([move for series in own for move in moves(series, days)])
+    fall, rise = _range(list(moved(own, days)))
     if max(series.days[-1] - series.days[0] for series in own) < FEW_STRETCHES * days:
-        together = _range([move for series in known for move in moves(series, days)])
+        together = _range(list(moved(known, days)))
         fall, rise = max(fall, together[0]), max(rise, together[1])
         fall, rise = max(fall, LEAST_OF_OTHER_END * rise), max(rise, LEAST_OF_OTHER_END * fall)
     return fall, rise
@@ -100,17 +117,11 @@ def _ends(own: Sequence[Series], known: Sequence[Series], days: int) -> tuple[fl
 def _range(found: Sequence[Move]) -> tuple[float, float]:
     """How far down and up a range reaches that leaves a tenth of the moves below, and holds four fifths and a rate that stays."""
     order = sorted(found, key=lambda move: move.ln)
-    moved = np.array([move.ln for move in order])
-    newest = max(move.day for move in found)
-    share: Floats = np.cumsum([0.5 ** ((newest - move.day) / HALF_LIFE_DAYS) for move in order])
+    moved = [move.ln for move in order]
+    share: Floats = np.cumsum(_weights(order, max(move.day for move in found)))
     share /= share[-1]
     low = min(float(moved[np.searchsorted(share, BEYOND)]), 0.0)
     first = int(np.searchsorted(moved, low))
     below = share[first - 1] if first else 0.0
     high = moved[min(np.searchsorted(share, below + 1 - 2 * BEYOND), len(moved) - 1)]
     return abs(low), max(float(high), 0.0)
-
-
-if __name__ == "__main__":
-    for name, ends in learned(listed_series()).items():
-        print(f'    "{name}": {ends},')

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
-from costcalc.spot_rates import DAYS, Moves
-from science.fitting.spot_rates import Move, Series, learned, moves
+from costcalc.rate_moves import Moves
+from science.fitting.spot_rates import DAYS, Move, Series, learned, moves
 
 SCORED_DAYS = (14, 30, 90, 180)
 TINY = 1e-3  # in ln: ranges are rounded to it

@@ -12,6 +12,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.storage_and_egress import Market
 from costcalc.evidence import Evidence
 from costcalc.query import EstimateQuery
+from pricing.packaged.rate_moves import rate_moves
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Ask = Callable[..., Answer]
@@ -33,7 +34,11 @@ def ask(packaged_evidence: Evidence, packaged_prices: Catalogue) -> Ask:
 
     def ask(target, model="resnet50", prices=packaged_prices, exchange=None, **parameters):
         return answer(
-            EstimateQuery(model, target, **parameters), packaged_evidence, prices, NOW, Market(exchange or {})
+            EstimateQuery(model, target, **parameters),
+            packaged_evidence,
+            prices,
+            NOW,
+            Market(exchange or {}, moves=rate_moves()),
         )
 
     return ask

@@ -14,12 +14,12 @@ from api.formats.xlsx.book import Column, Formula, OwnRow, Sheet
 from api.formats.xlsx.formulas import LEAST_BY_THE_SECOND, RATE_FACTORS, SCALED, WHERE_KNOWN, by_basis
 from api.formats.xlsx.rates import METERED, ONCE, PER_HOUR, PER_PERIOD, Rates
 from api.questions.schemas.layout import Layout
-from costcalc import spot_rates
+from costcalc import rate_moves
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import Bill
 from costcalc.offer import Offer, PurchaseOption
 from costcalc.query import Basis
-from costcalc.units import SECONDS_PER_HOUR
+from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 SHOWN = frozenset((
     "rank", "provider", "region", "instance_type", "nodes", "accelerator", "purchase_option", "term", "payment", "recipe",
@@ -157,14 +157,14 @@ class _Row:
         return (*billing, self.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
 
     def _factors(self) -> Iterator[Any]:
-        """Images seen in training, and the factors that turn hours and spot rates into other figures."""
+        """Images seen in training, and the factors that turn hours and rates into other figures."""
         estimate = self.estimate
         yield estimate.images_per_second * estimate.train_hours * SECONDS_PER_HOUR
         yield from (getattr(estimate, name) / estimate.hours for name in SCALED)
         figures = (getattr(estimate, name) for name in WHERE_KNOWN)
         yield from (None if figure is None else figure / estimate.hours for figure in figures)
-        width = spot_rates.width(self.bill.offer, estimate.price_age_days, estimate.hours)
-        factors = spot_rates.factors(width, estimate.hours, estimate.hours_low, estimate.hours_high)
+        width = self.bill.terms.moves.after_days(estimate.price_age_days + estimate.hours / HOURS_PER_DAY)
+        factors = rate_moves.factors(width, estimate.hours, estimate.hours_low, estimate.hours_high)
         yield from width
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors
 

@@ -1,6 +1,6 @@
 """The formulas of an estimate's row, by column. `[hours]` stands for the cell of the row in the column `hours`.
 
-They compute what `costcalc.costing.bills`, `costcalc.spot_rates` and `costcalc.duration.overheads` do: a bill is a fee for every
+They compute what `costcalc.costing.bills`, `costcalc.rate_moves` and `costcalc.duration.overheads` do: a bill is a fee for every
 started period and a rate for every metered hour.
 """
 
@@ -63,7 +63,7 @@ def _break_even_hours() -> str:
 
 
 def _rate_factor(end: str, sign: str, moved: str) -> str:
-    """How far a spot rate widens this end of a range beyond its hours."""
+    """How far a rate that moves widens this end of a range beyond its hours."""
     own = f"ABS(LN([hours{end}]/[hours]))"
     return f"IF([hours]=0,1,EXP({sign}(SQRT({own}^2+[{moved}]^2)-{own})))"
 

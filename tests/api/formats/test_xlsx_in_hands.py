@@ -22,7 +22,7 @@ from support.stores import packaged_edition
 from api.formats.commitments_sheets import columns_and_rows
 from api.reports.commitments import CommitmentsReport, question_beside
 from api.stored import FixedPrices
-from costcalc import spot_rates
+from costcalc import rate_moves
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.commitments import Demand, purchase_choices
 from costcalc.offer import term_hours
@@ -246,8 +246,8 @@ def figures(estimate, bill, hours):
     point, low, high = (
         Decimal(repr(each)) * times for each in (estimate.hours, estimate.hours_low, estimate.hours_high)
     )
-    width = spot_rates.width(bill.offer, estimate.price_age_days, estimate.hours)
-    factors = spot_rates.factors(width, float(point), float(low), float(high))
+    width = bill.terms.moves.after_days(estimate.price_age_days + estimate.hours / 24)
+    factors = rate_moves.factors(width, float(point), float(low), float(high))
     cheaper, dearer = (Decimal(repr(each)) for each in factors)
     return {
         "hours": hours,

@@ -1,0 +1,119 @@
+"""How far rates move after they were seen, by who asks them and how they are bought, as the book of prices shows.
+
+Spot rates are known from week to week at Google alone. Where nobody has recorded how rates move, the widest moves known stand for
+them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from datetime import datetime
+from math import exp, hypot, log
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct, field
+
+from costcalc.offer import YOURS, Offer, PurchaseOption
+from costcalc.units import Floats
+
+HYPERSCALER, OTHER_CLOUD = "hyperscaler", "other"
+HYPERSCALERS = frozenset({"alibaba", "aws", "azure", "gcp", "oci"})
+GENERATIONS = {"A100-40GB": "A100", "A100-80GB": "A100", "L4": "L4", "H100": "H100", "H200": "H100"}
+WIDEST = "H100"
+
+
+class Width(NamedTuple):
+    """How far below and above the rate that was seen one offer may be paid, in ln."""
+
+    fall: float
+    rise: float
+
+
+class Moves(NamedTuple):
+    """How far four in five rates fell and rose at most, in ln, so many `days` after they were seen; a tenth fell further.
+    `expected` is the change on average. Beyond the last of the days, as after that one."""
+
+    days: tuple[int, ...]
+    fall: tuple[float, ...]
+    expected: tuple[float, ...]
+    rise: tuple[float, ...]
+
+    def after(self, days: Floats) -> tuple[Floats, Floats]:
+        """Both ends after these numbers of days."""
+        return np.interp(days, self.days, self.fall), np.interp(days, self.days, self.rise)
+
+    def after_days(self, days: float) -> Width:
+        """Both ends after one number of days."""
+        return Width(self._at(self.fall, days), self._at(self.rise, days))
+
+    def expected_after(self, days: float) -> float:
+        """The change on average after one number of days, in ln."""
+        return self._at(self.expected, days)
+
+    def _at(self, figures: tuple[float, ...], days: float) -> float:
+        """`np.interp` of one number, in a tenth of its time."""
+        known = self.days
+        if days >= known[-1]:
+            return figures[-1]
+        at = bisect_right(known, days) - 1
+        share = (days - known[at]) / (known[at + 1] - known[at])
+        return figures[at] + (figures[at + 1] - figures[at]) * share
+
+
+STILL = Moves((0,), (0.0,), (0.0,), (0.0,))
+Moving = tuple[str, str, str]
+"""Whose rates move alike: the class of provider, the purchase option, and the generation of accelerator of spot rates, else
+empty."""
+
+
+class RateMoves(Struct, frozen=True):
+    """What is known of the moves of rates, and the moment since when they were like this. Of earlier days only the moves of spot
+    rates are known."""
+
+    known: Mapping[Moving, Moves] = field(default_factory=dict)
+    since: datetime | None = None
+
+    def at(self, as_of: datetime) -> RateMoves:
+        """What is known of moves at a moment."""
+        if self.since is None or as_of >= self.since:
+            return self
+        return RateMoves({name: moves for name, moves in self.known.items() if name[1] == PurchaseOption.SPOT})
+
+    def of(self, provider: str, option: PurchaseOption, accelerator: str) -> Moves:
+        """How such rates move. Fees of terms and months stay, unless they are known to move."""
+        name: Moving = (HYPERSCALER if is_hyperscaler(provider) else OTHER_CLOUD, option, "")
+        if option is PurchaseOption.SPOT:
+            name = (HYPERSCALER, option, generation(provider, accelerator) or WIDEST)
+        return self.known.get(name, STILL)
+
+    def of_offer(self, offer: Offer) -> Moves:
+        """How the rate of an offer moves: not at all where the asker stated it."""
+        return (
+            STILL if YOURS in offer.flags else self.of(offer.provider, offer.purchase_option, offer.machine.accelerator)
+        )
+
+
+NONE_KNOWN = RateMoves()
+
+
+def is_hyperscaler(provider: str) -> bool:
+    """Whether a provider is one of the largest clouds."""
+    return provider in HYPERSCALERS
+
+
+def generation(provider: str, accelerator: str) -> str | None:
+    """The generation whose moves are known of a provider's spot rates; None if the range has no basis."""
+    return GENERATIONS.get(accelerator) if provider == "gcp" else None
+
+
+def factors(moved: Width, hours: float, low: float, high: float) -> tuple[float, float]:
+    """The factors on a rate that moves so, at the low and the high end of the 80 % interval of these hours."""
+    return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
+
+
+def _beyond(ratio: float, moved: float) -> float:
+    """The factor beyond that of the hours. Hours and rate are independent: their widths in ln add in quadrature."""
+    own = abs(log(ratio))
+    return exp(hypot(own, moved) - own)
