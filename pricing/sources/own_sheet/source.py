@@ -10,10 +10,10 @@ import csv
 import gzip
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache, partial
@@ -45,7 +45,7 @@ from pricing.packaged.names import ANY as ANYBODY
 from pricing.packaged.names import UnknownName, accelerator
 from pricing.packaged.providers import provider_code
 from pricing.packaged.region_of import region_of
-from pricing.scope import EVERYTHING
+from pricing.scope import EVERYTHING, Key
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
@@ -60,6 +60,8 @@ SHEET = SourceSetting(
 NO_SHEET = f"set {SHEET.variable} to the path or the web address of a CSV file"
 OWN = "own"
 MOST_FAULTS = 10  # in one message
+TELL_APART = "delete one, or tell them apart by offering_class or effective_from"
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 LARGEST_BYTES = 10_000_000
 LONGEST_HEADER = 65_536
 GZIP = b"\x1f\x8b"
@@ -149,15 +151,15 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
     if any(row.is_export for _, row in table.rows):  # lists free tiers too, which no sheet can state
         free = PurchaseOption.FREE
         table = replace(table, rows=tuple(each for each in table.rows if each[1].maybe("purchase_option") != free))
-    read: dict[tuple[str, ...], tuple[int, Offer]] = {}
+    read: dict[tuple[Key, datetime | None], tuple[int, Offer]] = {}
     faults = list(table.faults)
     for number, row in table.rows:
         told = [f"row {number}, {fault}" for fault in dict.fromkeys(map(str, _faults_of_cells(row, now)))]
         faults += told
         try:
             offer = None if told else _offer(row, now)
-            if offer and (first := read.setdefault(offer.key, (number, offer)))[0] != number:
-                read[offer.key] = _in_force(first, (number, offer), now)
+            if offer and (first := read.setdefault((offer.key, offer.effective_from), (number, offer)))[0] != number:
+                raise CellFault("instance_type", f"row {first[0]} says the same: {TELL_APART}")
         except CellFault as fault:
             faults.append(f"row {number}, {fault}")
         except ValueError as fault:
@@ -167,7 +169,7 @@ def offers(text: str, now: datetime) -> tuple[Offer, ...]:
         raise SourceError("sheet: " + "; ".join(faults[:MOST_FAULTS] + more))
     if not read:
         raise SourceError("sheet: no rows below the header")
-    return tuple(offer for _, offer in read.values())
+    return tuple(_counting([offer for _, offer in read.values()], now))
 
 
 def _faults_of_cells(row: SheetRow, now: datetime) -> Iterator[CellFault]:
@@ -214,13 +216,15 @@ def _read_term_of(row: SheetRow) -> str | None:
     return row.choice("term", _read_term, "1mo, 3mo, 6mo, 1y, 2y, 3y, 5y", "a number of days such as 14d")
 
 
-def _in_force(first: tuple[int, Offer], second: tuple[int, Offer], now: datetime) -> tuple[int, Offer]:
-    """Of two rows about one offer the one that holds now, where the other begins later. Raises CellFault where both hold."""
-    begun = [each for each in (first, second) if (each[1].effective_from or now) <= now]
-    if len(begun) != 1:
-        advice = f"row {first[0]} says the same: delete one, or tell them apart by offering_class"
-        raise CellFault("instance_type", advice)
-    return begun[0]
+def _counting(stated: Sequence[Offer], now: datetime) -> Iterator[Offer]:
+    """Of the rates of each offer the one that holds now, which is the last to have begun, and those that begin later."""
+    begun: dict[Key, Offer] = {}
+    for offer in sorted(stated, key=lambda offer: offer.effective_from or LONG_AGO):
+        if (offer.effective_from or LONG_AGO) <= now:
+            begun[offer.key] = offer
+        else:
+            yield offer
+    yield from begun.values()
 
 
 def _offer(row: SheetRow, now: datetime) -> Offer:

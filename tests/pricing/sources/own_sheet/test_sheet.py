@@ -296,11 +296,25 @@ def test_a_rate_that_begins_later_is_not_the_rate_of_today():
     header = HEADER + ",effective_from"
     rows = [f"us,x,V100,1,on_demand,,{rate},,,,USD,{day}" for rate, day in ((1, "2026-01-01"), (2, "2027-01-01"))]
     for order in (rows, rows[::-1]):
-        [offer] = read(*order, header=header)
-        assert offer.hourly_rate == 1
+        found = Catalogue.from_offers(read(*order, header=header), "x")
+        [row] = found.current_offers(NOW, 540).listed.tolist()
+        assert found.offer(row).hourly_rate == 1
+        assert found.announced(row, NOW) is None
+        assert found.announced(row, datetime(2026, 12, 20, tzinfo=UTC)).hourly_rate == 2
+        [row] = found.current_offers(datetime(2027, 1, 2, tzinfo=UTC), 540).listed.tolist()
+        assert found.offer(row).hourly_rate == 2
     [ahead] = read(rows[1], header=header)
     assert not len(Catalogue.from_offers([ahead], "x").current_offers(NOW, 540).listed)
-    assert "says the same" in fault(rows[0], rows[0].replace("2026-01", "2026-02"), header=header)
+
+
+def test_of_rates_that_differ_in_their_first_day_alone_the_last_to_have_begun_holds():
+    header = HEADER + ",effective_from"
+    days = ("", "2026-01-01", "2026-11-01")
+    rows = [f"us,x,V100,1,on_demand,,{rate},,,,USD,{day}" for rate, day in enumerate(days, 1)]
+    for order in (rows, rows[::-1]):
+        [offer] = read(*order, header=header)
+        assert offer.hourly_rate == 3
+    assert "row 3, column instance_type: row 2 says the same" in fault(rows[1], rows[1], header=header)
 
 
 @pytest.mark.parametrize("layout", ["", "?excel=1", "?excel=1&sep=;&decimal=,", "?currency=EUR"])
