@@ -15,13 +15,12 @@ from typing import Any
 from api.bootstrap import build_once
 from api.formats import words
 from api.formats.csv_export import columns_of
-from api.formats.lists import list_lines
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.formats.terminal.grid import PIPED_WIDTH, View
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
 from api.questions.parsing import as_texts
-from api.questions.question import Question
-from api.questions.register import QUESTIONS
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.reports.advice import Advice
 from api.service import Service, query_of
@@ -75,7 +74,7 @@ class Session:
         arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
         catalogue = self.service.catalogue()
         values, _ = self.service.parse(question.schema, arguments, catalogue)
-        return Reply(question, question.answer(self.service, catalogue, values))
+        return Reply(question, question.code.report(self.service, catalogue, values))
 
 
 def session() -> Session:
@@ -135,7 +134,7 @@ class Reply:
     def df(self) -> Any:
         """The rows of a list as a table of pandas, with the columns of CSV. Raises TypeError for what is no list, and ImportError
         where pandas is not installed."""
-        listed = self.question.listed
+        listed = self.question.code.table
         if listed is None or listed.row is None:
             raise TypeError(f"{self.question.name} answers no list: see document")
         rows = list(self.report.rows())
@@ -143,9 +142,7 @@ class Reply:
 
     def __str__(self) -> str:
         """What the terminal prints."""
-        view, forms = View(PIPED_WIDTH), self.question.forms
-        lines = self.question.writer("terminal")(self.report, view) if "terminal" in forms else None
-        return "\n".join(lines or list_lines(self.question.listed, self.report, view))
+        return "\n".join(self.question.code.lines(self.report, View(PIPED_WIDTH)))
 
     __repr__ = __str__
 

@@ -9,8 +9,8 @@ import pytest
 
 from api.cli.main import main
 from api.cli.prices import source_settings
+from api.forms.register import QUESTIONS
 from api.questions.fields import Parameter
-from api.questions.register import QUESTIONS
 from api.questions.schemas.training import CostSchema
 from api.settings import SETTINGS
 from api.web.interface.openapi import OPERATIONS

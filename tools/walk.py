@@ -21,8 +21,8 @@ from typing import Any
 
 from flask.testing import FlaskClient
 
-from api.questions.question import Question
-from api.questions.register import QUESTIONS
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = ("costcalc", "pricing", "own_runs", "api")
@@ -37,13 +37,13 @@ AIMS = {
 }
 WARM = "/cost?model=resnet50&target="
 TYPES = "Report Schema Document"
-REGISTER = "api/questions/register.py"
+REGISTER = "api/forms/register.py"
 
 
 def files_naming(question: Question) -> tuple[list[str], list[str]]:
     """The files of `api` that a question is made in, which name its report, its forms or a type called after it; and the others,
     which lead to it or speak of it."""
-    path, name, report = question.path.strip("/"), question.name, question.report.partition(":")[0]
+    path, name, report = question.path.strip("/"), question.name, question.code.report.__module__
     folder, _, module = report.rpartition(".")
     types = "|".join("".join(map(str.capitalize, name.split("_"))) + each for each in TYPES.split())
     makes = re.compile(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 from marshmallow import ValidationError
@@ -12,9 +11,9 @@ from api.bootstrap import build_once
 from api.cli.options import FORMATS
 from api.formats.csv_export import has_rows
 from api.formats.terminal.grid import View
+from api.forms.question import Question
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
-from api.questions.question import Question
 from api.settings import Settings
 
 FORMAT = Choice(FORMATS, "format of the answer")
@@ -40,30 +39,21 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     values, layout = service.parse(question.asked_in_terminal, given, catalogue)
     if layout.profile == "focus" and form != "csv":
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
-    if form == "csv" and not (question.table or "csv" in question.forms):
+    if form == "csv" and "csv" not in question.files:
         raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
-    if form == "table" and question.command and question.table and "limit" in question.schema.fields:
+    if form == "table" and question.command and question.code.table and "limit" in question.schema.fields:
         values = {"limit": question.command.rows, **question.drawn, **values}
-    report = question.answer(service, catalogue, values)
+    report = question.code.report(service, catalogue, values)
     if form == "json":
         from api.formats.json import to_json
 
         return Printed(to_json(report.document()).decode() + "\n")
     sheet = b""
     if form == "csv":
-        from api.formats.lists import list_csv  # not every answer is a list
-
-        write = question.writer("csv") if "csv" in question.forms else partial(list_csv, question.listed)
-        sheet = b"".join(write(report, layout))
+        sheet = b"".join(question.code.sheet(report, layout))
     if has_rows(sheet):
         return Printed(sheet.decode())
-    if "terminal" in question.forms:
-        lines = question.writer("terminal")(report, view)
-    else:
-        from api.formats.lists import list_lines
-
-        lines = list_lines(question.listed, report, view)
-    table = "".join(f"{line.rstrip()}\n" for line in lines)
+    table = "".join(f"{line.rstrip()}\n" for line in question.code.lines(report, view))
     return Printed(sheet.decode(), table) if form == "csv" else Printed(table)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from functools import partial
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -15,8 +13,8 @@ from api.cli.completion import completer
 from api.cli.failing import settings_of_environment, told
 from api.cli.options import FORMATS, SchemaCommand, texts
 from api.cli.waiting import waiting
-from api.questions.question import Command, Question
-from api.questions.register import QUESTIONS
+from api.forms.question import Command, Question
+from api.forms.register import QUESTIONS
 
 if TYPE_CHECKING:
     from marshmallow import Schema
@@ -83,9 +81,16 @@ SENTENCE = "q"
 COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUESTIONS if question.command)
 
 
+def planning() -> Schema:
+    """The parameters of all rows of a plan."""
+    from api.reports.plan import DEFAULTS
+
+    return DEFAULTS
+
+
 @click.command(
     cls=SchemaCommand,
-    schema=partial(resolve_name, "api.reports.plan:DEFAULTS"),
+    schema=planning,
     params=[click.Argument(["file"], type=click.File("rb"))],
 )
 def plan(file: BinaryIO, **given: object) -> None:

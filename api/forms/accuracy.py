@@ -16,9 +16,10 @@ from api.formats.page import Headline, Page
 from api.formats.sheet_columns import estimate_columns, shared_columns, within
 from api.formats.terminal.estimates import estimate_lines, missing_prices
 from api.formats.terminal.grid import View, paragraph
+from api.forms.code import Code
 from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
-from api.reports.accuracy import AccuracyReport
+from api.reports.accuracy import AccuracyDocument, AccuracyReport, AccuracySchema, accuracy_report
 
 LENGTH = re.compile(r"-([0-9]+)ep$")
 
@@ -118,3 +119,8 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
         name = f"{kind}, {epochs[0]} to {epochs[-1]} epochs" if len(epochs) == len(alike) > 1 else ""
         kinds |= {recipe: name or recipe for recipe in alike}
     return kinds
+
+
+CODE: Code[AccuracyReport] = Code(
+    AccuracySchema, accuracy_report, AccuracyDocument, terminal=terminal, html=html, csv=csv, xlsx=xlsx, figure=figure
+)

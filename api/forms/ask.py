@@ -7,8 +7,9 @@ from shlex import join
 
 from api.formats.terminal.grid import View, paragraph
 from api.forms import cost
+from api.forms.code import Code
 from api.questions.themes import ARGUMENTS, dashed
-from api.reports.ask import AskReport
+from api.reports.ask import AskDocument, AskReport, AskSchema, ask_report
 
 LONGEST_COMMAND = 300  # nobody uses one that names every cloud but one
 
@@ -33,3 +34,6 @@ def command(name: str, parameters: Mapping[str, list[str]]) -> str:
     options = ((f"--{dashed(name)}", ",".join(values)) for name, values in parameters.items() if name not in ARGUMENTS)
     arguments = (parameters[name][0] for name in ARGUMENTS if name in parameters)
     return join(["costcalc", name, *arguments, *(word for pair in options for word in pair)])
+
+
+CODE: Code[AskReport] = Code(AskSchema, ask_report, AskDocument, terminal=terminal)

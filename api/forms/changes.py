@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, rate
-from api.reports.prices.changes import ChangeRow
+from api.forms.code import Code
+from api.reports.prices.changes import ChangeRow, ChangesDocument, ChangesReport, ChangesSchema, changes_report
 
 TABLE = Table(
     "Changes of rates",
@@ -21,3 +22,5 @@ TABLE = Table(
     (*PRICE_FILTERS, "since", "as_of"),
     lambda document: f"from {day(document.since)} to {day(document.as_of)}",
 )
+
+CODE: Code[ChangesReport] = Code(ChangesSchema, changes_report, ChangesDocument, TABLE)

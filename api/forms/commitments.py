@@ -13,10 +13,11 @@ from api.formats.page import Headline, Page
 from api.formats.tables import day, number, rate
 from api.formats.terminal.estimates import missing_prices
 from api.formats.terminal.grid import Column, View, paragraph, table
+from api.forms.code import Code
 from api.questions.links import text_of, to_url
 from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
-from api.reports.commitments import CommitmentsReport
+from api.reports.commitments import CommitmentsDocument, CommitmentsReport, CommitmentsSchema, commitments_report
 from api.reports.decision import Commitment, Compared, cheapest_first, considered
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.hardware import counted
@@ -160,3 +161,15 @@ def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
     """What a month costs unused, and what each hour of use adds: nothing, except on a user's own machine."""
     flat = way.total / way.months
     return float(flat), float(way.hourly_rate - flat / HOURS_PER_MONTH) if way.purchase_option is OWNED else 0.0
+
+
+CODE: Code[CommitmentsReport] = Code(
+    CommitmentsSchema,
+    commitments_report,
+    CommitmentsDocument,
+    terminal=terminal,
+    html=html,
+    csv=csv,
+    xlsx=xlsx,
+    figure=figure,
+)

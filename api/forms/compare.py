@@ -16,8 +16,9 @@ from api.formats.page import Page
 from api.formats.sheet_columns import constant, estimate_columns, within
 from api.formats.terminal.estimates import estimate_lines, missing_prices
 from api.formats.terminal.grid import View, paragraph
+from api.forms.code import Code
 from api.questions.schemas.layout import Layout
-from api.reports.compare import CompareDocument, CompareReport, asked_of
+from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
 from costcalc.query import Basis
 from costcalc.tasks.goals import goal_in_words
 
@@ -108,3 +109,8 @@ def _turn(document: CompareDocument) -> Turn | None:
         return None
     most = ROOM * max(now, even)
     return Turn(f"{100 * now / most:.2f}%", f"{100 * even / most:.2f}%", most)
+
+
+CODE: Code[CompareReport] = Code(
+    CompareSchema, compare_report, CompareDocument, terminal=terminal, html=html, csv=csv, xlsx=xlsx
+)

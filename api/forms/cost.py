@@ -11,11 +11,13 @@ from api.formats.terminal.estimates import estimate_lines, explained, gaps
 from api.formats.terminal.first_answer import first_answer, shown_first
 from api.formats.terminal.grid import View, paragraph
 from api.formats.words import highest_accuracy, how_fresh, machine, owned, waiting
+from api.forms.code import Code
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
+from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import many
 from api.questions.themes import as_options
-from api.reports.cost import CostReport
+from api.reports.cost import CostDocument, CostReport, cost_report
 from api.reports.left_out import left_out
 from costcalc.answers import Answer
 from costcalc.query import DEFAULT_LIMIT
@@ -122,3 +124,8 @@ def figure(report: CostReport) -> Figure:
     from api.formats.charts import cost_and_time  # a table does not wait for it
 
     return cost_and_time.figure(report.answer, report.glance.points)
+
+
+CODE: Code[CostReport] = Code(
+    CostSchema, cost_report, CostDocument, terminal=terminal, csv=csv, xlsx=xlsx, figure=figure
+)

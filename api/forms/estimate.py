@@ -8,9 +8,11 @@ from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, text, up
 from api.formats.page import Page
 from api.formats.source_links import parts
+from api.forms.code import Code
 from api.questions.links import narrowed
+from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import many
-from api.reports.estimate import EstimateReport
+from api.reports.estimate import EstimateDocument, EstimateReport, estimate_report
 from api.service import with_moment
 from costcalc.answers import Estimate
 from costcalc.training import Metric
@@ -79,3 +81,6 @@ def figure(report: EstimateReport) -> Figure:
         + sign(Place.of(right, high), "circle", "ink")
         + text(Place.of(right, 0), f"{estimate.epochs:.4g} epochs", "ink end", -7, -8),
     )
+
+
+CODE: Code[EstimateReport] = Code(CostSchema, estimate_report, EstimateDocument, html=html, figure=figure)

@@ -16,7 +16,9 @@ from api.formats.charts.figure import Place, Scale, document, grid, line, more_l
 from api.formats.charts.frame import days, months
 from api.formats.tables import Column
 from api.forms import mlperf
-from api.reports.every_round import MOMENT, PARTS, EveryRoundReport
+from api.forms.code import Code
+from api.questions.schemas.training import LayoutSchema
+from api.reports.every_round import MOMENT, PARTS, EveryRoundDocument, EveryRoundReport, every_round_report
 from api.reports.mlperf import RoundRow
 from costcalc.money import money
 
@@ -109,3 +111,5 @@ TABLE = replace(
     filters=(),
     beside=(("All tasks", "tasks"),),
 )
+
+CODE: Code[EveryRoundReport] = Code(LayoutSchema, every_round_report, EveryRoundDocument, TABLE, figure=figure)

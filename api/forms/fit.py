@@ -12,7 +12,8 @@ from api.formats.page import LIST, Page
 from api.formats.tables import Column, Table, day, gibibytes
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View, paragraph
-from api.reports.fit import FitReport
+from api.forms.code import Code
+from api.reports.fit import FitDocument, FitReport, FitSchema, fit_report
 from costcalc.evidence.largest_batch import Fit
 from costcalc.training import Tier
 
@@ -100,3 +101,6 @@ def _together(some: Sequence[Fit]) -> tuple[tuple[str, ...], dict[str, Fit]]:
     """The accelerators; by network, the batch that was measured, else any, since what is modelled follows from the memory."""
     by_evidence = sorted(some, key=lambda each: each.evidence is Tier.MEASURED)
     return tuple(dict.fromkeys(each.accelerator for each in some)), {each.model: each for each in by_evidence}
+
+
+CODE: Code[FitReport] = Code(FitSchema, fit_report, FitDocument, TABLE, terminal=terminal, html=html)

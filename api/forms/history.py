@@ -6,7 +6,8 @@ from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, stepped, told_apart, up
 from api.formats.charts.frame import days, months
 from api.formats.tables import BOUGHT, MACHINE, RATE, SEEN, Column, Table, day
-from api.reports.prices.history import HistoryReport, HistoryRow
+from api.forms.code import Code
+from api.reports.prices.history import HistoryDocument, HistoryReport, HistoryRow, HistorySchema, history_report
 
 TABLE = Table(
     "History of a rate",
@@ -50,3 +51,6 @@ def figure(report: HistoryReport) -> Figure:
         "".join((*thin, *marks)),
         list(ways.values()),
     )
+
+
+CODE: Code[HistoryReport] = Code(HistorySchema, history_report, HistoryDocument, TABLE, figure=figure)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from api.formats.charts import over_time
 from api.formats.tables import Column, Link, Table, day, least_cost
-from api.reports.mlperf import RoundRow
+from api.forms.code import Code
+from api.reports.mlperf import RoundRow, RoundsDocument, RoundsReport, RoundsSchema, rounds_report
 from costcalc.money import money
 from costcalc.units import in_words
 
@@ -35,3 +37,5 @@ TABLE = Table(
     ("model", "provider", "accelerator", "currency"),
     beside=(("All tasks in one picture", "every_round"), ("All tasks", "tasks")),
 )  # fmt: skip
+
+CODE: Code[RoundsReport] = Code(RoundsSchema, rounds_report, RoundsDocument, TABLE, figure=over_time.figure)

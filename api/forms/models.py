@@ -8,7 +8,16 @@ from api.formats import words
 from api.formats.lists import list_lines
 from api.formats.tables import Column, Link, Table, number
 from api.formats.terminal.grid import View
-from api.reports.models import ModelsReport, ModelSummary
+from api.forms.code import Code
+from api.questions.schemas.training import LayoutSchema
+from api.reports.models import (
+    ModelDocument,
+    ModelQuestionSchema,
+    ModelsDocument,
+    ModelsReport,
+    ModelSummary,
+    models_report,
+)
 from costcalc.training import Metric, Recipe
 
 
@@ -85,3 +94,10 @@ def terminal(report: ModelsReport, view: View) -> Iterator[str]:
     yield from list_lines(TABLE, report, view)
     for listed in (RECIPES, MEASURED) if report.model else ():
         yield from list_lines(listed, report, view)
+
+
+CODE: Code[ModelsReport] = Code(
+    LayoutSchema, models_report, ModelsDocument, TABLE, terminal=terminal, in_terminal=ModelQuestionSchema
+)
+
+MODEL: Code[ModelsReport] = Code(LayoutSchema, models_report, ModelDocument, RECIPES)

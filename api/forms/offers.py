@@ -13,8 +13,9 @@ from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, gibibytes, number, rate
 from api.formats.terminal import grid
+from api.forms.code import Code
 from api.questions.schemas.layout import Layout
-from api.reports.prices.offers import Converter, OfferRow, OffersReport
+from api.reports.prices.offers import Converter, OfferRow, OffersDocument, OffersReport, OffersSchema, offers_report
 from costcalc.fields import names_of
 from costcalc.money import money
 from costcalc.offer import PurchaseOption
@@ -104,3 +105,6 @@ def _converted(into: Converter) -> Iterator[csv_export.Column]:
     yield "exchange_rate", lambda pair: into.factor(pair[0])
     yield "exchange_rate_date", lambda pair: (rate := into.rate(pair[0])) and rate.date
     yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
+
+
+CODE: Code[OffersReport] = Code(OffersSchema, offers_report, OffersDocument, TABLE, terminal, csv=csv, xlsx=xlsx)

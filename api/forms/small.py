@@ -8,8 +8,9 @@ from api.formats import words
 from api.formats.tables import Column, Table, number
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View
+from api.forms.code import Code
 from api.questions.suggestions import many
-from api.reports.small import SmallReport, SmallTraining
+from api.reports.small import SmallDocument, SmallReport, SmallSchema, SmallTraining, small_report
 from costcalc.units import in_words
 
 TABLE = Table(
@@ -51,3 +52,6 @@ def terminal(report: SmallReport, view: View) -> Iterator[str]:
     )
     yield from grid.table(SMALL_COLUMNS, document.devices, view.width)
     yield f"Worth up to: the hourly rate at which it costs as much as {document.reference} at {document.hourly_rate}."
+
+
+CODE: Code[SmallReport] = Code(SmallSchema, small_report, SmallDocument, TABLE, terminal=terminal)

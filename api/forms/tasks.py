@@ -6,8 +6,10 @@ from typing import Any
 
 from api.formats import words
 from api.formats.tables import Column, Link, Table, least_cost, number
+from api.forms.code import Code
+from api.questions.schemas.training import LayoutSchema
 from api.questions.suggestions import many
-from api.reports.tasks import IMAGENET, TaskRow
+from api.reports.tasks import IMAGENET, TaskRow, TasksDocument, TasksReport, tasks_report
 from costcalc.tasks.goals import value_in_words
 from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from costcalc.units import in_words
@@ -57,3 +59,5 @@ TABLE = Table(
     find=lambda row: " ".join((row.model, row.title, *row.aliases)),
     example="llama",
 )  # fmt: skip
+
+CODE: Code[TasksReport] = Code(LayoutSchema, tasks_report, TasksDocument, TABLE)

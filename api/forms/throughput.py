@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from api.formats import words
 from api.formats.tables import PRICE_FILTERS, RATE, Column, Table, day, number, offered_accelerators
-from api.reports.throughput import ThroughputRow
+from api.forms.code import Code
+from api.reports.throughput import (
+    ThroughputDocument,
+    ThroughputReport,
+    ThroughputRow,
+    ThroughputSchema,
+    throughput_report,
+)
 
 TABLE = Table(
     "Speeds",
@@ -27,3 +34,5 @@ TABLE = Table(
     ("model", "recipe", "image_size", "year", "nodes", *PRICE_FILTERS, "rates", "speeds"),
     lambda document: f"on offers, most images per dollar first, at prices of {day(document.as_of)}",
 )  # fmt: skip
+
+CODE: Code[ThroughputReport] = Code(ThroughputSchema, throughput_report, ThroughputDocument, TABLE)

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from api.formats import words
+from api.formats.charts import over_time
 from api.formats.charts.frame import days
 from api.formats.lists import list_lines
 from api.formats.page import Headline, Page
 from api.formats.tables import Column, Table, day, number
 from api.formats.terminal.grid import View, paragraph
-from api.reports.trend import TrendReport, TrendRow
+from api.forms.code import Code
+from api.reports.trend import TrendDocument, TrendReport, TrendRow, TrendSchema, trend_report
 from costcalc.money import money
 
 FIELDS = (("model", "Model", "resnet50"), ("target", "Target", "0.757"), ("provider", "Provider", "aws"),
@@ -55,3 +57,8 @@ def html(report: TrendReport) -> Page:
         "query": report.query,
     }
     return Page("trend.html", shown)
+
+
+CODE: Code[TrendReport] = Code(
+    TrendSchema, trend_report, TrendDocument, TABLE, terminal=terminal, html=html, figure=over_time.figure
+)

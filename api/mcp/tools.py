@@ -9,14 +9,14 @@ from typing import Any
 
 from marshmallow import Schema
 
+from api.forms import question as questions
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
 from api.mcp.answers import Json, address_of, short_answer
 from api.mcp.doctor import diagnosis
-from api.questions import question as questions
 from api.questions.errors import BadParameters
 from api.questions.fields import Number, Parameter
 from api.questions.parsing import as_texts
-from api.questions.question import Question
-from api.questions.register import QUESTIONS
 from api.questions.values import Values
 from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report
@@ -140,7 +140,7 @@ class Tool:
 
 def _of_register(question: Question, tool: questions.Tool) -> Tool:
     def document(*arguments: Any) -> object:
-        return question.answer(*arguments).document()
+        return question.code.report(*arguments).document()
 
     return Tool(tool.name or question.name, tool.meaning, question.path, question.schema, document, tool.rows)
 

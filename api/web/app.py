@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from pkgutil import resolve_name
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, request
@@ -18,7 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from api.bootstrap import build
 from api.formats import words
 from api.formats.charts.figure import SYMBOLS
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from api.service import Service, code_version
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
@@ -30,7 +29,9 @@ from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents, manual
 from api.web.pages import question, taking
+from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
+from api.web.pages.lists import form_or_rows, without_prices
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import answered, remember
@@ -43,6 +44,15 @@ MOST_BODY_BYTES = 1024 * 1024
 MEMORY = "costcalc.memory"
 THEME = Path(__file__).with_name("static").joinpath("theme.js").read_text()
 """The script that every page has within it, so that nothing is fetched before the page is drawn."""
+VIEWS: Mapping[str, Callable[..., Response]] = {
+    "ask": question.ask_view,
+    "compare": form_and_answer,
+    "cost": question.cost_view,
+    "history": form_or_rows,
+    "model": without_prices,
+    "models": without_prices,
+}
+"""Of questions that are not answered in the usual way, by name."""
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # with no-referrer, browsers call the origin of our own forms null
@@ -94,7 +104,7 @@ def _questions() -> Blueprint:
     """The paths of the register: each with the files and the pictures that its answer comes as."""
     blueprint = Blueprint("questions", __name__)
     for each in QUESTIONS:
-        view = partial(resolve_name(each.view) if each.view else answered, each)
+        view = partial(VIEWS.get(each.name, answered), each)
         rule = each.path.replace("{", "<").replace("}", ">")
         for ending in ("", *each.endings):
             blueprint.add_url_rule(f"{rule}.{ending}".rstrip("."), each.name, view, methods=["GET"])

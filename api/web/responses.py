@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Protocol, cast
+from typing import cast
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
 from msgspec.structs import replace
 
-from api.formats import lists
 from api.formats.charts.figure import picture
 from api.formats.csv_export import has_rows
 from api.formats.json import to_json
+from api.forms.code import Report
+from api.forms.question import Question
 from api.questions.errors import BadParameters
 from api.questions.links import text_of
-from api.questions.question import Question
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
 from api.service import Service
@@ -35,22 +35,6 @@ Body = bytes | Iterator[bytes]
 ROWS_ON_PAGE = 50
 NARROW = "_narrow"
 """What our own pages add to the address of a picture for a phone."""
-
-
-class Report(Protocol):
-    """What a path answers, before it is written in one form or another."""
-
-    @property
-    def name(self) -> str:
-        """What a browser saves it as, without the ending."""
-        ...
-
-    @property
-    def rest(self) -> Rest | None:
-        """The rows that a list leaves out; None for one that is whole, and for what is no list."""
-        ...
-
-    def document(self) -> object: ...
 
 
 def current_service() -> Service:
@@ -84,11 +68,11 @@ def answered(question: Question) -> Response:
     values, layout = service.parse(question.schema, asked_of(question), catalogue)
     kind = chosen_format(layout, question.kinds)
     values = {**(question.drawn if kind in ("html", *PICTURES) else {}), **values}
-    if kind == "html" and question.table and "limit" in question.schema.fields:
+    if kind == "html" and question.code.table and "limit" in question.schema.fields:
         values.setdefault("limit", ROWS_ON_PAGE)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
-    report: Report = question.answer(service, catalogue, values)
+    report: Report = question.code.report(service, catalogue, values)
     at = with_address(question, layout, service.clock())
     response = cached(parts, kind, lambda: written(question, report, kind, at))
     if response.status_code == 200 and kind in TYPES:
@@ -113,15 +97,13 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
     """The report as JSON, as a picture, or in another form of the question's."""
     if kind == "json":
         return to_json(report.document())
-    if kind in PICTURES and question.chart:
-        return picture(question.chart.figure(report), kind, NARROW in request.args)
+    if kind in PICTURES and question.code.figure:
+        return picture(question.code.figure(report), kind, NARROW in request.args)
     if kind == "html":
         from api.web.pages.lists import page_of  # which answers with what stands here
 
         return page_of(question, report)
-    if kind in question.forms:
-        return cast(Body, question.writer(kind)(report, layout))
-    return (lists.list_csv if kind == "csv" else lists.list_xlsx)(question.listed, report, layout)
+    return question.code.sheet(report, layout) if kind == "csv" else question.code.workbook(report, layout)
 
 
 def chosen_format(layout: Layout, forms: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from tools import record
 from tools.record.__main__ import main
 from tools.record.running import steady

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from costcalc.money import cents
 from tools import walk
 

@@ -28,7 +28,9 @@ class Drawable(Protocol):
     """What has a price at several dates: `drawn` are the words of its heading and what stands below it."""
 
     drawn: ClassVar[tuple[str, str]]
-    query: EstimateQuery
+
+    @property
+    def query(self) -> EstimateQuery: ...
 
     @property
     def points(self) -> Sequence[Point]: ...

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Blueprint, Response, current_app, render_template, request
 
 from api.formats.json import to_json
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from api.web.interface.manual import titles
 from api.web.responses import JSON_TYPE, cache_control
 

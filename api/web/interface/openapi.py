@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
+from api.forms.question import PICTURES as DRAWN
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
 from api.questions.fields import MOST_VALUES, Parameter
-from api.questions.question import PICTURES as DRAWN
-from api.questions.question import Question
-from api.questions.register import QUESTIONS
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
@@ -103,7 +103,7 @@ _IN_PATHS = {"model": "resnet50", "id": "my-run", "page": "reference", "name": "
 def _operations(question: Question) -> Iterator[Operation]:
     """The answer to a question, then its picture in each of its forms."""
     path, schema, errors = question.path, question.schema, question.errors
-    document, is_page = question.answers_with, question.has_page
+    document, is_page = question.code.document, question.has_page
     yield Operation(path, question.summary, document, schema, question.files, errors=errors, is_page=is_page)
     if question.chart:
         for kind, form in DRAWN.items():

@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response, render_template, request
 
+from api.forms.question import Question
 from api.questions.errors import Refused
-from api.questions.question import Question
 from api.web.pages.address import Address
 from api.web.responses import answered, arguments, current_service, wants_page, with_example
 
@@ -22,7 +22,7 @@ def form_and_answer(question: Question) -> Response:
         service = current_service()
         catalogue = service.catalogue()
         values, _ = service.parse(question.schema, given, catalogue)
-        shown |= question.writer("html")(question.answer(service, catalogue, values)).shown
+        shown |= question.code.page(question.code.report(service, catalogue, values)).shown
         status = 200
     except Refused as refused:
         shown["errors"], status = refused.by_field, refused.status

@@ -6,11 +6,11 @@ from typing import Any
 
 from flask import Response, render_template, request, url_for
 
-from api.formats.page import LIST, Page
+from api.formats.page import LIST
 from api.formats.source_links import brief
 from api.formats.tables import Link
+from api.forms.question import Question
 from api.questions.errors import BadParameters
-from api.questions.question import Question
 from api.questions.schemas.layout import layout
 from api.questions.suggestions import squeeze
 from api.web.pages.address import Address
@@ -33,7 +33,7 @@ MOST_SHOWN = 60
 
 def page_of(question: Question, report: Any) -> bytes:
     """The page of an answer, below the filters of its question where it is a list."""
-    page = question.writer("html")(report) if "html" in question.forms else Page(LIST, {})
+    page = question.code.page(report)
     if page.template == LIST:
         return _list_page(question, report, **page.shown)
     at = Address(request.path, asked_of(question))
@@ -41,7 +41,7 @@ def page_of(question: Question, report: Any) -> bytes:
 
 
 def _list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
-    table, document = question.listed, report.document()
+    table, document = question.code.listed, report.document()
     wanted, offset = request.args.get("_find", ""), int(request.args.get("offset") or 0)
     rows = [row for row in table.rows(report) if not table.find or squeeze(wanted) in squeeze(table.find(row))]
     shown = len(rows) if wanted or not table.find or "_all" in request.args else MOST_SHOWN
@@ -70,9 +70,9 @@ def _list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
 
 def _drawn(question: Question, **shown: Any) -> bytes:
     at = Address(request.path, asked_of(question))
-    fields = [entry(name, question.schema.fields[name], at) for name in question.listed.filters]
+    fields = [entry(name, question.schema.fields[name], at) for name in question.code.listed.filters]
     return render_template(
-        "list.html", question=question, table=question.listed, at=at, fields=fields, **shown
+        "list.html", question=question, table=question.code.listed, at=at, fields=fields, **shown
     ).encode()
 
 
@@ -88,7 +88,7 @@ def form_or_rows(question: Question) -> Response:
         return answered(question)
     except BadParameters as wrong:
         if wants_page() and list(wrong.errors) == ["instance_type"] and not any(arguments().get("instance_type", [])):
-            form = _drawn(question, title=question.listed.title, rows=None, is_whole=True)
+            form = _drawn(question, title=question.code.listed.title, rows=None, is_whole=True)
             return Response(form, headers={"Cache-Control": "no-store", "Vary": "Accept"})
         raise
 
@@ -97,6 +97,6 @@ def without_prices(question: Question, **named: str) -> Response:
     """What the evidence alone answers, about every model or the one that the path names."""
     service = current_service()
     chosen = layout(service.check(question.schema, arguments()))
-    report = question.answer(service, None, {name: service.model(text) for name, text in named.items()})
+    report = question.code.report(service, None, {name: service.model(text) for name, text in named.items()})
     kind, at = chosen_format(chosen, question.kinds), with_address(question, chosen, service.clock())
     return cached(("", report.name, at), kind, lambda: written(question, report, kind, at))

@@ -14,10 +14,10 @@ from api.formats import words
 from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
 from api.formats.page import Headline
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
-from api.questions.question import Question
-from api.questions.register import QUESTIONS
 from api.questions.subjects import whose_target
 from api.questions.suggestions import many
 from api.reports.advice import Advice

@@ -13,9 +13,9 @@ from support.services import packaged_service
 from api.cli.completion import one_word
 from api.cli.main import main
 from api.cli.options import MOST_OPTIONS
+from api.forms.register import QUESTIONS
 from api.questions.fields import Choice, Flag, Parameter
 from api.questions.names import WHERE
-from api.questions.register import QUESTIONS
 from api.questions.suggestions import Guesses, squeeze
 from api.questions.themes import THEME_OF, dashed
 from costcalc.parameters import Part

@@ -5,7 +5,7 @@ import io
 import pytest
 from openpyxl import load_workbook
 
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 
 ASKED = "model=resnet50&target=0.757"
 OPENED = {"history": "instance_type=p3.8xlarge", "compare": f"{ASKED}&a=aws:p3.8xlarge&b=aws:p3.8xlarge:2",

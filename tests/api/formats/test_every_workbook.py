@@ -14,7 +14,7 @@ from support.office import name_of, needs_office, recalculated_all, rows_of
 from support.services import packaged_service
 
 from api.formats.commitments_sheets import columns_and_rows
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from api.reports.commitments import CommitmentsReport
 from costcalc.costing.commitments import Demand, purchase_choices
 

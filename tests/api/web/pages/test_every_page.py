@@ -12,7 +12,7 @@ from support.prices import offer
 from support.sampled import WHOLE
 from support.services import service_of
 
-from api.questions.register import QUESTIONS
+from api.forms.register import QUESTIONS
 from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.catalogue.catalogue import Catalogue

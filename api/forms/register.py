@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from api.questions.question import Chart, Command, Question, Tool
+from api import forms
+from api.forms.question import Chart, Command, Question, Tool
 
 EXAMPLE = {"model": "resnet50", "target": "0.757"}
-
-
-def _forms(question: str, *names: str) -> dict[str, str]:
-    """These forms of an answer, each a function of its name in the question's file of forms."""
-    return {name: f"api.forms.{question}:{name}" for name in names}
-
 
 QUESTIONS = (
     Question(
         "cost",
         "/cost",
         "Hours and cost of training to an accuracy, on everything that can be rented",
-        "api.questions.schemas.training:CostSchema",
-        "api.reports.cost:cost_report",
-        _forms("cost", "terminal", "csv", "xlsx"),
-        Chart("Cost against time", "api.forms.cost:figure"),
+        lambda: forms.cost.CODE,
+        Chart("Cost against time"),
         Command(
             "Estimate the hours and cost of training MODEL to TARGET.\n\nTARGET is a fraction, such as 0.757. The answer names "
             "what to rent first, then lists every machine that reaches it. Without TARGET, --epochs says how long to train.",
@@ -33,15 +26,12 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="What it costs",
-        view="api.web.pages.question:cost_view",
     ),
     Question(
         "ask",
         "/ask",
         "A question in a sentence: how it is understood, and its answer",
-        "api.reports.ask:AskSchema",
-        "api.reports.ask:ask_report",
-        {"terminal": "api.forms.ask:terminal", "html": "api.web.pages.question:ask_view"},
+        lambda: forms.ask.CODE,
         command=Command(
             'Answer a question in plain words.\n\nQ is for example "resnet50 to 76% on aws, no spot". The answer first says how '
             "it was understood, and which words were not.",
@@ -50,16 +40,14 @@ QUESTIONS = (
         ),
         tool=Tool("A question in a sentence, such as: resnet50 to 76% on aws, no spot."),
         topic="A question in a sentence",
-        view="api.web.pages.question:ask_view",
+        is_page=True,
     ),
     Question(
         "estimate",
         "/estimate",
         "The first estimate of a question term by term, with the accuracy curve of its recipe",
-        "api.questions.schemas.training:CostSchema",
-        "api.reports.estimate:estimate_report",
-        _forms("estimate", "html"),
-        Chart("The accuracy curve behind the first estimate of a question", "api.forms.estimate:figure"),
+        lambda: forms.estimate.CODE,
+        Chart("The accuracy curve behind the first estimate of a question"),
         errors=(404,),
         topic="One estimate explained",
     ),
@@ -67,10 +55,8 @@ QUESTIONS = (
         "accuracy",
         "/accuracy",
         "The highest accuracy that a budget or a time limit buys",
-        "api.reports.accuracy:AccuracySchema",
-        "api.reports.accuracy:accuracy_report",
-        _forms("accuracy", "terminal", "html", "csv", "xlsx"),
-        Chart("The least cost of each accuracy", "api.forms.accuracy:figure", (720, 474)),
+        lambda: forms.accuracy.CODE,
+        Chart("The least cost of each accuracy", (720, 474)),
         Command(
             "Find the highest accuracy of MODEL that a budget buys.\n\nGive --budget, --max-hours or both; the answer lists the "
             "machines that reach that accuracy.",
@@ -86,12 +72,9 @@ QUESTIONS = (
         "commitments",
         "/commitments",
         "Reserved, committed and monthly offers compared with on demand",
-        "api.reports.commitments:CommitmentsSchema",
-        "api.reports.commitments:commitments_report",
-        _forms("commitments", "terminal", "html", "csv", "xlsx"),
+        lambda: forms.commitments.CODE,
         Chart(
             "What a month costs by hours of use, on the machine with the cheapest commitment",
-            "api.forms.commitments:figure",
         ),
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
@@ -112,12 +95,8 @@ QUESTIONS = (
         "trend",
         "/trend",
         "What a training cost at past dates, and whether waiting paid",
-        "api.reports.trend:TrendSchema",
-        "api.reports.trend:trend_report",
-        _forms("trend", "terminal", "html"),
-        Chart(
-            "The least cost and the hours of a training over time", "api.formats.charts.over_time:figure", (720, 514)
-        ),
+        lambda: forms.trend.CODE,
+        Chart("The least cost and the hours of a training over time", (720, 514)),
         command=Command(
             "Show what training MODEL to TARGET cost at past dates.\n\nFor each year it takes the cheapest machine that one "
             "could rent then, and says what made training cheaper and whether waiting ever paid.",
@@ -126,18 +105,14 @@ QUESTIONS = (
         tool=Tool("What a training cost a year ago, two years ago and so on, and whether waiting ever paid.", rows=10),
         errors=(404,),
         topic="What it cost before",
-        table="api.forms.trend:TABLE",
         example=EXAMPLE,
     ),
     Question(
         "mlperf",
         "/mlperf",
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
-        "api.reports.mlperf:RoundsSchema",
-        "api.reports.mlperf:rounds_report",
-        chart=Chart(
-            "The least cost of a task at each round of MLPerf", "api.formats.charts.over_time:figure", (720, 514)
-        ),
+        lambda: forms.mlperf.CODE,
+        chart=Chart("The least cost of a task at each round of MLPerf", (720, 514)),
         command=Command(
             "Show what a task of MLPerf cost at each round.\n\nMODEL is a task of costcalc tasks. Each round shows "
             "the least dollars and the least minutes on machines for rent then, and the record.",
@@ -145,26 +120,21 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="What it cost before",
-        table="api.forms.mlperf:TABLE",
         example={"model": "bert-large"},
     ),
     Question(
         "every_round",
         "/mlperf/all",
         "What every task of MLPerf cost to train at each round, at the packaged prices",
-        "api.questions.schemas.training:LayoutSchema",
-        "api.reports.every_round:every_round_report",
-        chart=Chart("The least cost of every task of MLPerf at each round", "api.forms.every_round:figure", (860, 544)),
+        lambda: forms.every_round.CODE,
+        chart=Chart("The least cost of every task of MLPerf at each round", (860, 544)),
         topic="What it cost before",
-        table="api.forms.every_round:TABLE",
     ),
     Question(
         "compare",
         "/compare",
         "Two machines for the same training: which costs less, and the rate at which that changes",
-        "api.reports.compare:CompareSchema",
-        "api.reports.compare:compare_report",
-        _forms("compare", "terminal", "html", "csv", "xlsx"),
+        lambda: forms.compare.CODE,
         command=Command(
             "Compare training MODEL to TARGET on two machines, A and B.\n\nWrite A and B as provider:instance_type, such as "
             "aws:p3.16xlarge; :2 means two machines, :spot a way to buy them, and own:1x RTX 4090 is a machine that you own. "
@@ -178,20 +148,16 @@ QUESTIONS = (
         ),
         errors=(404,),
         topic="Two machines compared",
-        view="api.web.pages.form_above:form_and_answer",
         example={**EXAMPLE, "a": "aws:p5.4xlarge", "b": "aws:p4d.24xlarge"},
     ),
     Question(
         "offers",
         "/offers",
         "The price sheet, with source and date of every rate",
-        "api.reports.prices.offers:OffersSchema",
-        "api.reports.prices.offers:offers_report",
-        _forms("offers", "terminal", "csv", "xlsx"),
+        lambda: forms.offers.CODE,
         command=Command("List the current rates of machines, with sources and dates.", ("accelerator?",), rows=4),
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
         topic="Prices",
-        table="api.forms.offers:TABLE",
         example={"purchase": "on_demand", "rates": "confirmed"},
         drawn={"sort": "accelerator"},
     ),
@@ -199,44 +165,35 @@ QUESTIONS = (
         "changes",
         "/offers/changes",
         "Rates that are new or different since a date",
-        "api.reports.prices.changes:ChangesSchema",
-        "api.reports.prices.changes:changes_report",
+        lambda: forms.changes.CODE,
         command=Command("List the rates that are new or different since a date."),
         tool=Tool("Rates that are new or different since a date.", rows=20, name="price_changes"),
-        table="api.forms.changes:TABLE",
     ),
     Question(
         "history",
         "/offers/history",
         "Every rate ever observed for a machine",
-        "api.reports.prices.history:HistorySchema",
-        "api.reports.prices.history:history_report",
-        chart=Chart("The rates of machines over time", "api.forms.history:figure"),
+        lambda: forms.history.CODE,
+        chart=Chart("The rates of machines over time"),
         command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
-        view="api.web.pages.lists:form_or_rows",
-        table="api.forms.history:TABLE",
     ),
     Question(
         "throughput",
         "/throughput",
         "Measured speeds, also per dollar",
-        "api.reports.throughput:ThroughputSchema",
-        "api.reports.throughput:throughput_report",
+        lambda: forms.throughput.CODE,
         command=Command("List measured training speeds, also per dollar."),
         tool=Tool("Measured training speeds, also per dollar.", rows=20),
         errors=(404,),
         topic="Speeds",
-        table="api.forms.throughput:TABLE",
         example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed", "speeds": "best"},
     ),
     Question(
         "fit",
         "/fit",
         "The largest batch of each network on each accelerator",
-        "api.reports.fit:FitSchema",
-        "api.reports.fit:fit_report",
-        _forms("fit", "terminal", "html"),
+        lambda: forms.fit.CODE,
         command=Command(
             "Find the largest batch of MODEL that an accelerator holds.\n\nMODEL may be several, separated by commas. Batches "
             "that are modelled, not measured, have a range.",
@@ -245,7 +202,6 @@ QUESTIONS = (
         tool=Tool("The largest batch of a network that each accelerator holds.", rows=20),
         errors=(404,),
         topic="What fits in memory",
-        table="api.forms.fit:TABLE",
         example={
             "model": "resnet18,resnet50,resnet152,efficientnet_b0,efficientnet_b4,convnext_tiny,vit_b16,swin_tiny"
         },
@@ -254,9 +210,7 @@ QUESTIONS = (
         "small",
         "/small",
         "How long a network given by its layers trains on a processor and on GPUs",
-        "api.reports.small:SmallSchema",
-        "api.reports.small:small_report",
-        _forms("small", "terminal"),
+        lambda: forms.small.CODE,
         command=Command(
             "Compare this machine with GPUs for a very small network.\n\nIt is so small that launches and transfer decide. MODEL "
             "gives its layers: those of a dense network, such as mlp:784-512-512-10, or of a convolutional one, such as "
@@ -264,49 +218,37 @@ QUESTIONS = (
             ("model",),
         ),
         topic="Small networks",
-        table="api.forms.small:TABLE",
         example={"model": "mlp:784-512-512-10"},
     ),
     Question(
         "tasks",
         "/tasks",
         "Every task: its data set, metric and quality, and the results that its answers rest on",
-        "api.questions.schemas.training:LayoutSchema",
-        "api.reports.tasks:tasks_report",
+        lambda: forms.tasks.CODE,
         command=Command("List the tasks besides ImageNet and their networks."),
         tool=Tool(
             "Tasks besides ImageNet that can be asked about (language models, detectors, ...), with their targets.",
             rows=25,
         ),
         topic="Models",
-        table="api.forms.tasks:TABLE",
     ),
     Question(
         "models",
         "/models",
         "Every model with a measurement",
-        "api.questions.schemas.training:LayoutSchema",
-        "api.reports.models:models_report",
-        _forms("models", "terminal"),
+        lambda: forms.models.CODE,
         command=Command(
             "List the models, or all measurements of one MODEL.",
             ("model?",),
-            parameters="api.reports.models:ModelQuestionSchema",
         ),
         topic="Models",
-        view="api.web.pages.lists:without_prices",
-        table="api.forms.models:TABLE",
     ),
     Question(
         "model",
         "/models/{model}",
         "One model's recipes with their curves, and its measured throughputs",
-        "api.questions.schemas.training:LayoutSchema",
-        "api.reports.models:models_report",
+        lambda: forms.models.MODEL,
         errors=(404,),
-        document="api.reports.models:ModelDocument",
-        view="api.web.pages.lists:without_prices",
-        table="api.forms.models:RECIPES",
     ),
 )
 """Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""
