@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, cast
 from marshmallow import Schema
 from msgspec.structs import replace
 
-import costcalc
 from api.questions.amounts import day as day_of
 from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
@@ -36,6 +35,7 @@ from api.questions.subjects import (
     TaskSubject,
 )
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
+from api.settings import installed_version
 from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
@@ -373,7 +373,7 @@ def code_version() -> str:
     digest = blake2b(digest_size=6)
     for file in sorted(code):
         digest.update(file.read_bytes())
-    return f"{costcalc.__version__}+{digest.hexdigest()}"
+    return f"{installed_version()}+{digest.hexdigest()}"
 
 
 def query_of(values: Mapping[str, object], **defaults: object) -> EstimateQuery:

@@ -43,7 +43,8 @@ def evidence_of(run: Run, evidence: Evidence, shared_by: str | None = None) -> E
     renamed = network and replace(network, name=run.name, aliases=(), series=None)
     model = renamed or _unknown_network(run, evidence)
     recipe = recipe_of(run, model, shared_by)
-    speed = filled(Throughput, recipe, run, image_size=recipe.phases[0].image_size, data="real", note="")
+    size, as_usual = recipe.phases[0].image_size, ("includes_evaluation", "round")
+    speed = filled(Throughput, recipe, run, image_size=size, data="real", note="", as_usual=as_usual)
     return replace(
         evidence,
         models={**evidence.models, run.name: model},

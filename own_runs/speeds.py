@@ -69,6 +69,7 @@ class MeasuredSpeed(Struct, frozen=True):
         return filled(
             Throughput,
             self,
+            as_usual=("compilation", "includes_evaluation", "instance_type", "nodes", "plain", "provider", "round"),
             name=name,
             framework_family=FRAMEWORK,
             stack=OWN_CODE,

@@ -11,7 +11,7 @@ from typing import Literal
 from api.questions.errors import NotReady
 from api.questions.suggestions import many
 from api.service import Service
-from costcalc import __version__
+from api.settings import installed_version
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_freshness
 from costcalc.offer import ANY_SOURCE, OLD_DAYS
@@ -44,7 +44,7 @@ def diagnosis(service: Service) -> Diagnosis:
     run = sum(not recipe.is_interpolated for recipe in service.evidence.recipes)
     evidence = f"{run} recipes, {len(service.evidence.throughputs):,} measured speeds"
     findings = (*_prices(service), Finding("evidence", "well", evidence), _extras())
-    return Diagnosis(all(finding.state != "wrong" for finding in findings), __version__, findings)
+    return Diagnosis(all(finding.state != "wrong" for finding in findings), installed_version(), findings)
 
 
 def _prices(service: Service) -> Iterator[Finding]:

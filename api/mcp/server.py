@@ -20,8 +20,7 @@ from api.mcp.tools import RESOURCES, TOOLS, Tool
 from api.questions.errors import NotFound, Refused
 from api.questions.suggestions import unknown
 from api.service import Service
-from api.settings import Settings
-from costcalc import __version__
+from api.settings import Settings, installed_version
 
 INSTRUCTIONS = (
     "Costs and times of training a model. Ask cost with model and target (an accuracy as a fraction), or with epochs and a speed "
@@ -78,7 +77,7 @@ def server_of(desk: Desk) -> Server[Any]:
 
     return Server(
         "costcalc",
-        version=__version__,
+        version=installed_version(),
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

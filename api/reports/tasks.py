@@ -131,6 +131,7 @@ def _row(task: Task) -> TaskRow:
     return filled(
         TaskRow,
         task,
+        as_usual=("accelerator", "accelerators", "cost", "currency", "hours", "instance_type", "nodes", "provider"),
         model=task.name,
         results=len(entries),
         organisations=len({entry.organisation for entry in entries}),

@@ -7,10 +7,10 @@ import re
 from flask import Blueprint, Response, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from api.web.asked import is_for_reading
 from api.web.asker import COOKIE, SIGNED_IN, current_access
 from api.web.hosts import READS, STORES_NOTHING
 from api.web.problems import problem_response
-from api.web.responses import is_for_reading
 
 blueprint = Blueprint("access", __name__)
 OPEN_ENDPOINTS = frozenset(

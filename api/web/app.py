@@ -31,10 +31,9 @@ from api.web.interface import documents, manual
 from api.web.pages import question, taking
 from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
-from api.web.pages.lists import form_or_rows, without_prices
 from api.web.problems import handle_errors, problem_response
 from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
-from api.web.responses import answered, remember
+from api.web.responses import answered, form_or_rows, remember, without_prices
 from api.web.turns import Turns
 from costcalc.units import in_words
 

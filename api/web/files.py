@@ -23,7 +23,8 @@ from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.next_step import without_a_terminal
 from api.service import query_of, with_moment
-from api.web.responses import arguments, cached, current_service
+from api.web.asked import arguments, current_service
+from api.web.responses import cached
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import Offer

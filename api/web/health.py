@@ -29,8 +29,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from api.formats.json import to_json
 from api.questions.errors import NotReady
+from api.web.asked import JSON_TYPE, current_service
 from api.web.replay import REPLAYED, ROUTE, Environ, StartResponse, Wsgi
-from api.web.responses import JSON_TYPE, current_service
 from costcalc.catalogue.freshness import Freshness, current_freshness
 from costcalc.offer import Gap
 

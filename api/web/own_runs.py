@@ -26,9 +26,9 @@ from api.reports.own_runs import (
 )
 from api.service import Service
 from api.stored import StoredRuns
+from api.web.asked import JSON_TYPE, arguments, current_service, wants_page
 from api.web.asker import current_author, current_owner, current_sharer, current_token
 from api.web.pages.own_runs import Sent, own_runs_page
-from api.web.responses import JSON_TYPE, arguments, current_service, wants_page
 from own_runs.runs import Run
 
 blueprint = Blueprint("own_runs", __name__)

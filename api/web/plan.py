@@ -13,10 +13,11 @@ from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
 from api.reports.plan import Given as Row
 from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner, rows_of_csv, rows_of_json
+from api.web.asked import JSON_TYPE, TYPES, arguments, current_service, wants_page
 from api.web.asker import current_visitor
 from api.web.pages.address import Given
 from api.web.pages.planning import lines_of, plan_page
-from api.web.responses import JSON_TYPE, TYPES, arguments, cached, chosen_format, current_service, name_file, wants_page
+from api.web.responses import cached, chosen_format, name_file
 from api.web.turns import Turns
 
 blueprint = Blueprint("plan", __name__)

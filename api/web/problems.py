@@ -15,8 +15,8 @@ from api.formats.json import to_json
 from api.questions.errors import Errors, Refused
 from api.questions.suggestions import clip, either, nearest
 from api.service import COST
+from api.web.asked import CSV_TYPE, is_for_reading, wants_csv
 from api.web.interface.manual import place_of
-from api.web.responses import CSV_TYPE, is_for_reading, wants_csv
 from costcalc.text import line
 
 LEAST_ALIKE = 65  # percent: /robots.txt is no slip for /cost.xlsx

@@ -23,18 +23,16 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 Key = tuple[str, ...]
-KEY = (
-    "PATH_INFO",
-    "QUERY_STRING",
-    "HTTP_ACCEPT",
-    "HTTP_ACCEPT_ENCODING",
-    "HTTP_AUTHORIZATION",
-    "HTTP_COOKIE",
-    "HTTP_HOST",  # pages name it
-    "wsgi.url_scheme",
-)
+HEADERS = ("Accept", "Accept-Encoding", "Authorization", "Cookie", "Host")  # pages name the host
+_ADDRESS = ("wsgi.url_scheme", "PATH_INFO", "QUERY_STRING")
+_ENVIRON = [f"HTTP_{name.upper().replace('-', '_')}" for name in HEADERS]
 NOTHING_KEPT = (None, 0.0)
 _ALWAYS_SENT = frozenset({"etag", "cache-control", "vary"})  # RFC 9110, section 15.4.5
+
+
+def key_of(address: Iterable[str], headers: Iterable[str]) -> Key:
+    """What decides an answer: scheme, path and query, and the values of `HEADERS`, empty where they are missing."""
+    return (*address, *headers)
 
 
 def tag(*parts: object) -> str:
@@ -106,7 +104,7 @@ class Replay:
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] != "GET":
             return self._app(environ, start_response)
-        key = tuple(environ.get(name, "") for name in KEY)
+        key = key_of(*([environ.get(name, "") for name in names] for names in (_ADDRESS, _ENVIRON)))
         kept = self.find(key)
         if kept is not None:
             environ[REPLAYED] = kept.route
@@ -118,7 +116,7 @@ class Replay:
         return pieces
 
     def find(self, key: Key) -> Keep | None:
-        """The answer to the GET of that key (the values of `KEY`), if one is kept that still holds."""
+        """The answer to the GET of that key, if one is kept that still holds."""
         kept, until = self._again.kept.get(key) or self._once.kept.get(key) or NOTHING_KEPT
         if kept is None or until <= monotonic() or kept.state != self._state(kept.owner):
             return None

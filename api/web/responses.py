@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import chain
-from typing import cast
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
@@ -19,43 +18,28 @@ from api.forms.question import Question
 from api.questions.errors import BadParameters
 from api.questions.links import text_of
 from api.questions.schemas.layout import Layout
+from api.questions.schemas.layout import layout as layout_of
 from api.reports.paging import Rest
-from api.service import Service
+from api.web.asked import (
+    PAGES,
+    ROWS_ON_PAGE,
+    TYPES,
+    accepted,
+    arguments,
+    asked_of,
+    current_service,
+    path_asked,
+    wants_page,
+)
 from api.web.asker import COOKIE, current_owner
+from api.web.pages.lists import form_of, page_of
 from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
 
-JSON_TYPE = "application/json"
-CSV_TYPE = "text/csv; charset=utf-8"
-XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-TYPES = {"json": JSON_TYPE, "csv": CSV_TYPE, "xlsx": XLSX_TYPE}
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
-PAGES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8"}  # by what a browser accepts
 OTHERS = {"edition": "application/octet-stream", "atom": "application/atom+xml", "yaml": "application/yaml"}
 Body = bytes | Iterator[bytes]
-ROWS_ON_PAGE = 50
 NARROW = "_narrow"
 """What our own pages add to the address of a picture for a phone."""
-
-
-def current_service() -> Service:
-    """The service of the running application, beside what the user measured. Raises NotReady."""
-    return cast(Service, current_app.extensions["costcalc"]).seen_by(current_owner())
-
-
-def arguments() -> dict[str, list[str]]:
-    """The query string's parameters with all their values."""
-    return request.args.to_dict(flat=False)
-
-
-def asked_of(question: Question) -> dict[str, list[str]]:
-    """The parameters that were given; the question's example where a browser gives none, or the currency that it remembers."""
-    given = arguments()
-    return with_example(given, {name: [text] for name, text in question.example.items()}) if wants_page() else given
-
-
-def with_example(given: dict[str, list[str]], example: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """What was given; beside an example where that is the currency at most."""
-    return {**example, **given} if given.keys() <= {"currency"} else given
 
 
 def answered(question: Question) -> Response:
@@ -82,6 +66,25 @@ def answered(question: Question) -> Response:
     return name_file(response, f"{report.name}.{kind}", layout)
 
 
+def form_or_rows(question: Question) -> Response:
+    """A list about machines of one type; for a browser without a type, the form that asks for one."""
+    try:
+        return answered(question)
+    except BadParameters as wrong:
+        if wants_page() and list(wrong.errors) == ["instance_type"] and not any(arguments().get("instance_type", [])):
+            return Response(form_of(question), headers={"Cache-Control": "no-store", "Vary": "Accept"})
+        raise
+
+
+def without_prices(question: Question, **named: str) -> Response:
+    """What the evidence alone answers, about every model or the one that the path names."""
+    service = current_service()
+    chosen = layout_of(service.check(question.schema, arguments()))
+    report = question.code.report(service, None, {name: service.model(text) for name, text in named.items()})
+    kind, at = chosen_format(chosen, question.kinds), with_address(question, chosen, service.clock())
+    return cached(("", report.name, at), kind, lambda: written(question, report, kind, at))
+
+
 def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
     """A layout with the whole address that was asked: a workbook is handed on, so that its address keeps the moment of its
     prices, and must not have the user's token."""
@@ -100,8 +103,6 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
     if kind in PICTURES and question.code.figure:
         return picture(question.code.figure(report), kind, NARROW in request.args)
     if kind == "html":
-        from api.web.pages.lists import page_of  # which answers with what stands here
-
         return page_of(question, report)
     return question.code.sheet(report, layout) if kind == "csv" else question.code.workbook(report, layout)
 
@@ -118,40 +119,10 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
         return ending
     if ending in TYPES and layout.format not in (None, ending):
         raise BadParameters({"format": [f"{path_asked()} is {ending.upper()}: use {path} for {layout.format}"]})
-    wanted = ending if ending in TYPES else layout.format or _accepted()
+    wanted = ending if ending in TYPES else layout.format or accepted()
     if layout.profile == "focus" and wanted != "csv":
         raise BadParameters({"profile": ["focus is a CSV format: use /cost.csv, or add format=csv"]})
     return wanted if wanted in forms else "json"
-
-
-def wants_csv() -> bool:
-    """Whether an error should be written as CSV."""
-    if path_asked().endswith(".csv"):
-        return True
-    named = request.args.get("format", "").strip().lower()
-    return named == "csv" if named else _accepted() == "csv"
-
-
-def path_asked() -> str:
-    """The path, whether or not a slash is written behind it."""
-    return request.path.rstrip("/")
-
-
-def _accepted() -> str:
-    accept, types = request.accept_mimetypes, {**TYPES, "html": PAGES["html"]}
-    return max(types, key=lambda kind: accept[types[kind].partition(";")[0]])  # of equals the first
-
-
-def is_for_reading() -> bool:
-    """Whether a browser asks for a page: it wants HTML more than JSON, whatever else it accepts."""
-    accept = request.accept_mimetypes
-    wants_page = accept["text/html"] > accept[JSON_TYPE]
-    return request.method == "GET" and wants_page and "format" not in request.args
-
-
-def wants_page() -> bool:
-    """Whether a browser asks for the page of a path, not for one of its files."""
-    return is_for_reading() and path_asked().rpartition(".")[2] not in TYPES
 
 
 def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, current_app, request
 
 from api.formats.json import to_json
 from api.slack.command import Command, SlashCommand
-from api.web.responses import JSON_TYPE
+from api.web.asked import JSON_TYPE
 
 blueprint = Blueprint("slack", __name__)
 PATH = "/slack/cost"

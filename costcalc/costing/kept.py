@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.columns import Int8
 from costcalc.costing.candidates import CENTS, Order, frontier, in_cents
+from costcalc.costing.rentals import AllowedOffers
 from costcalc.picks import MOST_FOR_SURE, MOST_TO_START, PickName
-from costcalc.query import LAST_OFFSET
+from costcalc.query import LAST_OFFSET, EstimateQuery
 from costcalc.units import Flags, Floats, Indices
-
-if TYPE_CHECKING:
-    from costcalc.costing.sieve import Block, Sieve
 
 LEAST_KEPT = 2**13
 """So many of each tier are kept behind the offset: among these are the best ten of different recipes and machines."""
 MOST_HELD = 2**16
 """So many may come together beside twice those that stay."""
+
+
+class Block(NamedTuple):
+    """Offers [O] that bill alike on one cluster, each with every training time there [R], hours and cost [O, R]; costs beyond the
+    question's limit are infinite."""
+
+    entry: Indices
+    time: Indices
+    hours: Floats
+    cost: Floats
+
+    def columns(self, which: Flags) -> Block:
+        """The block with these training times alone."""
+        return Block(self.entry, self.time[which], self.hours[which], self.cost[:, which])
+
+
+class Sifting(Protocol):
+    """What blocks come from: the question, its offers with their marks, and which training times are sure."""
+
+    @property
+    def query(self) -> EstimateQuery: ...
+    @property
+    def catalogue(self) -> Catalogue: ...
+    @property
+    def offers(self) -> AllowedOffers: ...
+    @property
+    def marks(self) -> Int8: ...
+    @property
+    def hour_worth(self) -> float: ...
+    @property
+    def sure(self) -> Flags: ...
 
 
 class _Sifted(NamedTuple):
@@ -41,7 +72,7 @@ class Kept:
     that cost and hours are worth together.
     """
 
-    def __init__(self, sieve: Sieve) -> None:
+    def __init__(self, sieve: Sifting) -> None:
         self._sieve, self._by_time = sieve, sieve.query.sort == "time"
         self._most = min(sieve.query.offset, LAST_OFFSET) + max(sieve.query.limit, LEAST_KEPT) + len(get_args(PickName))
         self._last, self._front = {True: np.inf, False: np.inf}, np.array([[0.0], [np.inf]])

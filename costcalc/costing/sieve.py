@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
 from costcalc.costing.candidates import Candidates, in_cents, within_limits
-from costcalc.costing.kept import Kept
+from costcalc.costing.kept import Block, Kept
 from costcalc.costing.rentals import (
     FREE,
     SPOT,
@@ -87,20 +87,6 @@ class Made(NamedTuple):
     free: Candidates
     totals: Totals
     needed: Needed
-
-
-class Block(NamedTuple):
-    """Offers [O] that bill alike on one cluster, each with every training time there [R], hours and cost [O, R]; costs beyond the
-    question's limit are infinite."""
-
-    entry: Indices
-    time: Indices
-    hours: Floats
-    cost: Floats
-
-    def columns(self, which: Flags) -> Block:
-        """The block with these training times alone."""
-        return Block(self.entry, self.time[which], self.hours[which], self.cost[:, which])
 
 
 class Sieve(Struct, frozen=True, dict=True):

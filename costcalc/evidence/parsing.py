@@ -203,6 +203,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
     return filled(
         Evidence,
         tables,
+        as_usual=("is_past", "later", "make_curve", "make_speeds", "of_own_run", "own_speeds"),
         accelerators=accelerators,
         models=models,
         fitted=fitted,

@@ -50,6 +50,12 @@ SECONDS_PER_MINUTE = 60
 NO_CLOCK = ElapsedTime(0.0, 1.0)  # speeds of results hold their evaluations
 USUAL_SPREAD = 0.06
 POINTS_ON_THE_WAY = 60
+OF_NO_RESULT = (
+    "as_published", "command", "compilation", "epochs_width", "evaluated_size", "expensive_optimizer",
+    "has_borrowed_curve", "is_interpolated", "mean_top1", "mirrored_copies", "optimizer",
+    "plain", "precision", "schedule_shape", "scheduled_epochs", "teacher",
+)  # fmt: skip
+"""What a result of a benchmark does not know of its recipe."""
 
 
 @cache
@@ -71,7 +77,7 @@ def task_evidence(
         widths["curve"] = HalfWidth(on_the_way[0].width, by_rule=False, cases=on_the_way[0].systems)
     return replace(
         beside,
-        models={task.name: filled(Model, task, family=task.kind, gmacs=None, image_size=None)},
+        models={task.name: _model(task)},
         recipes=tuple(_recipe(task, result, learned) for result in published.results),
         throughputs=tuple(published.rows.values()),
         schedules=(),
@@ -162,6 +168,11 @@ def expected_passes(
     return [float(each) for each in expected]
 
 
+def _model(task: Task) -> Model:
+    as_usual = ("activations_millions", "series", "speed_width")
+    return filled(Model, task, family=task.kind, gmacs=None, image_size=None, as_usual=as_usual)
+
+
 def _recipe(task: Task, result: Result, learned: Fitted) -> ClosedRecipe:
     """A result as a recipe: its own system takes its official minutes."""
     passes = result.passes or 1.0
@@ -170,6 +181,7 @@ def _recipe(task: Task, result: Result, learned: Fitted) -> ClosedRecipe:
         ClosedRecipe,
         result,
         task,
+        as_usual=OF_NO_RESULT,
         model=task.name,
         family=task.kind,
         framework_family=result.framework,
@@ -225,6 +237,7 @@ def _throughput(task: Task, result: Result, passes_per_minute: float) -> Through
     return filled(
         Throughput,
         result,
+        as_usual=("compilation", "note", "plain", "precision"),
         model=task.name,
         image_size=0,
         framework_family=result.framework,

@@ -13,7 +13,7 @@ from costcalc.offer import Gap, Offer
 from pricing.edition_head import EditionHead
 from pricing.scope import Scope
 
-if TYPE_CHECKING:  # sources/common stands over this module
+if TYPE_CHECKING:
     from pricing.sources.common.http import Http
 
 Environment = Mapping[str, str]

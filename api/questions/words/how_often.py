@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import plain
-from api.questions.words.patterns import ABOUT, END, MOST, PERIOD, SUM, WEEKDAYS, Match, N, asks, counted
-from api.questions.words.scan import Scan
+from api.questions.words.patterns import ABOUT, END, MOST, PERIOD, SUM, WEEKDAYS, Match, N, counted
+from api.questions.words.scan import Scan, asks
 from api.questions.words.shares_and_money import LEAST_PRICE, add_money
 
 OFTEN = "for how often, ask costcalc commitments with --runs-per-month"

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from calendar import day_name
-from typing import TYPE_CHECKING
 
 from api.questions.amounts import COUNTS, MONEY, NUMBER
-
-if TYPE_CHECKING:
-    from api.questions.words.scan import Understand
 
 Match = re.Match[str]
 ABOUT = "about "
@@ -33,11 +29,6 @@ N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
 WEEKDAYS = "|".join(day_name)
 SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
 PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|minutes?)"
-
-
-def asks(message: str, stops: bool | None = None) -> Understand:
-    """A rule for words that cannot be asked about; it says what to type."""
-    return lambda scan, match: scan.ask(match[0], message, stops)
 
 
 def counted(text: str) -> int:

@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from api.questions import amounts
 from api.questions.amounts import COUNTS, NUMBER, SPAN, plain
-from api.questions.words.patterns import ABOUT, COUNT_WORDS, END, MOST, Match, N, asks
-from api.questions.words.scan import MACHINE, Scan
+from api.questions.words.patterns import ABOUT, COUNT_WORDS, END, MOST, Match, N
+from api.questions.words.scan import MACHINE, Scan, asks
 from api.questions.words.tables import units
 
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}

@@ -74,6 +74,11 @@ Understand = Callable[["Scan", "re.Match[str]"], bool]
 Rules = Iterable[tuple[re.Pattern[str], Understand]]
 
 
+def asks(message: str, stops: bool | None = None) -> Understand:
+    """A rule for words that cannot be asked about; it says what to type."""
+    return lambda scan, match: scan.ask(match[0], message, stops)
+
+
 @dataclass
 class Scan:
     """Where the pass stands in a text. `negated` holds from a word such as `not` to what it excludes, `mine` from one such as

@@ -9,8 +9,8 @@ from api.questions import amounts
 from api.questions.amounts import MONEY, NUMBER, Money, plain
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Match, asks
-from api.questions.words.scan import Scan, Understand
+from api.questions.words.patterns import ABOUT, END, LEAST, MOST, OF_GPUS, OF_NODES, PERCENT, PERIOD, SUM, Match
+from api.questions.words.scan import Scan, Understand, asks
 
 _AMOUNT = re.compile(rf"\s*{NUMBER}{END}")
 _OTHER_UNIT = re.compile(rf"\s*(?:%|{PERIOD}\b|{OF_GPUS}\b|{OF_NODES}\b|wks?\b|epochs?\b)", re.IGNORECASE)

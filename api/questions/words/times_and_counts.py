@@ -20,10 +20,9 @@ from api.questions.words.patterns import (
     PERIOD,
     Match,
     N,
-    asks,
     counted,
 )
-from api.questions.words.scan import MACHINE, Scan, Understand
+from api.questions.words.scan import MACHINE, Scan, Understand, asks
 from api.questions.words.shares_and_money import PIECE
 
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -105,7 +105,7 @@ class ChangesReport:
     def rows(self) -> Iterator[ChangeRow]:
         for previous, row in self.page.tolist():
             before, offer = self.catalogue.offer(previous) if previous >= 0 else None, self.catalogue.offer(row)
-            previous_cells = {f"previous_{name}": getattr(before, name, None) for name in COMPARED}
+            previous_cells: dict[str, Any] = {f"previous_{name}": getattr(before, name, None) for name in COMPARED}
             kind = "changed" if before else "new"
             yield filled(ChangeRow, offer, offer.machine, kind=kind, change=_change(before, offer), **previous_cells)
 

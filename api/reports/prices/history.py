@@ -130,8 +130,8 @@ class HistoryReport:
     def rows(self) -> Iterator[HistoryRow]:
         for pair in zip(self.page.first.tolist(), self.page.last.tolist(), strict=True):
             began, offer = map(self.catalogue.offer, pair)
-            seen = {"observed_at": began.observed_at, "last_seen_at": offer.observed_at}
-            yield filled(HistoryRow, offer.machine, offer, **seen)
+            seen, last = began.observed_at, offer.observed_at
+            yield filled(HistoryRow, offer.machine, offer, observed_at=seen, last_seen_at=last)
 
     def document(self) -> HistoryDocument:
         return HistoryDocument(self.catalogue.snapshot, self.since, self.until, self.count, tuple(self.rows()))

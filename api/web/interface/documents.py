@@ -9,8 +9,9 @@ from flask import Blueprint, Response, current_app, render_template, request
 
 from api.formats.json import to_json
 from api.forms.register import QUESTIONS
+from api.web.asked import JSON_TYPE
 from api.web.interface.manual import titles
-from api.web.responses import JSON_TYPE, cache_control
+from api.web.responses import cache_control
 
 Json = dict[str, Any]
 FORMS = {"": "JSON", "csv": "CSV", "xlsx": "XLSX", "png": "PNG", "svg": "SVG"}

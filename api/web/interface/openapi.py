@@ -20,15 +20,16 @@ from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
 from api.service import COST
+from api.settings import installed_version
+from api.web.asked import JSON_TYPE, TYPES
 from api.web.asker import COOKIE
 from api.web.files import FEED, LAUNCH
 from api.web.health import Alive, Ready
 from api.web.own_runs import RUN
 from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
-from api.web.responses import JSON_TYPE, OTHERS, PICTURES, TYPES
+from api.web.responses import OTHERS, PICTURES
 from api.web.slack import PATH as SLASH_COMMAND
-from costcalc import __version__
 
 Json = dict[str, Any]
 CSV, HTML = "text/csv", "text/html"
@@ -223,7 +224,7 @@ def described(private: bool, root: str) -> Json:
     _, components = msgspec.json.schema_components([*types, RatesDocument, Problem], ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "costcalc", "version": __version__, "description": ABOUT},
+        "info": {"title": "costcalc", "version": installed_version(), "description": ABOUT},
         "servers": [{"url": root or "/"}],
         "security": [{name: []} for name in _SECURITY] if private else [{}],
         "paths": _paths(private),

@@ -8,8 +8,9 @@ from flask import Response, render_template, request
 
 from api.forms.question import Question
 from api.questions.errors import Refused
+from api.web.asked import arguments, current_service, wants_page, with_example
 from api.web.pages.address import Address
-from api.web.responses import answered, arguments, current_service, wants_page, with_example
+from api.web.responses import answered
 
 
 def form_and_answer(question: Question) -> Response:

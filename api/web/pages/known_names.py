@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.questions.errors import Refused
-from api.web.responses import current_service
+from api.web.asked import current_service
 
 OF_FILTERS = ("provider", "region", "instance_type", "accelerator", "recipe")
 MACHINE = "machine"

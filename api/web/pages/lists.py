@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, render_template, request, url_for
+from flask import render_template, request, url_for
 
 from api.formats.page import LIST
 from api.formats.source_links import brief
 from api.formats.tables import Link
 from api.forms.question import Question
-from api.questions.errors import BadParameters
-from api.questions.schemas.layout import layout
 from api.questions.suggestions import squeeze
+from api.web.asked import ROWS_ON_PAGE, asked_of
 from api.web.pages.address import Address
 from api.web.pages.filters import entry
-from api.web.responses import (
-    ROWS_ON_PAGE,
-    answered,
-    arguments,
-    asked_of,
-    cached,
-    chosen_format,
-    current_service,
-    wants_page,
-    with_address,
-    written,
-)
 
 MOST_SHOWN = 60
 
@@ -82,21 +69,6 @@ def _address(link: Link) -> str:
     return url_for("pages.page" if name == "cost" else f"questions.{name}", **parameters)
 
 
-def form_or_rows(question: Question) -> Response:
-    """A list about machines of one type; for a browser without a type, the form that asks for one."""
-    try:
-        return answered(question)
-    except BadParameters as wrong:
-        if wants_page() and list(wrong.errors) == ["instance_type"] and not any(arguments().get("instance_type", [])):
-            form = _drawn(question, title=question.code.listed.title, rows=None, is_whole=True)
-            return Response(form, headers={"Cache-Control": "no-store", "Vary": "Accept"})
-        raise
-
-
-def without_prices(question: Question, **named: str) -> Response:
-    """What the evidence alone answers, about every model or the one that the path names."""
-    service = current_service()
-    chosen = layout(service.check(question.schema, arguments()))
-    report = question.code.report(service, None, {name: service.model(text) for name, text in named.items()})
-    kind, at = chosen_format(chosen, question.kinds), with_address(question, chosen, service.clock())
-    return cached(("", report.name, at), kind, lambda: written(question, report, kind, at))
+def form_of(question: Question) -> bytes:
+    """The form of a list for which nothing was asked yet."""
+    return _drawn(question, title=question.code.listed.title, rows=None, is_whole=True)

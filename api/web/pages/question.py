@@ -26,20 +26,12 @@ from api.reports.compare import CompareSchema
 from api.reports.left_out import left_out
 from api.reports.next_step import does
 from api.service import COST, Service, with_moment
+from api.web.asked import arguments, current_service, path_asked, wants_page, with_example
 from api.web.files import feed_of
 from api.web.pages import columns, filters
 from api.web.pages.address import Address
 from api.web.pages.taking import explained, taking
-from api.web.responses import (
-    PICTURES,
-    answered,
-    arguments,
-    cached,
-    current_service,
-    path_asked,
-    wants_page,
-    with_example,
-)
+from api.web.responses import PICTURES, answered, cached
 from costcalc.answers import Answer, Estimate, Pick
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import PurchaseOption

@@ -22,7 +22,7 @@ from api.web import health
 from api.web.app import MEMORY, MOST_BODY_BYTES, create_app
 from api.web.asker import EXTENSION as ACCESS
 from api.web.problems import PROBLEM_TYPE, problem
-from api.web.replay import Replay, Wsgi
+from api.web.replay import HEADERS, Replay, Wsgi, key_of
 from api.web.serving.access_log import access, log_access, log_to_stderr
 from api.web.serving.other_sites import OtherSites
 from api.web.serving.proxies import Proxies
@@ -30,6 +30,7 @@ from api.web.serving.rate_limit import RateLimit
 from api.web.serving.request import Asgi, HeaderLines, Message, Receive, Request, Scope, Send
 
 BODY_SECONDS = 10
+DECIDING = [name.lower().encode() for name in HEADERS]
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
 PICTURE = re.compile(r".*\.(png|svg)/?$")
 PLAN = re.compile(r"/plan\b")
@@ -164,17 +165,9 @@ class Front:
             raise Refusal(429, f"too many requests; ask again in {seconds} s", seconds)
 
     async def _remembered(self, request: Request) -> bool:
-        key = (
-            request.scope["path"],
-            request.scope["query_string"].decode("latin-1"),
-            request.header(b"accept"),
-            request.header(b"accept-encoding"),
-            request.header(b"authorization"),
-            request.header(b"cookie"),
-            request.header(b"host"),
-            request.scope.get("scheme", "http"),
-        )
-        kept = self._memory.find(key)
+        scope = request.scope
+        address = (scope.get("scheme", "http"), scope["path"], scope["query_string"].decode("latin-1"))
+        kept = self._memory.find(key_of(address, map(request.header, DECIDING)))
         if kept is None:
             return False
         status, headers, body = kept.answer(request.header(b"if-none-match") or None)

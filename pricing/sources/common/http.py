@@ -16,7 +16,6 @@ from urllib3 import BaseHTTPResponse
 from urllib3.util import Retry
 
 from pricing.recording import Recording
-from pricing.sources.source import Bounds
 
 TIMEOUT_SECONDS = (5, 30)  # connect, each read
 LONGEST_RETRY_AFTER_SECONDS = 20  # three of them make a minute
@@ -102,7 +101,7 @@ class Http:
         retries: int = 3,
         backoff_seconds: float = 0.5,
         recording: Recording | None = None,
-        most_mib: int = Bounds().document_mib,
+        most_mib: int = 8,
     ) -> None:
         self.recording = recording
         self._most_mib = most_mib
