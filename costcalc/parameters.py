@@ -10,7 +10,7 @@ from msgspec import NODEFAULT, Struct
 
 Part = Literal[
     "goal", "recipe", "described", "stated", "machine", "count", "own", "owned", "purchase", "limit", "order", "pick", "page",
-    "date", "price", "money", "bill", "share", "layout", "sheet", "focus", "words", "run",
+    "date", "price", "money", "bill", "share", "layout", "sheet", "focus", "brief", "words", "run",
 ]  # fmt: skip
 """Parts of a question: what it has to say of one thing. Whatever concerns some parameters of a part concerns all of them."""
 Kind = Literal[

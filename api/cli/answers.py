@@ -45,9 +45,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         values = {"limit": question.command.rows, **question.drawn, **values}
     report = question.code.report(service, catalogue, values)
     if form == "json":
-        from api.formats.json import to_json
-
-        return Printed(to_json(report.document()).decode() + "\n")
+        return Printed(f"{question.code.encoded(report, layout).decode()}\n")
     sheet = b""
     if form == "csv":
         sheet = b"".join(question.code.sheet(report, layout))

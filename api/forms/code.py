@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from api.formats import lists
 from api.formats.charts.figure import Drawn
+from api.formats.json import to_json
 from api.formats.page import LIST, Page
 from api.formats.tables import Table
 from api.formats.terminal.grid import View
@@ -53,6 +54,7 @@ class Code(Struct, Generic[R], frozen=True):
     csv: Callable[[R, Layout], Iterator[bytes]] | None = None
     xlsx: Callable[[R, Layout], bytes] | None = None
     figure: Callable[[R], Drawn] | None = None
+    json: Callable[[R, Layout], bytes] | None = None
     in_terminal: type[Schema] | None = None
 
     @property
@@ -74,6 +76,10 @@ class Code(Struct, Generic[R], frozen=True):
     def page(self, report: R) -> Page:
         """The answer as a page; that of a list where nothing else is said."""
         return self.html(report) if self.html else Page(LIST, {})
+
+    def encoded(self, report: R, layout: Layout) -> bytes:
+        """The answer as JSON."""
+        return self.json(report, layout) if self.json else to_json(report.document())
 
     def sheet(self, report: R, layout: Layout) -> Iterator[bytes]:
         """The answer as CSV."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from api.formats import csv_export
+from api.formats.json import to_json
 from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.formats.terminal.estimates import estimate_lines, explained, gaps
 from api.formats.terminal.first_answer import first_answer, shown_first
@@ -98,6 +99,15 @@ def _notes(answer: Answer, explain: bool) -> Iterator[str]:
     yield from gaps(answer.prices, explain)
 
 
+def json(report: CostReport, layout: Layout) -> bytes:
+    """The whole document, or what a bot needs of it."""
+    if layout.fields == "all":
+        return to_json(report.document())
+    from api.reports.brief import brief  # which few ask for
+
+    return to_json(brief(report))
+
+
 def csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
     """One row per estimate, or one per charge where the layout asks for FOCUS."""
     answer = report.answer
@@ -127,5 +137,5 @@ def figure(report: CostReport) -> Figure:
 
 
 CODE: Code[CostReport] = Code(
-    CostSchema, cost_report, CostDocument, terminal=terminal, csv=csv, xlsx=xlsx, figure=figure
+    CostSchema, cost_report, CostDocument, terminal=terminal, json=json, csv=csv, xlsx=xlsx, figure=figure
 )

@@ -27,7 +27,7 @@ from costcalc.query import DECLARED
 from costcalc.training import Metric, Recipe
 
 HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
-OF_SHEETS = ("layout", "sheet", "focus", "words")
+OF_SHEETS = ("layout", "sheet", "focus", "brief", "words")
 """Parts of a question that change the look of a sheet, never figures."""
 OF_SHEET = "this says how a sheet looks: leave it out here"
 MAIN = "cost"

@@ -36,7 +36,11 @@ THEMES = (
         ("date", "price", "money", "bill"),
     ),
     Theme("The run", "What the log does not say of the run.", ("run",)),
-    Theme("Output", "How the answer is written; its figures stay the same.", ("layout", "sheet", "focus", "words")),
+    Theme(
+        "Output",
+        "How the answer is written; its figures stay the same.",
+        ("layout", "sheet", "focus", "brief", "words"),
+    ),
 )
 THEME_OF = {part: theme for theme in THEMES for part in theme.parts}
 ARGUMENTS = ("model", "target")

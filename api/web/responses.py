@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from api.formats.charts.figure import picture
 from api.formats.csv_export import has_rows
-from api.formats.json import to_json
 from api.forms.code import Report
-from api.forms.question import Question
+from api.forms.question import FILES, Question
 from api.questions.errors import BadParameters
 from api.questions.links import text_of
 from api.questions.schemas.layout import Layout
@@ -99,7 +98,7 @@ def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
 def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:
     """The report as JSON, as a picture, or in another form of the question's."""
     if kind == "json":
-        return to_json(report.document())
+        return question.code.encoded(report, layout)
     if kind in PICTURES and question.code.figure:
         return picture(question.code.figure(report), kind, NARROW in request.args)
     if kind == "html":
@@ -122,6 +121,8 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
     wanted = ending if ending in TYPES else layout.format or accepted()
     if layout.profile == "focus" and wanted != "csv":
         raise BadParameters({"profile": ["focus is a CSV format: use /cost.csv, or add format=csv"]})
+    if layout.fields != "all" and wanted in FILES:
+        raise BadParameters({"fields": [f"is for JSON, which {wanted.upper()} is not: leave it out"]})
     return wanted if wanted in forms else "json"
 
 

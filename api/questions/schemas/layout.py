@@ -35,6 +35,9 @@ class Layout(Struct, frozen=True):
     profile: Annotated[Literal["own", "focus"], Param(
         "CSV columns: own (default), or focus for the FinOps billing format",
         "focus", "focus")] = "own"
+    fields: Annotated[Literal["all", "verdict"], Param(
+        "JSON: all (default), or the verdict with the next step and the picks alone, below 3 kB",
+        "brief", "verdict")] = "all"
     # fmt: on
     root: str = ""
     address: str = ""

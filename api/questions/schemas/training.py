@@ -72,7 +72,7 @@ class CostSchema(TrainingSchema):
     class Meta:
         """A bill has columns of its own."""
 
-        include = fields_of(Layout, "focus")
+        include = fields_of(Layout, "focus", "brief")
 
     @validates_schema
     def _focus_is_for_programs(self, values: Mapping[str, object], **_: object) -> None:

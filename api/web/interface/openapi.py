@@ -16,6 +16,7 @@ from api.forms.question import PICTURES as DRAWN
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.fields import MOST_VALUES, Parameter
+from api.reports.brief import Brief
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
 from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
@@ -191,6 +192,9 @@ _REFUSED_TO_SLACK = {
     503: "too many questions at once",
 }
 
+_OF_SHEETS = {"focus": ("csv",), "brief": ("",)}
+"""The only endings whose answers some parameters change."""
+
 
 def _error(meaning: str, first: str = PROBLEM_TYPE) -> Json:
     """A problem, or its message as a sheet's only cell for who asked for CSV, or as a page. Clients expect the `first`."""
@@ -221,7 +225,7 @@ _SLASH_COMMAND: Json = {
 def described(private: bool, root: str) -> Json:
     """The whole document: `private` where tokens are set, `root` the path below which the service is served."""
     types = [operation.document for operation in OPERATIONS if operation.document]
-    _, components = msgspec.json.schema_components([*types, RatesDocument, Problem], ref_template=REFERENCE)
+    _, components = msgspec.json.schema_components([*types, RatesDocument, Brief, Problem], ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
         "info": {"title": "costcalc", "version": installed_version(), "description": ABOUT},
@@ -336,7 +340,7 @@ def _success(operation: Operation, sheet: str) -> Json:
     if not sheet and operation.status != HTTPStatus.NO_CONTENT:
         body = _BODIES.get(operation.media, _TEXT)
         if operation.media == JSON_TYPE:
-            body = {"$ref": REFERENCE.format(name=operation.document.__name__)} if operation.document else {}
+            body = _document(operation.document, operation.schema) if operation.document else {}
         content[operation.media] = {"schema": body}
         if operation.is_page:
             content[HTML] = {"schema": _TEXT}
@@ -347,6 +351,13 @@ def _success(operation: Operation, sheet: str) -> Json:
     return {"description": operation.summary, "headers": headers, "content": content}
 
 
+def _document(kind: type, schema: Schema | None) -> Json:
+    """The type of the answer; the shorter one too where a question may ask for that."""
+    whole = {"$ref": REFERENCE.format(name=kind.__name__)}
+    is_brief = schema is not None and "fields" in schema.fields
+    return {"anyOf": [whole, {"$ref": REFERENCE.format(name=Brief.__name__)}]} if is_brief else whole
+
+
 def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
     for name, example in _IN_PATHS.items():
         if f"{{{name}}}" in operation.path:
@@ -355,7 +366,7 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
         if name == "token" or (name == "format" and (sheet or not operation.sheets)):
             continue
         if isinstance(field, Parameter) and (operation.sheets or field.param.part != "sheet"):
-            if field.param.part == "focus" and sheet != "csv":  # which no other form has
+            if sheet not in _OF_SHEETS.get(field.param.part, (sheet,)):
                 continue
             single = field.schema()
             schema = {"type": "array", "items": single, "maxItems": MOST_VALUES} if field.listed else single

@@ -236,3 +236,25 @@ def test_a_training_by_word_takes_the_precision_that_is_asked_for(client):
     assert entries["rejections"]["ran_otherwise"] > 0
     assert {each["precision"] for each in entries["estimates"]} <= {"fp32", "tf32"}
     assert "fp8" in client.get("/cost?model=resnet50&precision=fp8").json["errors"]["precision"][0]
+
+
+@pytest.mark.parametrize("asked", ["", "&purchase=spot", "&basis=effective&currency=EUR", "&own=1xRTX4090&own_price=0"])
+def test_the_verdict_alone_fits_in_three_kilobytes_with_the_figures_of_the_whole(client, asked):
+    address = f"/cost?model=resnet50&target=0.757{asked}"
+    reply, whole = client.get(f"{address}&fields=verdict"), client.get(address).json
+    assert len(reply.data) < 3000
+    assert reply.json["verdict"] == whole["verdict"]
+    assert reply.json["query"]["model"] == "resnet50"
+    assert "by_provider" not in reply.json["freshness"]
+    assert [pick["name"] for pick in reply.json["picks"]] == [pick["name"] for pick in whole["picks"]]
+    for short, full in zip(reply.json["picks"], whole["picks"], strict=True):
+        for name in {*short} - {"name"}:
+            figure = full["estimate"][name]
+            assert short[name] == (pytest.approx(figure, abs=1e-4) if "hours" in name else figure)
+    assert ("effective_cost" in reply.json["picks"][0]) == ("effective" in asked)
+
+
+def test_the_verdict_alone_is_json(client):
+    refused = client.get("/cost.csv?model=resnet50&target=0.757&fields=verdict", headers={"Accept": "application/json"})
+    assert refused.status_code == 400
+    assert "is for JSON" in refused.text
