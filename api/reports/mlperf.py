@@ -6,26 +6,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from api.questions.declared import fields_of
 from api.questions.errors import NotFound
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values
-from api.reports.over_time import (
-    MANY,
-    POINT_BYTES,
-    Drivers,
-    Point,
-    at_past_dates,
-    drivers_of,
-    still_rented,
-    verdict,
-    with_changes,
-)
+from api.reports.over_time import MANY, Drivers, OverTime, Point, Written, still_rented, verdict
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -34,7 +23,7 @@ from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 from costcalc.tasks.known import find_task, quality_on
-from costcalc.tasks.tables import MLPERF, Task, benchmark_of, results, rounds
+from costcalc.tasks.tables import MLPERF, Result, Task, benchmark_of, results, rounds
 
 END_OF_DAY = time(23, 59, 59)
 MINUTES_PER_HOUR = 60
@@ -100,101 +89,70 @@ class RoundsDocument:
     verdict: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
-    """The answer, and the cheapest pick of each round and of today, oldest first."""
-
-    document: RoundsDocument
-    points: tuple[Point, ...]
-
-    @property
-    def about_bytes(self) -> int:
-        return POINT_BYTES * (len(self.points) + 1)
-
-
 @dataclass(frozen=True)
-class RoundsReport:
+class RoundsReport(OverTime[RoundsDocument]):
     """A task's question on the day of each round that has results of it."""
 
-    rest: ClassVar = None
-    drawn: ClassVar = (
+    drawn = (
         "MLPerf in dollars",
         "the cheapest machine that one could rent on the day of each round and today, with its 80 % range",
     )
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     task: Task
 
     @property
     def name(self) -> str:
         return f"mlperf-{self.task.name}"
 
-    @cached_property
-    def _whole(self) -> Rounds:
-        name = "mlperf", self.service.state(self.catalogue.snapshot), self.service.clock().date(), self.query
-        return self.service.memory.shelf(False).recall(name, self._worked_out)
-
-    def _worked_out(self) -> Rounds:
-        latest = self.service.answer(self.query, self.catalogue)
+    def written(self) -> Written[RoundsDocument]:
+        latest = self.ask()
         now = latest.picks[0].estimate if latest.picks else None
-        names = {result.round for result in results()[self.task.name]}
-        pairs = [self._round(name) for name in sorted(names, key=lambda name: rounds()[name].published)]
-        last = [Point(latest.prices.as_of, now.cost(self.query.basis).cost, now.calendar_hours, now)] if now else []
-        points = tuple(with_changes([*(point for _, point in pairs if point), *last]))
-        drivers = drivers_of(self.service, self.catalogue, self.query, points)
+        pairs = [self._round(name) for name in sorted(self._results, key=lambda name: rounds()[name].published)]
+        last = [Point.of(latest.prices.as_of, now, self.query.basis)] if now else []
+        points, drivers = self.compared([*(point for _, point in pairs if point), *last])
         sentences = tuple(verdict(points, drivers))[:2]
         document = RoundsDocument(self.query, latest.prices, tuple(row for row, _ in pairs), now, drivers, sentences)
-        return Rounds(document, points)
-
-    def document(self) -> RoundsDocument:
-        return self._whole.document
+        return Written(document, points)
 
     def rows(self) -> tuple[RoundRow, ...]:
-        return self._whole.document.rounds
-
-    @property
-    def points(self) -> tuple[Point, ...]:
-        return self._whole.points
+        return self.document().rounds
 
     @cached_property
-    def _past(self) -> Service:
-        return at_past_dates(self.service)
+    def _results(self) -> dict[str, Result]:
+        """The fastest result of the task in each round that has any."""
+        fastest_last = sorted(results()[self.task.name], key=lambda each: each.minutes)[::-1]
+        return {result.round: result for result in fastest_last}
 
     def _round(self, held: str) -> tuple[RoundRow, Point | None]:
-        day = datetime.combine(rounds()[held].published, END_OF_DAY, UTC)
+        day, best = datetime.combine(rounds()[held].published, END_OF_DAY, UTC), self._results[held]
         target = quality_on(self.task, day.date())
-        query = replace(self.query, as_of=day, target=target)
-        picked = {pick.name: pick.estimate for pick in self._past.answer(query, self.catalogue).picks}
-        cheapest, fastest = picked.get("cheapest"), picked.get("fastest")
-        best = min(
-            (result for result in results()[self.task.name] if result.round == held), key=lambda each: each.minutes
+        row = RoundRow(
+            task=self.task.name,
+            round=held,
+            published=day,
+            target=target,
+            metric=self.task.metric,
+            currency=self.query.currency,
+            record_minutes=best.minutes,
+            record_system=f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
         )
-        row: dict[str, Any] = {
-            "task": self.task.name,
-            "round": held,
-            "published": day,
-            "target": target,
-            "metric": self.task.metric,
-            "currency": self.query.currency,
-            "record_minutes": best.minutes,
-            "record_system": f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
-        }
-        if cheapest is None or fastest is None:
-            return RoundRow(**row), None
-        cost = cheapest.cost(self.query.basis).cost
+        picked = {pick.name: pick.estimate for pick in self.earlier.ask(as_of=day, target=target).picks}
+        if not picked:
+            return row, None
+        cheapest, fastest = picked["cheapest"], picked["fastest"]
+        point = Point.of(day, cheapest, self.query.basis)
         priced = filled(
             RoundRow,
             cheapest,
-            **row,
-            cost=cost,
+            row,
+            task=row.task,
+            cost=point.cost,
             minutes=cheapest.hours * MINUTES_PER_HOUR,
             cost_today=self._today(cheapest),
             least_minutes=fastest.hours * MINUTES_PER_HOUR,
             least_minutes_cost=fastest.cost(self.query.basis).cost,
             least_minutes_machine=f"{fastest.accelerators} x {fastest.accelerator}, {fastest.provider}",
         )
-        return priced, Point(day, cost, cheapest.calendar_hours, cheapest)
+        return priced, point
 
     def _today(self, then: Estimate) -> Decimal | None:
         """This run at today's rate of its machine."""
@@ -213,4 +171,4 @@ def rounds_report(service: Service, catalogue: Catalogue, values: Values) -> Rou
         raise NotFound(
             f"{query.model} is not a task of MLPerf: costcalc tasks lists those, /trend takes other networks", "model"
         )
-    return RoundsReport(service, catalogue, query, task)
+    return RoundsReport(service, catalogue, query, "round", task)

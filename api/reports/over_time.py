@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as dataclass_replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.service import Service
 from costcalc.answers import Estimate
@@ -19,7 +23,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.parameters import Part
-from costcalc.query import EstimateQuery
+from costcalc.query import Basis, EstimateQuery
 from costcalc.units import in_words
 
 Change = Literal["recipes", "chips", "prices", "speeds"]
@@ -45,6 +49,11 @@ class Point(Struct, frozen=True):
     change: Change | None = None
     happened: str = ""
 
+    @classmethod
+    def of(cls, date: datetime, estimate: Estimate, basis: Basis) -> Point:
+        """The point of this estimate, on this basis of cost."""
+        return cls(date, estimate.cost(basis).cost, estimate.calendar_hours, estimate)
+
 
 @dataclass(frozen=True, slots=True)
 class Drivers:
@@ -59,6 +68,57 @@ class Drivers:
 def at_past_dates(service: Service) -> Service:
     """The service with a memory of its own, so that answers at past dates push out nothing that answers of today share."""
     return service.changed(memory=Memory(PASSING_BYTES))
+
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Written(Generic[D]):
+    """The JSON answer, and the points that it tells of, oldest first."""
+
+    document: D
+    points: tuple[Point, ...]
+
+    @property
+    def about_bytes(self) -> int:
+        """The memory that both take, approximately."""
+        return POINT_BYTES * (len(self.points) + 1)
+
+
+@dataclass(frozen=True)
+class OverTime(OfQuery, Generic[D]):
+    """One question on several dates, a year, a month or a round apart; answered once a day while prices and runs stay."""
+
+    drawn: ClassVar[tuple[str, str]]
+    every: str
+
+    @abstractmethod
+    def written(self) -> Written[D]:
+        """Asks on every date."""
+
+    @cached_property
+    def _answer(self) -> Written[D]:
+        day, state = self.service.clock().date(), self.service.state(self.catalogue.snapshot)
+        shelf = self.service.memory.shelf(self.query.model in self.service.own)
+        return shelf.recall((type(self), state, day, self.query, self.every), self.written)
+
+    def document(self) -> D:
+        return self._answer.document
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        return self._answer.points
+
+    @cached_property
+    def earlier(self) -> OverTime[D]:
+        """The same question, with a memory for what answers at past dates share."""
+        return dataclass_replace(self, service=at_past_dates(self.service))
+
+    def compared(self, points: Iterable[Point]) -> tuple[tuple[Point, ...], Drivers]:
+        """The points with what changed at each, and what made the last one's cost of the first one's."""
+        told = tuple(with_changes(points))
+        return told, drivers_of(self.service, self.catalogue, self.query, told)
 
 
 def with_changes(points: Iterable[Point]) -> Iterator[Point]:

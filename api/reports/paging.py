@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec.structs import replace
 
 from api.questions.values import Values
 
 if TYPE_CHECKING:
     from api.service import Service
+    from costcalc.answers import Answer
     from costcalc.catalogue.catalogue import Catalogue
     from costcalc.query import EstimateQuery
 
@@ -20,6 +23,10 @@ class OfQuery:
     service: Service
     catalogue: Catalogue
     query: EstimateQuery
+
+    def ask(self, **changes: Any) -> Answer:
+        """The answer to the question with these changes: asked of several values, it is a sweep."""
+        return self.service.answer(replace(self.query, **changes), self.catalogue)
 
     @property
     def rest(self) -> Rest | None:

@@ -7,28 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from api.questions.declared import fields_of
 from api.questions.fields import LAST_SECOND
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
-from api.reports.over_time import (
-    MANY,
-    POINT_BYTES,
-    Change,
-    Drivers,
-    Point,
-    at_past_dates,
-    drivers_of,
-    verdict,
-    with_changes,
-)
-from api.reports.paging import OfQuery
+from api.reports.over_time import MANY, Change, Drivers, OverTime, Point, Written, verdict
 from api.service import Service, query_of
 from costcalc.answers import PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -90,61 +77,37 @@ class TrendDocument:
     drivers: Drivers
     verdict: tuple[str, ...]
 
-    @property
-    def about_bytes(self) -> int:
-        return POINT_BYTES * len(self.points)
-
 
 @dataclass(frozen=True)
-class TrendReport(OfQuery):
+class TrendReport(OverTime[TrendDocument]):
     """One question at many dates."""
 
-    drawn: ClassVar = (
+    drawn = (
         "the price of this training",
         "the cheapest machine that one could rent on each date, with its 80 % range; prices seen by then and confirmed",
     )
-    every: str = "year"
 
     @property
     def name(self) -> str:
         return f"trend-{self.query.model}-{self.query.target:g}"
 
-    @cached_property
-    def _whole(self) -> TrendDocument:
-        name = "trend", self.service.state(self.catalogue.snapshot), self.service.clock().date(), self.query, self.every
-        shelf = self.service.memory.shelf(self.query.model in self.service.own)
-        return shelf.recall(name, self._worked_out)
-
-    def _worked_out(self) -> TrendDocument:
-        latest = self.service.answer(self.query, self.catalogue)
-        points = tuple(with_changes(self._points(latest.prices.as_of)))
-        drivers = drivers_of(self.service, self.catalogue, self.query, points)
-        return TrendDocument(self.query, latest.prices, points, drivers, tuple(verdict(points, drivers)))
-
-    def document(self) -> TrendDocument:
-        return self._whole
+    def written(self) -> Written[TrendDocument]:
+        now = self.ask()
+        points, drivers = self.compared(self._points(now.prices.as_of))
+        document = TrendDocument(self.query, now.prices, points, drivers, tuple(verdict(points, drivers)))
+        return Written(document, points)
 
     def rows(self) -> tuple[TrendRow, ...]:
-        return tuple(filled(TrendRow, point, point.estimate) for point in self._whole.points)
-
-    @property
-    def points(self) -> tuple[Point, ...]:
-        return self._whole.points
+        return tuple(filled(TrendRow, point, point.estimate) for point in self.points)
 
     def _points(self, last: datetime) -> Iterator[Point]:
         first = self.catalogue.first_observed_at or last
-        passing = at_past_dates(self.service)
         months, step = 12 * (last.year - first.year + 1), MONTHS[self.every]
-        for earlier in range(months, -1, -step):
-            day = _months_before(last, earlier)
-            service = passing if earlier else self.service
-            picks = (
-                service.answer(replace(self.query, as_of=day, limit=1), self.catalogue).picks if day >= first else ()
-            )
-            if picks:
-                cheapest = picks[0].estimate
-                cost = cheapest.cost(self.query.basis).cost
-                yield Point(day, cost, cheapest.calendar_hours, cheapest)
+        for before in range(months, -1, -step):
+            day = _months_before(last, before)
+            asking = self.earlier if before else self
+            if day >= first and (picks := asking.ask(as_of=day, limit=1).picks):
+                yield Point.of(day, picks[0].estimate, self.query.basis)
 
 
 def _months_before(moment: datetime, months: int) -> datetime:
