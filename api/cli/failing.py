@@ -11,7 +11,9 @@ from typing import NoReturn
 
 import click
 
-from api.questions.themes import as_options
+from api.questions.errors import Refused
+from api.questions.suggestions import many
+from api.questions.themes import ARGUMENTS, as_options, dashed
 from api.settings import BadSetting, Settings, read_settings
 from costcalc.text import line
 
@@ -30,14 +32,28 @@ def settings_of_environment() -> Settings:
 def told() -> Iterator[None]:
     """Ends the command with a message where a question is refused, or where prices or evidence cannot be read."""
     from api.bootstrap import CannotStart
-    from api.questions.errors import Refused
 
     try:
         yield
     except Refused as refused:
-        stop(as_options(refused.detail))
+        stop(in_terminal(refused))
     except CannotStart as error:
         stop(error, FAILED)
+
+
+def in_terminal(refused: Refused) -> str:
+    """What to mend first, with options and arguments for parameters, and how many others there are."""
+    if not refused.errors:
+        return as_options(refused.detail)
+    name = min(refused.errors, key=lambda name: ARGUMENTS.index(name) if name in ARGUMENTS else len(ARGUMENTS))
+    first, *rest = [
+        *refused.errors[name],
+        *(text for other in refused.errors if other != name for text in refused.errors[other]),
+    ]
+    ours = name.upper() if name in ARGUMENTS else f"--{dashed(name)}"
+    text = as_options(first.replace(f"{name}=", "") if name in ARGUMENTS else first)
+    then = [f"Then mend {many(len(rest), 'other')}."] if rest else []
+    return "\n".join([f"{ours}{' is' if text.startswith('missing') else ':'} {text}", *then])
 
 
 @contextmanager

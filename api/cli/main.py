@@ -13,8 +13,9 @@ from pkgutil import resolve_name
 from typing import cast
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
-from api.cli import questions
+from api.cli import habits, questions
 from api.cli.failing import FAILED, extras_told, settings_of_environment, stop
 from api.questions.themes import dashed
 from api.settings import SETTINGS, shown
@@ -30,8 +31,13 @@ class Commands(click.Group):
     """The commands. What begins with none of them, and has a number, asks for a cost: in words, or with options."""
 
     def invoke(self, ctx: click.Context) -> object:
-        with extras_told():
-            return super().invoke(ctx)
+        try:
+            with extras_told():
+                return super().invoke(ctx)
+        except NoArgsIsHelpError:
+            raise
+        except click.UsageError as error:
+            stop(error.format_message())
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted((*self.commands, *OF_FILES))
@@ -44,16 +50,32 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] == "help":
-            return super().resolve_command(ctx, [*args[1:], "--help"])
-        if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])) or not re.search(r"\d", " ".join(args)):
+        if args[0] in ("help", "version"):
+            return super().resolve_command(ctx, [*args[1:], f"--{args[0]}"])
+        is_rates = args[0] == "prices" and len(args) > 1 and re.search(r"\d", args[1])
+        if is_rates:
+            return super().resolve_command(ctx, ["offers", *args[1:]])
+        if args[0].startswith("-") or self.get_command(ctx, dashed(args[0])):
             return super().resolve_command(ctx, args)
+        if not re.search(r"\d", " ".join(args)):
+            return self._called(ctx, args)
         words = list(takewhile(lambda each: not each.startswith("--"), args))
         if len(words) <= MOST_ARGUMENTS and len(words) < len(args):
             return super().resolve_command(ctx, ["cost", *args])
         return super().resolve_command(
             ctx, ["ask", *words, *_as_words(args[len(words) :], self.commands["ask"].params)]
         )
+
+    def _called(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that people call so; where nobody does, what to type."""
+        from api.questions.suggestions import either, nearest
+
+        word = args[0].casefold()
+        if meant := habits.called_so(word, habits.COMMANDS):
+            return super().resolve_command(ctx, [*meant, *args[1:]])
+        near = [f"costcalc {name}" for name in nearest(word, self.list_commands(ctx))]
+        hint = f"did you mean {either(near)}?" if near else "costcalc help lists the commands"
+        raise click.UsageError(f"there is no command {args[0]}: {habits.INSTEAD.get(word, hint)}", ctx)
 
 
 def _as_words(options: Sequence[str], its_own: Sequence[click.Parameter]) -> Iterator[str]:

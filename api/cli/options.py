@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from api.cli import habits
 from api.cli.completion import completer
 from api.questions.themes import THEME_OF, THEMES, Theme, dashed
 
@@ -20,10 +22,10 @@ if TYPE_CHECKING:  # a command that is not used does not wait for its schema
 
 SEVERAL = "NAME,... takes several values: separate them with commas, or repeat the option."
 LONGEST_CHOICES = 50
+LEAST_ALIKE = 60  # percent: of short names half are alike by chance
 MOST_OPTIONS = 30
 """A command with more options lists only the everyday ones under `--help`."""
 FORMATS = ("table", "json", "csv")
-INTO_A_FILE = ("o", "out", "outfile", "output-file")
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",
@@ -75,52 +77,80 @@ class SchemaCommand(click.Command):
         formatter.write_text(SEVERAL)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments, with or without their names; an unknown option is refused with the one that is meant."""
-        try:
-            names = [each.name for each in self.params if isinstance(each, click.Argument)]
-            options = [each for each in self.get_params(ctx) if isinstance(each, click.Option) and not each.is_flag]
-            wants_value = {text for each in options for text in each.opts}
-            named: dict[str | None, str] = {}
-            others, left = [""], iter(args)
-            for each in left:
-                name, sign, value = each.removeprefix("--").partition("=")
-                if others[-1] in wants_value or name not in names or not (sign or each.startswith("--")):
-                    others.append(each)
-                elif (given := value if sign else next(left, None)) is not None:
-                    named[name] = f"{named[name]},{given}" if name in named else given
-                elif not ctx.resilient_parsing:  # who completes it is about to type it
-                    ctx.fail(f"{each} needs a value.")
-            first = [named[name] for name in names[:1] if name in named]
-            return super().parse_args(ctx, [*first, *others[1:], *(named[name] for name in names[1:] if name in named)])
-        except click.NoSuchOption as error:
-            raise click.UsageError(self._no_such_option(error.option_name), ctx) from None
+        """The arguments, with or without their names, and the options of other tools that mean one of ours; any other unknown
+        option is refused with those that may be meant."""
+        names = [each.name for each in self.params if isinstance(each, click.Argument)]
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        wants_value = {text for each in options if not each.is_flag for text in each.opts}
+        known = {text for each in options for text in each.opts} | {f"--{name}" for name in names}
+        named: dict[str | None, str] = {}
+        ours = args if ctx.resilient_parsing else [*self._as_ours(args, known, wants_value)]
+        others, left = [""], iter(ours)
+        for each in left:
+            name, sign, value = each.removeprefix("--").partition("=")
+            if others[-1] in wants_value or name not in names or not (sign or each.startswith("--")):
+                others.append(each)
+            elif (given := value if sign else next(left, None)) is not None:
+                named[name] = f"{named[name]},{given}" if name in named else given
+            elif not ctx.resilient_parsing:  # who completes it is about to type it
+                ctx.fail(f"{each} needs a value.")
+        first = [named[name] for name in names[:1] if name in named]
+        return super().parse_args(ctx, [*first, *others[1:], *(named[name] for name in names[1:] if name in named)])
 
-    def _no_such_option(self, given: str) -> str:
-        from api.questions.suggestions import either
+    def _as_ours(self, args: Sequence[str], known: set[str], wants_value: set[str]) -> Iterator[str]:
+        """The arguments, where `--json` is `--format json` and `--gpu h100` is `--accelerator h100`. Limits are not supposed."""
+        before = ""
+        for each, after in zip_longest(args, args[1:], fillvalue=""):
+            name, sign, value = each.partition("=")
+            is_ours = before in wants_value or dashed(name) in known or not habits.is_option(name)
+            meant = [] if is_ours else self._called(name)
+            is_known = len(meant) == 1 and not (sign and " " in meant[0]) and not meant[0].startswith("--max")
+            if not is_ours and not is_known:
+                raise click.UsageError(self._no_such_option(name, meant, value or after))
+            ours = [*meant[0].split(" "), *([value] if sign else [])] if meant else [each]
+            yield from ours
+            before = ours[-1]
 
-        word = given.lstrip("-")
-        if word in INTO_A_FILE:
-            return f"there is no option {given}: write > FILE behind the command"
-        meant = self._meant(word)
-        hint = f"did you mean {either(meant)}?" if meant else "--help lists all options"
-        return f"there is no option {given}: {hint}"
+    def _no_such_option(self, given: str, meant: Sequence[str], value: str) -> str:
+        from api.questions.suggestions import either, nearest, squeeze
 
-    def _meant(self, given: str) -> list[str]:
-        """What one may have meant by an option: one with that word as its value, one that people call so, or one spelt alike."""
-        from api.questions.fields import Parameter
-        from api.questions.suggestions import CALLED, nearest, squeeze
+        word = squeeze(given.lstrip("-"))
+        near = meant or [f"--{name}" for name in nearest(word, self._names(), least_alike=LEAST_ALIKE)]
+        typed = "" if value.startswith("-") else f" {value}".rstrip()
+        options = self._all_but(word) or [each if " " in each else f"{each}{typed}" for each in near]
+        hint = f"did you mean {either(options)}?" if options else "--help lists all options"
+        return f"there is no option {given}: {habits.INSTEAD.get(word, hint)}"
 
-        fields: dict[str, Any] = dict(self.schema().fields)
-        word = squeeze(given)
-        values = {name: choices(field) for name, field in fields.items() if isinstance(field, Parameter)}
-        values["format"] = FORMATS
-        names = [each.name for each in (*self.params, *self.options) if each.name]
-        valued = [
-            f"--{dashed(name)} {choice}" for name in names for choice in values.get(name, ()) if squeeze(choice) == word
+    def _all_but(self, word: str) -> list[str]:
+        """For `nospot`, the option with all its values but that one, where it takes several."""
+        fields = {f"--{dashed(name)}": field for name, field in self.schema().fields.items()}
+        meant = (each.split(" ") for each in self._called(word.removeprefix("no")) if word.startswith("no"))
+        return [
+            f"{name} {','.join(value for value in self._values[name] if value not in choice)}"
+            for name, *choice in meant
+            if choice and getattr(fields.get(name), "listed", False)
         ]
-        also = CALLED | {"explain": "verbose v details why"}
-        called = [name for name in names if word in also.get(name, "").split()]
-        return valued or [f"--{dashed(name)}" for name in called or nearest(given, names)]
+
+    @cached_property
+    def _values(self) -> dict[str, Sequence[str]]:
+        """The words that each option takes, if these are all."""
+        from api.questions.fields import Parameter
+
+        fields = self.schema().fields.items()
+        words = {f"--{dashed(name)}": choices(field) for name, field in fields if isinstance(field, Parameter)}
+        return {f"--{name}": words.get(f"--{name}", ()) for name in self._names()} | {"--format": FORMATS}
+
+    def _names(self) -> list[str]:
+        return [dashed(each.name) for each in (*self.params, *self.options) if each.name]
+
+    def _called(self, given: str) -> list[str]:
+        """What people mean by an option: one of ours with that word as its value, or one that they call so."""
+        from api.questions.suggestions import CALLED, squeeze
+
+        word = squeeze(given.lstrip("-"))
+        valued = [f"{name} {each}" for name, words in self._values.items() for each in words if squeeze(each) == word]
+        called = {dashed(name) for table in (CALLED, habits.OPTIONS) for name in habits.called_so(word, table)}
+        return valued or [f"--{name}" for name in self._names() if name in called]
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
@@ -134,6 +164,28 @@ EVERY_OPTION = "costcalc.every_option"
 _HELP_ALL = click.Option(
     ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show every option."
 )
+
+
+def output_option() -> click.Option:
+    """`-o FILE`: where the answer is written."""
+    into = click.File("wb", lazy=True)
+    return click.Option(
+        ["-o", "--output"], type=into, metavar="FILE", help="Write into FILE; its ending is the format."
+    )
+
+
+def deliver(text: str | bytes, into: BinaryIO | None) -> None:
+    """Writes the answer into the file, or prints it."""
+    if into is None:
+        click.echo(text, nl=False)
+    else:
+        into.write(text.encode() if isinstance(text, str) else text)
+
+
+def format_of(into: BinaryIO | None, formats: Collection[str]) -> dict[str, list[str]]:
+    """The format that the name of the file ends in, if it is one of these."""
+    ending = into.name.rpartition(".")[2].lower() if into else ""
+    return {"format": [ending]} if ending in formats else {}
 
 
 class ParameterOption(click.Option):

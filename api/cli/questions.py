@@ -11,7 +11,7 @@ import click
 
 from api.cli.completion import completer
 from api.cli.failing import settings_of_environment, told
-from api.cli.options import FORMATS, SchemaCommand, texts
+from api.cli.options import FORMATS, SchemaCommand, deliver, format_of, output_option, texts
 from api.cli.waiting import waiting
 from api.forms.question import Command, Question
 from api.forms.register import QUESTIONS
@@ -32,7 +32,7 @@ class QuestionCommand(SchemaCommand):
         self.arguments = command.arguments
         places = range(len(self.arguments))
         arguments = [_argument(self.arguments[place], self.arguments[:place]) for place in places]
-        parameters = [*arguments, *([explain] if command.explains else []), shown]
+        parameters = [*arguments, *([explain] if command.explains else []), shown, output_option()]
         super().__init__(
             question.name, lambda: question.asked_in_terminal, params=parameters, callback=self.ask, help=command.help
         )
@@ -48,19 +48,29 @@ class QuestionCommand(SchemaCommand):
             values = [ctx.params[name] for name in names]
             ctx.params.update(zip(names, [*values[:middle], None, *values[middle:-1]], strict=True))
             if ctx.params[names[-1]] is None:
-                ctx.fail(f"Missing argument '{names[-1].upper()}': {names[0].upper()} comes first, such as resnet50.")
+                ctx.fail(
+                    f"too few words: write for example costcalc {self.name} {' '.join(self._completed(names, values))}"
+                )
         return rest
 
-    def ask(self, explain: bool = False, **given: object) -> None:
-        """Prints the answer, or ends the command with what is wrong with the question."""
+    def _completed(self, names: Sequence[str], values: Sequence[str | None]) -> list[str]:
+        """The arguments, and those of the question's example that are missing: what comes first, unless a target follows it."""
+        typed, example = [value for value in values if value], self.question.example
+        if len(typed) == 1 or typed[1][:1].isdigit():
+            return [*typed, *(example[name] for name in names[len(typed) :])]
+        return [example[names[0]], *typed]
+
+    def ask(self, explain: bool = False, output: BinaryIO | None = None, **given: object) -> None:
+        """Prints the answer or writes it into a file, or ends the command with what is wrong with the question."""
         gc.disable()  # the command is over before there is garbage worth a tenth of its time
         from api.cli.answers import answer
         from api.formats.terminal.grid import View, has_colour, terminal_width
 
         with told(), waiting():
-            view = View(terminal_width(), explain, has_colour(sys.stdout))
-            printed = answer(self.question, settings_of_environment(), texts(given), view)
-        click.echo(printed.text, nl=False)
+            view = View(terminal_width(), explain, not output and has_colour(sys.stdout))
+            asked = format_of(output, (*FORMATS, "xlsx")) | texts(given)
+            printed = answer(self.question, settings_of_environment(), asked, view)
+        deliver(printed.text, output)
         click.echo(printed.beside, nl=False, err=True)
         gc.freeze()  # nor does Python look for any as it ends
 
@@ -91,9 +101,9 @@ def planning() -> Schema:
 @click.command(
     cls=SchemaCommand,
     schema=planning,
-    params=[click.Argument(["file"], type=click.File("rb"))],
+    params=[click.Argument(["file"], type=click.File("rb")), output_option()],
 )
-def plan(file: BinaryIO, **given: object) -> None:
+def plan(file: BinaryIO, output: BinaryIO | None, **given: object) -> None:
     """Find the best estimate for every row of FILE.
 
     FILE is CSV or JSON, - is standard input; its columns are named like the options.
@@ -101,8 +111,9 @@ def plan(file: BinaryIO, **given: object) -> None:
     from api.cli import answers
 
     with told(), waiting():
-        answer = answers.plan(settings_of_environment(), texts(given), file.read())
-    click.echo(answer.text, nl=False)
+        asked = format_of(output, ("json", "csv", "xlsx")) | texts(given)
+        answer = answers.plan(settings_of_environment(), asked, file.read())
+    deliver(answer.text, output)
     if answer.unanswered:
         click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error", err=True)
 
@@ -114,8 +125,8 @@ def launching() -> Schema:
     return LaunchSchema()
 
 
-@click.command(cls=SchemaCommand, schema=launching, params=[_argument("model"), _argument("target?")])
-def launch(**given: object) -> None:
+@click.command(cls=SchemaCommand, schema=launching, params=[_argument("model"), _argument("target?"), output_option()])
+def launch(output: BinaryIO | None, **given: object) -> None:
     """Print a launch file for training MODEL to TARGET.
 
     SkyPilot or dstack reads it, rents the machines and starts the recipe's own code or the command of --run. The status is 3
@@ -127,6 +138,6 @@ def launch(**given: object) -> None:
         printed = answers.launch(settings_of_environment(), texts(given))
     if printed.beside:
         click.echo(f"costcalc: {printed.beside}", err=True)
-    click.echo(printed.text, nl=False)
+    deliver(printed.text, output)
     if printed.beside:
         sys.exit(TRAINS_NOTHING)

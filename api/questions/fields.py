@@ -22,6 +22,7 @@ from costcalc.training import OwnSpeed
 
 LONGEST_VALUE = 100
 MOST_VALUES = 200
+FAR = 10**9
 LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
 """The last second of the day that a date means."""
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
@@ -180,10 +181,15 @@ class Number(Parameter):
         return math.isfinite(number) and above and below
 
     def _complaint(self, text: str) -> str:
+        """What it must be; nobody is told of a bound that is far away, and not exceeded."""
         noun = "a whole number" if self.kind is int else "a number"
-        low = f"above {self.low:g} and" if self.open_low else f"from {self.low:g}"
-        high = f"below {self.high:.12g}" if self.open_high else f"{'up ' if self.open_low else ''}to {self.high:.12g}"
         example = f", for example {self.example}" if self.example else ""
+        exact = self._read(text)
+        if self.high >= FAR and not (exact and exact > FAR):
+            low = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
+            return f"must be {noun} {low}{example}; got {clip(text)}"
+        low = f"above {self.low:g} and" if self.open_low else f"from {self.low:g}"
+        high = f"below {self.high:.15g}" if self.open_high else f"{'up ' if self.open_low else ''}to {self.high:.15g}"
         return f"must be {noun} {low} {high}{example}; got {clip(text)}"
 
     def schema(self) -> JsonSchema:

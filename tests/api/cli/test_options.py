@@ -8,6 +8,7 @@ import pytest
 from click.shell_completion import BashComplete, FishComplete, ZshComplete
 from click.testing import CliRunner
 from support.live_server import COSTCALC, clean_environment
+from support.sampled import sampled
 from support.services import packaged_service
 
 from api.cli.completion import one_word
@@ -95,7 +96,7 @@ def test_what_an_option_is_given_is_no_argument(monkeypatch):
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [("cost resnet50 --target", "--target needs a value"), ("prise refresh", "No such command 'prise'"),
+    [("cost resnet50 --target", "--target needs a value"), ("prise refresh", "did you mean costcalc prices"),
      ("ask", "Missing argument 'Q...'")],
 )  # fmt: skip
 def test_what_cannot_be_a_question_is_refused(words, told):
@@ -178,20 +179,43 @@ def test_no_command_is_summed_up_in_half_a_sentence(group):
     assert [line for line in summaries if not line.endswith(".") or line.endswith("...")] == []
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("--json", "--format json"), ("--csv", "--format csv"), ("--spot", "--purchase spot"),
-     ("--on-demand", "--purchase on_demand"),
-     ("--record", "--training record"), ("--cloud", "--provider"), ("--verbose", "--explain"), ("--gpu", "--accelerator")],
-)  # fmt: skip
-def test_a_habit_of_other_tools_is_told_what_to_type(typed, meant):
-    ended = CliRunner().invoke(main, ["cost", "resnet50", typed])
-    assert ended.exit_code == 2
-    assert f"there is no option {typed}: did you mean {meant}?" in ended.output
+HABITS = {
+    "cost resnet50 0.757 --json": "cost resnet50 0.757 --format json",
+    "cost resnet50 0.757 --csv": "cost resnet50 0.757 --format csv",
+    "cost resnet50 0.757 --spot": "cost resnet50 0.757 --purchase spot",
+    "cost resnet50 0.757 --on-demand": "cost resnet50 0.757 --purchase on_demand",
+    "cost resnet50 0.757 --record": "cost resnet50 0.757 --training record",
+    "cost resnet50 0.757 --cloud=aws": "cost resnet50 0.757 --provider aws",
+    "cost resnet50 0.757 -v": "cost resnet50 0.757 --explain",
+    "cost --model resnet50 --accuracy 0.757": "cost resnet50 0.757",
+    "cost resnet50 0.757 --gpu v100 --gpus 8 --top 2": "cost resnet50 0.757 --accelerator V100 --accelerators 8 --limit 2",
+    "estimate bert-large": "cost bert-large",
+    "prices T4": "offers T4",
+    "rates --gpu T4": "offers T4",
+    "list": "models",
+}
+
+
+@pytest.mark.parametrize("typed", sampled(HABITS, one_in=3))
+def test_what_other_tools_call_so_is_understood_where_it_has_one_meaning(monkeypatch, typed):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: packaged_service())
+    ours, theirs = (CliRunner().invoke(main, command.split()) for command in (HABITS[typed], typed))
+    assert ours.exit_code == theirs.exit_code == 0
+    assert theirs.stdout == ours.stdout
 
 
 def test_help_and_the_version_are_found_as_elsewhere():
     assert CliRunner().invoke(main, ["help"]).output == CliRunner().invoke(main, ["--help"]).output
     assert CliRunner().invoke(main, ["help", "cost"]).output == CliRunner().invoke(main, ["cost", "--help"]).output
     assert ", version " in CliRunner().invoke(main, ["-V"]).output
-    assert "write > FILE behind the command" in CliRunner().invoke(main, ["cost", "resnet50", "-o"]).output
+    assert ", version " in CliRunner().invoke(main, ["version"]).output
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "txt"])
+def test_an_answer_is_written_into_a_file_whose_ending_is_its_format(monkeypatch, tmp_path, form):
+    monkeypatch.setattr("api.cli.answers.build_once", lambda settings: packaged_service())
+    asked, file = ["offers", "T4", "--limit", "2", "--as-of", "2026-11-20"], tmp_path / f"rates.{form}"
+    written = CliRunner().invoke(main, [*asked, "-o", str(file)])
+    assert (written.exit_code, written.output) == (0, "")
+    printed = CliRunner().invoke(main, [*asked, "--format", "table" if form == "txt" else form])
+    assert file.read_bytes() == printed.stdout_bytes
