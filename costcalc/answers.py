@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,50 +16,16 @@ from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, CostRange, ExchangeRate
-from costcalc.offer import Gap, Offer, Payment, PriceSource, PurchaseOption
+from costcalc.offer import Gap, Offer, Payment, PurchaseOption
+from costcalc.parts import EvidenceNotes, EvidenceTiers, Parts, Sources
 from costcalc.picks import PickName, Requirement
 from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
-from costcalc.training import Code, Tier
+from costcalc.training import Code
 from costcalc.units import Flags, Floats, Indices
 
 if TYPE_CHECKING:
     from costcalc.costing.bills import Bill
-
-
-class EvidenceTiers(Struct, frozen=True):
-    """How the speed and the accuracy curve of an estimate are known."""
-
-    throughput: Tier
-    convergence: Tier
-
-
-class ThroughputSource(Struct, frozen=True):
-    """Where a speed was read, and the year of its software."""
-
-    source: str
-    year: int
-
-
-class ConvergenceSource(Struct, frozen=True):
-    """Where an accuracy curve was read."""
-
-    source: str
-
-
-class Sources(Struct, frozen=True):
-    """Where the price, the speed and the accuracy curve of an estimate were read."""
-
-    price: PriceSource
-    throughput: ThroughputSource
-    convergence: ConvergenceSource
-
-
-class EvidenceNotes(Struct, frozen=True):
-    """One sentence each on what the speed and the accuracy curve of an estimate rest on."""
-
-    throughput: str
-    convergence: str
 
 
 class Rented(NamedTuple):
@@ -72,7 +39,12 @@ class Rented(NamedTuple):
     recipe: str
 
 
-class Estimate(Struct, frozen=True):
+def at(path: str) -> Any:
+    """A figure of the parts of an estimate."""
+    return property(attrgetter(f"parts.{path}"))
+
+
+class Estimate:
     """Time and cost of training with one recipe on one offer.
 
     `hours` = `train_hours` + `overhead_hours` of a successful run, or of all runs where the question asks for several;
@@ -105,71 +77,86 @@ class Estimate(Struct, frozen=True):
     machine.
     """
 
-    rank: int
-    frontier: bool
-    provider: str
-    region: str
-    instance_type: str
-    nodes: int
-    accelerator: str
-    accelerators: int
-    accelerator_memory_gib: float | None
-    purchase_option: PurchaseOption
-    term: str | None
-    payment: Payment | None
-    model: str
-    dataset: str
-    metric: str
-    target: float
-    recipe: str
-    epochs: float
-    global_batch_size: int | None
-    precision: str | None
-    images_per_second: float
-    train_hours: float
-    overhead_hours: float
-    hours: float
-    hours_low: float
-    hours_high: float
-    retry_hours: float
-    calendar_hours: float
-    success_probability: float | None
-    hourly_rate: Decimal
-    effective_cost: Decimal
-    effective_cost_low: Decimal
-    effective_cost_high: Decimal
-    billed_cost: Decimal
-    billed_cost_low: Decimal
-    billed_cost_high: Decimal
-    break_even_hours: float | None
-    currency: str
-    evidence: EvidenceTiers
-    components: tuple[Component, ...]
-    sources: Sources
-    assumptions: tuple[str, ...]
-    vcpus: int | None
-    limited_by: Part
-    price_age_days: int
-    price_first_hand: bool
-    available: bool | None
-    available_at: datetime | None
-    evidence_notes: EvidenceNotes
-    code: Code | None
-    usual_hours_low: float | None
-    usual_hours_high: float | None
-    usual_cost_low: Decimal | None
-    usual_cost_high: Decimal | None
-    energy_kwh: float | None
-    carbon_kg: float | None
-    recipe_kind: RecipeKind
-    recipe_command: str | None
-    runs_here: bool | None
-    confirmed: bool
-    task: str
-    better: Literal["higher", "lower"]
-    epochs_are: str
-    pick: str | None
-    offering_class: str | None
+    __slots__ = ("parts",)
+
+    rank: int = at("standing.rank")
+    frontier: bool = at("standing.on_frontier")
+    provider: str = at("machines.provider")
+    region: str = at("machines.region")
+    instance_type: str = at("machines.instance_type")
+    nodes: int = at("machines.nodes")
+    accelerator: str = at("machines.accelerator")
+    accelerators: int = at("machines.accelerators")
+    accelerator_memory_gib: float | None = at("machines.accelerator_memory_gib")
+    purchase_option: PurchaseOption = at("purchase.option")
+    term: str | None = at("purchase.term")
+    payment: Payment | None = at("purchase.payment")
+    model: str = at("training.model")
+    dataset: str = at("training.dataset")
+    metric: str = at("training.metric")
+    target: float = at("training.target")
+    recipe: str = at("training.recipe")
+    epochs: float = at("training.epochs")
+    global_batch_size: int | None = at("training.global_batch_size")
+    precision: str | None = at("training.precision")
+    images_per_second: float = at("training.images_per_second")
+    train_hours: float = at("time.train")
+    overhead_hours: float = at("time.overhead")
+    hours: float = at("time.hours")
+    hours_low: float = at("time.low")
+    hours_high: float = at("time.high")
+    retry_hours: float = at("time.retry")
+    calendar_hours: float = at("time.calendar")
+    success_probability: float | None = at("training.success_probability")
+    hourly_rate: Decimal = at("money.hourly_rate")
+    effective_cost: Decimal = at("money.effective")
+    effective_cost_low: Decimal = at("money.effective_low")
+    effective_cost_high: Decimal = at("money.effective_high")
+    billed_cost: Decimal = at("money.billed")
+    billed_cost_low: Decimal = at("money.billed_low")
+    billed_cost_high: Decimal = at("money.billed_high")
+    break_even_hours: float | None = at("money.break_even_hours")
+    currency: str = at("money.currency")
+    evidence: EvidenceTiers = at("grounds.tiers")
+    components: tuple[Component, ...] = at("money.components")
+    sources: Sources = at("sources")
+    assumptions: tuple[str, ...] = at("assumptions")
+    vcpus: int | None = at("machines.vcpus")
+    limited_by: Part = at("grounds.limited_by")
+    price_age_days: int = at("purchase.age_days")
+    price_first_hand: bool = at("purchase.first_hand")
+    available: bool | None = at("purchase.available")
+    available_at: datetime | None = at("purchase.available_at")
+    evidence_notes: EvidenceNotes = at("grounds.notes")
+    code: Code | None = at("grounds.code")
+    usual_hours_low: float | None = at("time.usual_low")
+    usual_hours_high: float | None = at("time.usual_high")
+    usual_cost_low: Decimal | None = at("money.usual_low")
+    usual_cost_high: Decimal | None = at("money.usual_high")
+    energy_kwh: float | None = at("energy.kwh")
+    carbon_kg: float | None = at("energy.carbon_kg")
+    recipe_kind: RecipeKind = at("grounds.recipe_kind")
+    recipe_command: str | None = at("grounds.command")
+    runs_here: bool | None = at("standing.runs_here")
+    confirmed: bool = at("standing.confirmed")
+    task: str = at("training.task")
+    better: Literal["higher", "lower"] = at("training.better")
+    epochs_are: str = at("training.epochs_are")
+    pick: str | None = at("standing.pick")
+    offering_class: str | None = at("purchase.offering_class")
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Estimate) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+    def __repr__(self) -> str:
+        figures = (f"{name}={getattr(self, name)!r}" for name in Estimate.__annotations__)
+        return f"Estimate({', '.join(figures)})"
 
     @property
     def rented(self) -> Rented:
@@ -178,9 +165,10 @@ class Estimate(Struct, frozen=True):
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost with its range, by this basis."""
+        money = self.parts.money
         if basis == "billed":
-            return CostRange(self.billed_cost, self.billed_cost_low, self.billed_cost_high)
-        return CostRange(self.effective_cost, self.effective_cost_low, self.effective_cost_high)
+            return CostRange(money.billed, money.billed_low, money.billed_high)
+        return CostRange(money.effective, money.effective_low, money.effective_high)
 
 
 class Shown(NamedTuple):

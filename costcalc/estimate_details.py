@@ -12,16 +12,17 @@ from weakref import ref
 from msgspec import Struct, convert
 
 from costcalc import rate_moves
-from costcalc.answers import Estimate, Shown, Sources
+from costcalc.answers import Estimate, Shown
 from costcalc.assumptions import as_it_ran, of_hours, of_recipe, own_noise
 from costcalc.costing.bills import Paid, break_even_hours
 from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
-from costcalc.grounds import Grounds, RankedCandidate, grounds
+from costcalc.grounds import RankedCandidate, grounds
 from costcalc.memory import Few
 from costcalc.offer import PurchaseOption
+from costcalc.parts import Energy, Grounds, Money, Parts, Sources, Standing, Time, Training
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting, free_tier, of_moves
 from costcalc.throughput import WIDE_BY_RULE
@@ -67,7 +68,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         rented = self.renting.rented([each.row for each in candidates], offers, nodes)
         known = self._grounds(candidates)
         moved = [
-            of.bill.terms.moves.after_days(of.age_days + time.hours / HOURS_PER_DAY)
+            of.bill.terms.moves.after_days(of.purchase.age_days + time.hours / HOURS_PER_DAY)
             for of, time in zip(rented, times, strict=True)
         ]
         usual = [
@@ -80,78 +81,65 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         paid = [of.bill.paid(spent, by or STEADY, self.query.basis) for of, spent, by in as_written]
         break_even = list(map(self._break_even_hours, candidates, rented))
         exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
-        estimates = map(self._estimate, exactly, self._assumptions(exactly))
+        trainings = {time: self._training(time) for time in {*times}}
+        estimates = map(self._estimate, exactly, map(trainings.__getitem__, times), self._assumptions(exactly))
         return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
 
-    def _estimate(self, exactly: _Exactly, assumptions: tuple[str, ...]) -> Estimate:
-        """The fields in their order: by their names it would take four times as long."""
+    def _estimate(self, exactly: _Exactly, training: Training, assumptions: tuple[str, ...]) -> Estimate:
         candidate, rented, known, _, usual, paid, break_even = exactly
-        offer, time, power, query = candidate.offer, candidate.time, rented.power, self.query
-        recipe, nodes = self.matrix.recipes.recipes[time.recipe], rented.bill.terms.nodes
-        energy = power.kilowatts and power.kilowatts * time.hours
-        usual_hours, usual_cost = usual or (None, None), paid.others or (None, None)
-        return Estimate(
-            candidate.rank,
-            candidate.on_frontier,
-            offer.provider,
-            offer.region,
-            offer.instance_type,
-            nodes,
-            offer.machine.accelerator,
-            offer.machine.accelerators * nodes,
-            offer.machine.accelerator_memory_gib,
-            offer.purchase_option,
-            offer.term,
-            offer.payment,
-            query.model,
-            query.dataset,
-            query.metric,
-            query.target,
-            recipe.name,
-            time.epochs,
-            recipe.global_batch_size,
-            recipe.precision,
-            query.runs * time.epochs * recipe.samples_per_epoch / (time.train_hours * SECONDS_PER_HOUR),
-            time.train_hours,
-            time.overhead_hours,
-            time.hours,
-            time.hours_low,
-            time.hours_high,
-            time.retry_hours,
-            candidate.calendar_hours,
-            None if self.matrix.recipes.is_by_word else time.success_probability,
-            paid.hourly,
-            *paid.effective,
-            *paid.billed,
-            None if break_even is None else float(break_even),
-            query.currency,
-            known.tiers,
-            paid.components,
-            Sources(rented.source, known.throughput, known.convergence),
-            assumptions,
-            offer.machine.vcpus and offer.machine.vcpus * nodes,
-            known.limited_by,
-            rented.age_days,
-            rented.first_hand,
-            rented.available,
-            rented.available_at,
-            known.notes,
-            known.code,
-            usual_hours[0],
-            usual_hours[1],
-            usual_cost[0],
-            usual_cost[1],
-            energy,
-            energy and power.kg_per_kwh and energy * power.kg_per_kwh,
-            known.recipe_kind,
-            known.command,
-            candidate.runs_here,
-            candidate.confirmed,
-            recipe.title,
-            "lower" if recipe.lower_is_better else "higher",
-            recipe.pass_name,
-            candidate.pick,
-            offer.offering_class,
+        time, power = candidate.time, rented.power
+        kwh = power.kilowatts and power.kilowatts * time.hours
+        standing = Standing(
+            rank=candidate.rank,
+            on_frontier=candidate.on_frontier,
+            pick=candidate.pick,
+            confirmed=candidate.confirmed,
+            runs_here=candidate.runs_here,
+        )
+        hours = Time(
+            train=time.train_hours,
+            overhead=time.overhead_hours,
+            hours=time.hours,
+            low=time.hours_low,
+            high=time.hours_high,
+            retry=time.retry_hours,
+            calendar=candidate.calendar_hours,
+            usual_low=usual[0] if usual else None,
+            usual_high=usual[1] if usual else None,
+        )
+        parts = Parts(
+            standing=standing,
+            machines=rented.machines,
+            purchase=rented.purchase,
+            training=training,
+            time=hours,
+            money=_money(paid, break_even, self.query.currency),
+            energy=Energy(kwh, kwh and power.kg_per_kwh and kwh * power.kg_per_kwh),
+            grounds=known,
+            sources=Sources(rented.purchase.price, known.throughput, known.convergence),
+            assumptions=assumptions,
+        )
+        return Estimate(parts)
+
+    def _training(self, time: TrainingTime) -> Training:
+        """What is trained in this time."""
+        query, recipes = self.query, self.matrix.recipes
+        recipe = recipes.recipes[time.recipe]
+        samples = query.runs * time.epochs * recipe.samples_per_epoch
+        return Training(
+            model=query.model,
+            dataset=query.dataset,
+            metric=query.metric,
+            target=query.target,
+            recipe=recipe.name,
+            epochs=time.epochs,
+            global_batch_size=recipe.global_batch_size,
+            precision=recipe.precision,
+            images_per_second=samples / (time.train_hours * SECONDS_PER_HOUR),
+            success_probability=None if recipes.is_by_word else time.success_probability,
+            task=recipe.title,
+            better="lower" if recipe.lower_is_better else "higher",
+            epochs_are=recipe.pass_name,
         )
 
     def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:
@@ -249,3 +237,22 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         near = curves.ending_between(target - JUST_BELOW, target)[::-1]
         near = near[~recipes.is_interpolated[near] & (self.matrix.speed_row[near] != NOWHERE)]
         return list(zip(near.tolist(), curves.end_epochs[near].tolist(), strict=True))
+
+
+def _money(paid: Paid, break_even: Decimal | None, currency: str) -> Money:
+    effective, effective_low, effective_high = paid.effective
+    billed, billed_low, billed_high = paid.billed
+    return Money(
+        hourly_rate=paid.hourly,
+        effective=effective,
+        effective_low=effective_low,
+        effective_high=effective_high,
+        billed=billed,
+        billed_low=billed_low,
+        billed_high=billed_high,
+        usual_low=paid.others[0] if paid.others else None,
+        usual_high=paid.others[1] if paid.others else None,
+        break_even_hours=None if break_even is None else float(break_even),
+        currency=currency,
+        components=paid.components,
+    )

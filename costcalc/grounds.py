@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from math import isnan
 from typing import NamedTuple
 
-from costcalc.answers import ConvergenceSource, EvidenceNotes, EvidenceTiers, ThroughputSource
 from costcalc.assumptions import (
     NETWORK_OF_TASK,
     SCHEDULE_ALONE,
@@ -24,13 +23,13 @@ from costcalc.assumptions import (
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import Machine
-from costcalc.machine_limits.limits import PARTS, InstanceType, Part
+from costcalc.machine_limits.limits import PARTS, InstanceType
 from costcalc.offer import Offer
-from costcalc.programs import RecipeKind
+from costcalc.parts import ConvergenceSource, EvidenceNotes, EvidenceTiers, Grounds, ThroughputSource
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
 from costcalc.throughput.speed_model import PROCESSOR
-from costcalc.training import Code, OwnRecipe, Tier
+from costcalc.training import OwnRecipe, Tier
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to everything published, including results later than the requested date."
@@ -54,26 +53,6 @@ class RankedCandidate(NamedTuple):
     confirmed: bool
     runs_here: bool | None
     pick: str | None
-
-
-class Grounds(NamedTuple):
-    """What an estimate stands on, whatever its target and its price: how its speed and its curve are known, what each rests on,
-    in a sentence and by its source, what the speed takes for granted, and over which `network` several machines work, by what
-    they are `fed`. Other people's code trains `usual` times as long, from and to; empty where nobody knows."""
-
-    tiers: EvidenceTiers
-    notes: EvidenceNotes
-    throughput: ThroughputSource
-    convergence: ConvergenceSource
-    limited_by: Part
-    assumptions: tuple[str, ...]
-    network: tuple[str, ...]
-    fed: tuple[str, ...]
-    code: Code | None
-    usual: tuple[float, ...]
-    recipe_kind: RecipeKind
-    command: str | None
-    overhead: str
 
 
 def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with_overheads: bool) -> Grounds:

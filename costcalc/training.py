@@ -306,9 +306,11 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
     def not_known_in(self, asked: Running) -> list[str]:
         """What of the requested way to run it is not known in."""
+        if not (self.runs_one_way and any(asked)):
+            return []
         wanted = [(name, getattr(self, name)) for name, value in asked._asdict().items() if value]
         so = self.run_so(asked)
-        return [name for name, ran in wanted if self.runs_one_way and (ran is None or ran != getattr(so, name))]
+        return [name for name, ran in wanted if ran is None or ran != getattr(so, name)]
 
     def run_as_published(self) -> Self:
         """This run in the way its code ran when it was published."""

@@ -18,6 +18,7 @@ from api.formats import csv_export
 from api.formats.focus_charges import PRICE_DIGITS, Row, charges, cut
 from api.questions.schemas.layout import Layout, own_words
 from costcalc.answers import Answer, Estimate
+from costcalc.flat import flat
 from costcalc.offer import ANY_REGION, Offer, PurchaseOption
 from costcalc.query import parameters_of
 from costcalc.training import Recipe
@@ -110,7 +111,7 @@ def _of_question(answer: Answer) -> Row:
 
 
 def _of_estimate(estimate: Estimate, answer: Answer) -> Row:
-    parts = (answer.prices.snapshot, msgspec.structs.replace(estimate, rank=0, frontier=False, pick=None))
+    parts = (answer.prices.snapshot, msgspec.structs.replace(flat(estimate), rank=0, frontier=False, pick=None))
     return {
         # bare, 774170e646603824 reads as a number
         "x_EstimateId": f"est-{blake2b(repr(parts).encode(), digest_size=8).hexdigest()}",

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.questions.schemas.layout import own_words
-from costcalc.answers import Estimate
+from costcalc.flat import NAMES
 from costcalc.money import ExchangeRate
 from costcalc.query import EstimateQuery, parameters_of
 
@@ -47,7 +47,7 @@ _NESTED: dict[str, list[Column]] = {
 def estimate_columns() -> tuple[Column, ...]:
     """The estimate's keys in order, nested ones flat."""
     columns: list[Column] = []
-    for name in Estimate.__struct_fields__:
+    for name in NAMES:
         if name not in _LEFT_OUT:
             columns += _NESTED.get(name) or [csv_export.attribute(name)]
     return tuple(columns)

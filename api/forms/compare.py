@@ -19,6 +19,7 @@ from api.formats.terminal.grid import View, paragraph
 from api.forms.code import Code
 from api.questions.schemas.layout import Layout
 from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
+from costcalc.answers import Estimate
 from costcalc.query import Basis
 from costcalc.tasks.goals import goal_in_words
 
@@ -32,14 +33,17 @@ BASIS: Basis = "effective"
 def terminal(report: CompareReport, view: View) -> Iterator[str]:
     """Both estimates and the verdict."""
     document = report.document()
-    a, b = (
-        replace(estimate, frontier=False) for estimate in (document.a, document.b)
-    )  # the other may be all that it beats
+    a, b = (_off_the_frontier(estimate) for estimate in (document.a, document.b))  # the other may be all that it beats
     yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
     yield ""
     for sentence in document.verdict:
         yield from paragraph(sentence, view.width, 2)
     yield from missing_prices(document.prices, view)
+
+
+def _off_the_frontier(estimate: Estimate) -> Estimate:
+    parts = estimate.parts
+    return Estimate(replace(parts, standing=replace(parts.standing, on_frontier=False)))
 
 
 def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:

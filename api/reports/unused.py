@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from api.questions.errors import Refused
 from api.questions.links import text_of
 from costcalc.answers import Answer
+from costcalc.flat import flat
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, usual_basis
 
 
@@ -47,6 +48,6 @@ def _shown(answer: Answer) -> tuple[Any, ...]:
     """The figures of an answer."""
     names, picked = tuple(pick.name for pick in answer.picks), (pick.estimate for pick in answer.picks)
     estimates = (*answer.estimates, *answer.free, *picked, *(mine.estimate for mine in answer.owned))
-    figures = tuple(replace(each, assumptions=()) for each in estimates)
+    figures = tuple(replace(flat(each), assumptions=()) for each in estimates)
     lead = answer.lead if answer.picks else None
     return answer.count, lead and lead.rank, names, figures, answer.rejections

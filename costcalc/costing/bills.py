@@ -146,9 +146,13 @@ class Bill:
         exact += map(self.billed if basis == "billed" else self.effective, others)
         cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
         of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
-        of_bill = billed, billed_low, billed_high
-        hourly, components = self.effective_hourly(point), _components(lines, billed, amounts)
-        return Paid((cost, low_cost, high_cost), of_bill, hourly, components, of_others)
+        return Paid(
+            effective=(cost, low_cost, high_cost),
+            billed=(billed, billed_low, billed_high),
+            hourly=self.effective_hourly(point),
+            components=_components(lines, billed, amounts),
+            others=of_others,
+        )
 
     @property
     def by_the_second(self) -> Bill:

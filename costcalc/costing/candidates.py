@@ -47,6 +47,8 @@ class Order(NamedTuple):
 
     def first(self, positions: Indices, count: int) -> Indices:
         """The first `count` of these positions, which rise, in order."""
+        if not count:
+            return positions[:0]
         for every in (COARSE, 1):  # the first of all cost no more than the first of some
             primary = self.primary.take(positions)
             some = primary[::every]

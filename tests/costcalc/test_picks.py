@@ -16,6 +16,7 @@ from support.sampled import WHOLE
 from api.reports.verdict import verdict
 from costcalc.answers import Folded
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.flat import flat
 from costcalc.hardware import Machine
 from costcalc.offer import COMMITMENTS, Payment, PurchaseOption
 from costcalc.query import Discount, EstimateQuery
@@ -326,7 +327,7 @@ def test_free_tiers_stand_beside_the_estimates_first_to_end_first(packaged_evide
     days = found.free[0].calendar_hours / 24
     assert any(f"take {days:.1f} days at 4 h a week" in said for said in found.free[0].assumptions)
     (asked,) = ask_of(packaged_evidence, machines(1), tiers[0], purchase=(FREE,)).estimates
-    assert structs.replace(asked, frontier=False, pick=None) == structs.replace(found.free[2], rank=1)
+    assert replace(flat(asked), frontier=False, pick=None) == replace(flat(found.free[2]), rank=1)
 
 
 def test_the_calendar_decides_limits_order_and_frontier(packaged_evidence):

@@ -31,6 +31,8 @@ from api.web.plan import PLAN
 from api.web.problems import PROBLEM_TYPE, Problem
 from api.web.responses import OTHERS, PICTURES
 from api.web.slack import PATH as SLASH_COMMAND
+from costcalc.answers import Estimate
+from costcalc.flat import flat_type
 
 Json = dict[str, Any]
 CSV, HTML = "text/csv", "text/html"
@@ -224,8 +226,9 @@ _SLASH_COMMAND: Json = {
 
 def described(private: bool, root: str) -> Json:
     """The whole document: `private` where tokens are set, `root` the path below which the service is served."""
-    types = [operation.document for operation in OPERATIONS if operation.document]
-    _, components = msgspec.json.schema_components([*types, RatesDocument, Brief, Problem], ref_template=REFERENCE)
+    documents = [operation.document for operation in OPERATIONS if operation.document]
+    types = [*documents, RatesDocument, Brief, Problem, flat_type()]
+    _, components = msgspec.json.schema_components(types, schema_hook=_flat, ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
         "info": {"title": "costcalc", "version": installed_version(), "description": ABOUT},
@@ -237,6 +240,12 @@ def described(private: bool, root: str) -> Json:
             "securitySchemes": _SECURITY,
         },
     }
+
+
+def _flat(kind: type) -> Json:
+    if kind is Estimate:
+        return {"$ref": REFERENCE.format(name="Estimate")}
+    raise NotImplementedError
 
 
 def document(private: bool, root: str) -> Json:

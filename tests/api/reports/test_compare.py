@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.services import packaged_service
 
+from costcalc.answers import Estimate
 from costcalc.comparison import ALL, HALF, NOTHING, comparison, correlation
 from costcalc.costing.bills import Bill, Terms
 from costcalc.money import cents
@@ -26,13 +27,26 @@ def base():
     return service.answer(EstimateQuery("resnet50", 0.757, limit=1), service.catalogue()).estimates[0]
 
 
+def changed(estimate, **parts):
+    """The estimate with other figures in these parts."""
+    others = {name: replace(getattr(estimate.parts, name), **figures) for name, figures in parts.items()}
+    return Estimate(replace(estimate.parts, **others))
+
+
 def side(base, rate, hours, width, recipe="one"):
     bill = Bill(offer(hourly_rate=rate), Terms())
     cost, times = bill.effective(Decimal(repr(hours))), Decimal(repr(width))
-    estimate = replace(
-        base, recipe=recipe, hourly_rate=rate, hours=hours, calendar_hours=hours, effective_cost=cents(cost),
-        effective_cost_low=cost / times, effective_cost_high=cost * times,
-    )  # fmt: skip
+    estimate = changed(
+        base,
+        training={"recipe": recipe},
+        time={"hours": hours, "calendar": hours},
+        money={
+            "hourly_rate": rate,
+            "effective": cents(cost),
+            "effective_low": cost / times,
+            "effective_high": cost * times,
+        },
+    )
     return estimate, bill
 
 
@@ -63,12 +77,11 @@ def test_the_probability_is_that_of_two_normal_errors(base):
 
 
 def test_errors_go_together_where_recipe_and_accelerators_are_shared(base):
-    other = replace(base, recipe="another", accelerator="another")
+    another, larger = {"recipe": "another"}, {"accelerators": 64}
     assert correlation(base, base) == ALL
-    assert (
-        correlation(base, replace(base, recipe="another")) == correlation(base, replace(base, accelerators=64)) == HALF
-    )
-    assert correlation(base, other) == NOTHING
+    assert correlation(base, changed(base, training=another)) == HALF
+    assert correlation(base, changed(base, machines=larger)) == HALF
+    assert correlation(base, changed(base, training=another, machines={"accelerator": "another"})) == NOTHING
     same, dearer = side(base, Decimal(1), 10.0, 1.2), side(base, Decimal("1.01"), 10.0, 1.2)
     assert comparison(same, dearer).probability == 1
 
