@@ -2,6 +2,7 @@
 
 import html
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -194,3 +195,10 @@ def test_nothing_in_a_sheet_becomes_markup(client):
         return tags_of(client.post("/plan", data={"rows": rows}, headers=BROWSER, content_type="multipart/form-data"))
 
     assert answer(HOSTILE) == answer("nobody")
+
+
+def test_lines_of_templates_can_be_read():
+    templates = Path(create_app.__code__.co_filename).parent.glob("templates/*.html")
+    lines = [line for file in templates for line in file.read_text().splitlines()]
+    assert len(lines) > 500
+    assert max(map(len, lines)) <= 160
