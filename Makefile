@@ -86,10 +86,12 @@ bench: setup
 fit: setup
 	$(BIN)/python -m science.fit
 
-# after a change of the dependencies: the versions of the image, each with its hashes, and what is known against them
+# after a change of the dependencies: the versions of the image and of what signs editions, each with its hashes, and what is known
+# against them
+COMPILED := --quiet --generate-hashes --allow-unsafe --strip-extras --no-annotate --no-emit-find-links --no-emit-index-url
 lock: setup
-	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --extra server \
-		--no-annotate --no-emit-find-links --no-emit-index-url --output-file deploy/requirements.txt pyproject.toml
+	$(BIN)/pip-compile $(COMPILED) --extra server --output-file deploy/requirements.txt pyproject.toml
+	$(BIN)/pip-compile $(COMPILED) --output-file deploy/signing.txt pyproject.toml
 
 ADVISORIES := https://pypi.org/pypi/pip/25.0/json
 audit: setup

@@ -9,13 +9,15 @@ from msgspec import Struct
 
 class EditionHead(Struct, frozen=True):
     """`key` is the public key of who signs, `number` counts a publisher's editions from 1 (0: made on request, without a number),
-    `previous` is the digest of the edition before, empty where there is none, and `digest` that of this one."""
+    `previous` is the digest of the edition before, empty where there is none, and `digest` that of this one. From `expires_at` on
+    nobody takes it."""
 
     key: str
     number: int
     made_at: datetime
     previous: str = ""
     digest: str = ""
+    expires_at: datetime | None = None
 
     def fault_after(self, taken: EditionHead) -> str | None:
         """Why it cannot be taken after that one of the same key; None if it can, or is that one."""

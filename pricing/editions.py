@@ -58,10 +58,17 @@ def make(offers: Iterable[Offer], now: datetime, key: str | None = None, before:
     ValueError for an invalid key."""
     rates = zlib.compress(Catalogue.from_offers(offers, "").to_bytes(), 9)
     number, previous = (before.number + 1, before.digest) if before else (0, "")
-    head = EditionHead(public_key(key) if key else "", number, now, previous)
-    document = _Document(DOMAIN.decode(), json.encode(head), rates)
-    if key:
-        document.signature = Ed25519PrivateKey.from_private_bytes(_bytes(key)).sign(document.signed)
+    head = EditionHead("", number, now, previous, expires_at=now + LONGEST_LIFE)
+    content = msgpack.encode(_Document(DOMAIN.decode(), json.encode(head), rates))
+    return signed(content, key) if key else content
+
+
+def signed(content: bytes, key: str) -> bytes:
+    """An edition that nobody has signed yet, signed with a key. Raises NoEdition, and ValueError for an invalid key."""
+    document = _decoded(content)
+    head = replace(_head(document, ()), key=public_key(key))
+    document.head = json.encode(head)
+    document.signature = Ed25519PrivateKey.from_private_bytes(_bytes(key)).sign(document.signed)
     return msgpack.encode(document)
 
 
@@ -82,13 +89,20 @@ def passed_on(catalogue: Catalogue, now: datetime, without: Collection[str] = ()
 def read(content: bytes, trusted: Collection[str], now: datetime) -> Edition:
     """An edition that one of these public keys has signed within the last seven days. Raises NoEdition."""
     edition = read_at_any_age(content, trusted)
-    made_at = edition.head.made_at
-    if made_at > now + CLOCK_TOLERANCE:
-        raise NoEdition(f"the edition says that it was made at {made_at:%Y-%m-%d %H:%M} UTC, which lies ahead")
-    if (age := now - made_at) > LONGEST_LIFE:
-        limit = f"one is taken for {LONGEST_LIFE.days} days"
-        raise NoEdition(f"the edition is {age.days} days old, made on {made_at:%Y-%m-%d}; {limit}")
+    if fault := unfit_at(edition.head, now):
+        raise NoEdition(f"the edition {fault}")
     return edition
+
+
+def unfit_at(head: EditionHead, now: datetime) -> str | None:
+    """Why an edition cannot be taken at a moment; None if it can."""
+    if head.made_at > now + CLOCK_TOLERANCE:
+        return f"says that it was made at {head.made_at:%Y-%m-%d %H:%M} UTC, which lies ahead"
+    if (age := now - head.made_at) > LONGEST_LIFE:
+        return f"is {age.days} days old, made on {head.made_at:%Y-%m-%d}; one is taken for {LONGEST_LIFE.days} days"
+    if head.expires_at and now > head.expires_at:
+        return f"expired at {head.expires_at:%Y-%m-%d %H:%M} UTC"
+    return None
 
 
 def read_at_any_age(content: bytes, trusted: Collection[str]) -> Edition:

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from api.bootstrap import build_once, utc_now
-from api.cli import publishing
+from api.cli import provenance, publishing
 from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, store_told, told
 from api.cli.log import this_user
@@ -28,7 +28,7 @@ from api.questions.declared import fields_of
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
 from api.reports.prices.rates import RateRow, offer_filter
-from api.settings import Setting
+from api.settings import Setting, Settings
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_stock
 from costcalc.fields import filled
@@ -253,7 +253,7 @@ def begin(folder: Path) -> None:
     Its rates enter the store under their dates. Without one, nothing happens.
     """
     try:
-        edition = publishing.former(folder, settings_of_environment().edition_key)
+        edition = publishing.former(folder, publishing.trusted(settings_of_environment()))
     except NoEdition as error:
         stop(error, FAILED)
     store = _filled_store()
@@ -267,8 +267,9 @@ def begin(folder: Path) -> None:
 
 @prices.command()
 @click.argument("folder", type=FOLDER)
+@click.option("--unsigned", is_flag=True, help="Leave it to `costcalc prices sign`, which needs the key.")
 @_faults_told()
-def publish(folder: Path) -> None:
+def publish(folder: Path, unsigned: bool) -> None:
     """Write the rates that may be passed on into FOLDER.
 
     They are the edition after the one there. It goes to the files `latest` and that of the day, the open book to `latest.csv`,
@@ -277,18 +278,91 @@ def publish(folder: Path) -> None:
     Exit status 1: no edition was made, or it is not signed, so that nobody takes it.
     """
     settings, store, now = settings_of_environment(), _filled_store(), utc_now().replace(microsecond=0)
+    with _not_made_told():
+        made = publishing.make(folder, store.load_without(NOT_PUBLIC), store.quarantined(), settings, now)
+        if made.held_back:
+            click.echo(f"{made.held_back} rates stay as they were: see {folder / publishing.HELD_BACK}")
+        click.echo(f"{folder / publishing.UNSIGNED}: edition {made.number}, {made.size / 1000:,.0f} kB")
+        if not unsigned:
+            _sign(folder, folder, settings, now)
+
+
+@prices.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("published", type=FOLDER)
+@_faults_told()
+def sign(folder: Path, published: Path) -> None:
+    """Sign the edition that `prices publish --unsigned` wrote into FOLDER, and write the open book.
+
+    PUBLISHED holds the edition before it, if there is one, and the file of the month's observations. The edition has to follow
+    that one, and to keep the same rules. Exit status 1: it is not signed.
+    """
+    with _not_made_told():
+        _sign(folder, published, settings_of_environment(), utc_now())
+
+
+def _sign(folder: Path, published: Path, settings: Settings, now: datetime) -> None:
+    written = publishing.sign(folder, published, settings, now)
+    click.echo(f"{folder / publishing.LATEST}: edition {written.number}, {written.size / 1000:,.0f} kB")
+    [key] = publishing.trusted(settings)
+    click.echo(f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={key}")
+
+
+@contextmanager
+def _not_made_told() -> Iterator[None]:
+    """Ends the command where no edition is made or signed."""
     try:
-        written = publishing.write(folder, store.load_without(NOT_PUBLIC), store.quarantined(), settings, now)
+        yield
     except (publishing.NotMade, NoEdition, OSError) as error:
         stop(error, FAILED)
-    if written.held_back:
-        click.echo(f"{written.held_back} rates stay as they were: see {folder / publishing.HELD_BACK}")
-    click.echo(f"{folder / publishing.LATEST}: edition {written.number}, {written.size / 1000:,.0f} kB")
-    if not settings.edition_key:
-        stop(
-            "it is not signed, so nobody will take it: set COSTCALC_EDITION_KEY (costcalc prices key makes one)", FAILED
-        )
-    click.echo(f"signed; to trust it, set COSTCALC_EDITION_TRUSTED={editions.public_key(settings.edition_key)}")
+
+
+class VerifySchema(WithdrawSchema):
+    """The parameters of `costcalc prices verify`: which current rates."""
+
+    class Meta:
+        """Every source's."""
+
+
+@prices.command(cls=SchemaCommand, schema=VerifySchema)
+@click.option("--edition", type=FILE, help="An edition, such as `latest`: who signed it, and when it expires.")
+@told()
+@_faults_told()
+def verify(edition: Path | None, **filters: object) -> None:
+    """Say where the current rates that match the filters come from: who stated them, who brought them, who signed that.
+
+    With --edition, say it of that file. Exit status 1: nobody takes it.
+    """
+    if edition:
+        _verify_edition(edition, utc_now())
+        return
+    service, store = build_once(settings_of_environment()), _filled_store()
+    values, _ = service.parse(VerifySchema(), texts(filters), service.catalogue())
+    catalogue = store.load_current()
+    rows = catalogue.passing_rows(catalogue.current_offers(utc_now()).listed, offer_filter(values))
+    if not len(rows):
+        stop("no current rate matches these filters", FAILED)
+    shown = map(catalogue.offer, rows[:SHOWN].tolist())
+    for line in provenance.of_rates(store, shown, publishing.trusted_keys()):
+        click.echo(line)
+    if len(rows) > SHOWN:
+        click.echo(f"and {len(rows) - SHOWN:,} more: name a provider, a machine or a region")
+
+
+def _verify_edition(file: Path, now: datetime) -> None:
+    keys = publishing.trusted_keys()
+    try:
+        read = editions.read_at_any_age(file.read_bytes(), keys)
+    except (NoEdition, OSError) as error:
+        stop(error, FAILED)
+    head = read.head
+    click.echo(f"{file}: {len(read.rates):,} rates, {provenance.signed_by(head, keys)}")
+    click.echo(f"digest {head.digest}, after {head.previous or 'none'}")
+    fault = editions.unfit_at(head, now) or ("" if head.key else "is not signed, so nobody takes it")
+    if fault:
+        stop(f"it {fault}", FAILED)
+    if head.expires_at:
+        click.echo(f"taken until {_moment(head.expires_at)}")
 
 
 @prices.command()

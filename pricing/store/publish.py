@@ -120,10 +120,15 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
         if not each.error:
             _compare(book, each, changes, now)
     _record_results(connection, results, now)
-    upsert(connection, taken_editions, (asdict(each.edition) for each in results if each.edition), lambda _, new: new)
+    upsert(connection, taken_editions, (_taken(each.edition) for each in results if each.edition), lambda _, new: new)
     record(connection, (each.inspection for each in results if each.inspection), now)
     gaps = (*(gap for each in results for gap in each.gaps), *_ended_gaps(changes.ended))
     return _write_snapshot(connection, book, changes, _standing_gaps(connection, results, gaps, now), now)
+
+
+def _taken(edition: EditionHead) -> dict[str, object]:
+    """What is kept of an edition that was taken: when it would have expired does not matter any more."""
+    return {name: value for name, value in asdict(edition).items() if name in taken_editions.c}
 
 
 def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:

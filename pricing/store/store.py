@@ -157,6 +157,12 @@ class Store(Database):
         with self.reading(bulk=True) as connection:
             return tuple(standing_offers(snapshots.newest_book(connection), origin))
 
+    def standing(self) -> dict[str, list[Offer]]:
+        """By source, what it last said of each of its offers that has not ended."""
+        with self.reading(bulk=True) as connection:
+            book = snapshots.newest_book(connection)
+            return {origin: standing_offers(book, origin) for origin in book.origins}
+
     def withdraw(self, origin: str, keys: frozenset[Key], by: By) -> Published:
         """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
         with self.writing() as connection:
@@ -198,6 +204,11 @@ class Store(Database):
         with self.reading() as connection:
             row = connection.execute(select(taken_editions).where(taken_editions.c.key == key)).first()
         return EditionHead(**row._mapping) if row else None
+
+    def taken_editions(self) -> list[EditionHead]:
+        """By signer, the edition that was taken last."""
+        with self.reading() as connection:
+            return [EditionHead(**row._mapping) for row in connection.execute(select(taken_editions))]
 
     def own_runs(self) -> tuple[OwnRun, ...]:
         """What people measured or ran themselves, the oldest first."""

@@ -181,12 +181,13 @@ def test_the_image_gets_every_package():
     assert packages <= sent
 
 
-def test_the_image_gets_every_dependency_by_its_hash():
+@pytest.mark.parametrize("file", ["requirements.txt", "signing.txt"])
+def test_the_image_and_what_signs_get_every_dependency_by_its_hash(file):
     project = (ROOT / "pyproject.toml").read_text()
     wanted = re.findall(
         r'^    "([A-Za-z0-9-]+)', project.partition("dependencies = [")[2].partition("]\n")[0], re.MULTILINE
     )
-    pinned = (DEPLOY / "requirements.txt").read_text()
+    pinned = (DEPLOY / file).read_text()
     assert len(wanted) > 10
     for name in wanted:
         assert re.search(rf"^{name}(\[\w+\])?==\S+ \\\n    --hash=sha256:", pinned, re.MULTILINE | re.IGNORECASE), name

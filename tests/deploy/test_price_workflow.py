@@ -17,13 +17,12 @@ from pricing import editions
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "prices.yml").read_text())
-[JOB] = WORKFLOW["jobs"].values()
-STEPS = [step for step in JOB["steps"] if "run" in step]
+COLLECT, SIGN = WORKFLOW["jobs"]["collect"], WORKFLOW["jobs"]["sign"]
 SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")  # what `shell: bash` means at GitHub
 PYTHON = """#!/bin/sh
 # nothing is installed here, and the tests and tools that the steps call are run by the other tests
 case "$*" in
-  "-m pip "*|"-m tools.mlperf_in_dollars"|"-m pytest "*) exit 0 ;;
+  "-m pip "*|"-m tools.mlperf_in_dollars"|"-m pytest "*|"-m science."*) exit 0 ;;
 esac
 exec {python} "$@"
 """
@@ -38,7 +37,7 @@ assets={folder}/assets issues={folder}/issues
 case "$1 $2" in
   "release view") ls $assets ;;
   "release create") mkdir $assets ;;
-  "release download") cp $assets/latest $assets/observations-* edition ;;
+  "release download") cp $assets/latest $assets/observations-* $5 ;;
   "release upload") shift 3; for each; do [ $each = --clobber ] || cp $each $assets; done ;;
   "issue list") cat $issues/open 2>/dev/null || true ;;
   "issue create") mkdir $issues; echo 1 > $issues/open; cp "$6" $issues/1.md ;;
@@ -63,14 +62,19 @@ def workspace(tmp_path):
     return tmp_path
 
 
-def environment(folder, address, secrets, step):
+def runs(job):
+    return [step for step in job["steps"] if "run" in step]
+
+
+def environment(folder, address, secrets, job, step):
     """A runner's, with the addresses of all sources."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("COSTCALC_", "AWS_", "PYTEST_"))}
     addresses = {each.variable: address for each in source_settings() if each.variable.endswith("_URL")}
-    given = {**JOB["env"], **step.get("env", {})}
+    given = {**job.get("env", {}), **step.get("env", {})}
     expressions = {
         "github.workspace": str(folder / "work"),
         "secrets.COSTCALC_EDITION_KEY": secrets,
+        "vars.COSTCALC_EDITION_TRUSTED": secrets and editions.public_key(secrets),
         "github.token": "t",
     }
     filled = {
@@ -81,27 +85,49 @@ def environment(folder, address, secrets, step):
     return {**kept, **addresses, **filled, **own}
 
 
-def run(step, folder, address, secrets=KEY):
-    own = {"cwd": folder / "work", "env": environment(folder, address, secrets, step)}
+def run(step, folder, address, secrets=KEY, job=COLLECT):
+    own = {"cwd": folder / "work", "env": environment(folder, address, secrets, job, step)}
     return subprocess.run([*SHELL, step["run"]], **own, capture_output=True, text=True, check=False)
 
 
 def night(folder, address, secrets=KEY):
-    """All steps of a night in a fresh clone, with what each printed; the last step runs where its condition holds."""
-    shutil.rmtree(folder / "work" / "edition", ignore_errors=True)
+    """All steps of a night in fresh clones, with what each printed; a step with a condition runs where it holds."""
+    for name in ("edition", "published"):
+        shutil.rmtree(folder / "work" / name, ignore_errors=True)
     for store in folder.glob("prices*"):
         store.unlink()
     printed = []
-    for step in STEPS:
-        if "if" in step and not (folder / "work" / "edition" / "held-back.md").exists():
-            continue
-        done = run(step, folder, address, secrets)
-        printed.append(done.stdout + done.stderr)
-        assert done.returncode == int(step is PUBLISH and not secrets), (step["run"], printed[-1])
+    for job in (COLLECT, SIGN):
+        for step in runs(job):
+            if "if" in step and not (folder / "work" / "edition" / "held-back.md").exists():
+                continue
+            done = run(step, folder, address, secrets, job)
+            printed.append(done.stdout + done.stderr)
+            assert done.returncode == int("prices sign" in step["run"] and not secrets), (step["run"], printed[-1])
+        _handed_on(folder / "work" / "edition")
     return "\n".join(printed)
 
 
-[PUBLISH] = [step for step in STEPS if "prices publish" in step["run"]]
+def _handed_on(edition):
+    """Leaves what the artifact holds."""
+    for file in edition.iterdir():
+        if file.name != "unsigned":
+            file.unlink()
+
+
+def test_what_reads_strangers_answers_knows_no_key_and_what_has_it_runs_pinned_code():
+    assert "secrets." not in yaml.safe_dump(COLLECT)
+    assert (SIGN["needs"], SIGN["environment"]) == ("collect", "prices")
+    assert set(SIGN["permissions"]) == {"contents"}
+    installs = [step["run"] for step in runs(SIGN) if "pip install" in step["run"]]
+    assert installs == ["python -m pip install --require-hashes --requirement deploy/signing.txt"]
+    assert "refresh" not in yaml.safe_dump(SIGN)
+    uploaded, downloaded = (
+        next(step["with"] for step in job["steps"] if action in step.get("uses", ""))
+        for job, action in ((COLLECT, "upload-artifact"), (SIGN, "download-artifact"))
+    )
+    assert uploaded["name"] == downloaded["name"]
+    assert uploaded["path"] == f"{downloaded['path']}/unsigned"
 
 
 def last_edition(folder):
@@ -122,7 +148,7 @@ def test_two_nights_the_second_with_a_failing_page(workspace, httpserver):
     assert "snapshot " in told, "what each source left out stands below"
     data = Path("pricing") / "packaged" / "data" / "offers.csv"
     assert (workspace / "work" / data).read_text() != (ROOT / data).read_text()
-    [request] = [step["with"] for step in JOB["steps"] if "with" in step and "body-path" in step["with"]]
+    [request] = [step["with"] for step in COLLECT["steps"] if "with" in step and "body-path" in step["with"]]
     assert request["body-path"] == "${{ runner.temp }}/difference.txt"
     before = last_edition(workspace)
     assert (before.head.number, before.head.previous) == (1, "")
@@ -151,7 +177,7 @@ def test_the_first_night_of_a_fork_without_a_key_says_that_nobody_will_take_it(w
 
 
 def test_an_export_that_fails_ends_the_job(workspace):
-    assert JOB["defaults"]["run"]["shell"] == "bash", "without it a pipe hides what fails before it"
+    assert COLLECT["defaults"]["run"]["shell"] == "bash", "without it a pipe hides what fails before it"
     (workspace / "bin" / "costcalc").write_text("#!/bin/sh\nexit 3\n")
-    [export] = [step for step in STEPS if "export" in step["run"]]
+    [export] = [step for step in runs(COLLECT) if "export" in step["run"]]
     assert run(export, workspace, "http://127.0.0.1:1").returncode == 3
