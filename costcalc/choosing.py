@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from costcalc.answers import Folded, Ranges, Rented
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
-from costcalc.costing.candidates import Candidates, Order
+from costcalc.costing.candidates import CENTS, Candidates, Order, in_cents
 from costcalc.costing.listing import Listing
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
@@ -19,18 +19,19 @@ from costcalc.offer import PurchaseOption
 from costcalc.picks import (
     A_WAIT,
     AS_NARROW,
+    BALANCED_TO_START,
     CHEAP_HOUR,
     CONFIRMED,
     MOST_FOR_SURE,
-    MOST_IN_TIME,
     MOST_TO_START,
     MOVING,
     RUNS,
-    SELDOM,
+    SAFE,
+    TOO_MUCH,
     PickName,
 )
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags, Floats, Indices, chance_above
+from costcalc.units import Flags, Floats, Indices, chance_above, stays_below
 
 MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
@@ -52,7 +53,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
 
-        The cheapest has the least cost, the balanced the least cost + `hour_worth` x hours, of those that are known to start. The
+        The cheapest has the least cost, the balanced the least cost + `hour_worth` x hours, both by what the share SAFE of runs
+        stays below, so that what is little known pays for it; of those that are known to start. The
         fastest is the cheapest of those that end within the range of the one with the fewest hours. The surest has the narrowest
         range of cost and hours (a bill of whole hours hides how long it may take), and costs at most MOST_FOR_SURE times the
         least. Of equal ones the one that costs least is picked.
@@ -61,13 +63,14 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
-        worth = cost + hour_worth * hours
-        cheapest, balanced = self._cheapest(self._startable(cost)), self._startable(worth)
+        cheapest = self._best_to_start(0.0, MOST_TO_START)
+        balanced = self._best_to_start(hour_worth, BALANCED_TO_START)
+        both = np.array([cheapest, balanced])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         picks: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._cheapest(soon),
-            "balanced": self._least(balanced, worth[balanced]),
+            "balanced": self._least(both, self._worth(both, hour_worth)),
         }
         sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
         ranges = self.ranges(self.candidates.take(sure))
@@ -81,9 +84,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
     def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
         """The pick to act on: the one asked for, if there is one of that name; the fastest if the question goes by time; else the
-        cheapest, with two exceptions. The balanced pick goes first if it saves more than A_WAIT at less than CHEAP_HOUR of
-        `hour_worth` an hour, since nobody waits a day to save a dollar an hour (shares of commitments don't count), or if it
-        alone seldom takes longer than the hours asked for."""
+        cheapest, or the balanced if it saves more than A_WAIT at less than CHEAP_HOUR of `hour_worth` an hour, since nobody waits
+        a day to save a dollar an hour (shares of commitments don't count)."""
         if not picks or self.query.pick in picks:
             return self.query.pick if picks else None
         if self.query.sort == "time":
@@ -91,28 +93,50 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         cheapest, balanced = picks["cheapest"], picks["balanced"]
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
-        in_time = self._is_seldom_late(balanced) and not self._is_seldom_late(cheapest)
         is_cheap = self.query.basis == "billed" and saved > A_WAIT and more < CHEAP_HOUR * hour_worth * saved
-        is_worth_it = is_cheap or (in_time and cost[balanced] <= MOST_IN_TIME * cost[cheapest])
-        return "balanced" if saved > 0 and is_worth_it else "cheapest"
+        return "balanced" if is_cheap else "cheapest"
 
     def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
         """The position of the best candidate that can be a pick and fits, by what the first-named pick was chosen by: hours,
         cost, or both. None if none fits."""
         positions = self._order("cost").sorted(self._pickable)
-        cost, hours = self.candidates.cost[positions], self.candidates.calendar_hours[positions]
-        worth = {"fastest": hours, "balanced": cost + hour_worth * hours}.get(named_first or "", np.zeros(len(cost)))
-        return self._first_fitting(positions[np.argsort(worth, kind="stable")], fits)
+        if named_first == "fastest":
+            figures = self.candidates.calendar_hours[positions]
+        else:
+            figures = self._worth(positions, hour_worth if named_first == "balanced" else 0.0)
+        return self._first_fitting(positions[np.argsort(figures, kind="stable")], fits)
 
-    def _startable(self, figures: Floats) -> Indices:
-        """The positions of those that can be a pick, start as they are and have at most MOST_TO_START times the least figure; of
-        all that can be a pick where there are none, and where the question is not about what one would rent now."""
-        pickable, query = self._pickable, self.query
-        if query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}:
-            return pickable
-        near = pickable[figures[pickable] <= MOST_TO_START * figures[pickable].min()]
-        startable = np.array([*self._fitting(near, self.starts)], np.int64)
-        return startable if len(startable) else pickable
+    def _best_to_start(self, hour_worth: float, most: float) -> int:
+        """The position of the one that is worth least, of those that start as they are and are worth at most `most` times the
+        least; of all where there are none, and where the question is not about what one would rent now."""
+        near, query = self._near(hour_worth, most), self.query
+        if not (query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}):
+            near = np.array([*self._fitting(near, self.starts)] or near, np.int64)
+        return self._least(near, self._worth(near, hour_worth))
+
+    def _near(self, hour_worth: float, most: float) -> Indices:
+        """The positions that picks may come from and that are worth at most `most` times the least; by their middles, which are
+        less, many are left out first."""
+        positions = self._pickable
+        middle = self.candidates.cost[positions] + hour_worth * self.candidates.calendar_hours[positions]
+        near = positions[CENTS * middle <= most * self._worth(positions[[middle.argmin()]], hour_worth)]
+        worth = self._worth(near, hour_worth)
+        return np.asarray(near[worth <= most * worth.min()])
+
+    def _worth(self, positions: Indices, hour_worth: float) -> Floats:
+        """What the share SAFE of runs stays below, in cents: cost + `hour_worth` x hours; a run that exceeds a limit counts
+        TOO_MUCH times more."""
+        some, query = self.candidates.take(positions), self.query
+        ranges = self.ranges(some)
+        costs, hours = (some.cost, ranges.cost_high), (some.calendar_hours, ranges.hours_high)
+        worth = stays_below(*costs, SAFE) + hour_worth * stays_below(*hours, SAFE)
+        for limit, (middle, high) in ((query.max_cost, costs), (query.max_hours, hours)):
+            if limit is not None:
+                beyond = [
+                    chance_above(float(limit), *each) for each in zip(middle.tolist(), high.tolist(), strict=True)
+                ]
+                worth *= 1 + TOO_MUCH * np.array(beyond)
+        return np.asarray(in_cents(worth))
 
     def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
         return next(self._fitting(positions, fits), None)
@@ -184,11 +208,6 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         """The position with the smallest figure."""
         least = positions[figures == figures.min()]
         return int(least[0]) if len(least) == 1 else self._cheapest(least)
-
-    def _is_seldom_late(self, position: int) -> bool:
-        """Whether a candidate seldom exceeds the requested hours."""
-        limit, hours = self.query.max_hours, float(self.candidates.calendar_hours[position])
-        return limit is None or chance_above(limit, hours, self._latest(position)) < SELDOM
 
     def _latest(self, position: int) -> float:
         """The high end of the range of a candidate's calendar hours."""

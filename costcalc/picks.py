@@ -13,6 +13,8 @@ MOST_FOR_SURE = 5
 """How many times the least cost the surest may cost: beyond that, doubts about the cheapest cost less."""
 MOST_TO_START = 1.5
 """How many times the least cost the cheapest may cost for being known to start as it is."""
+BALANCED_TO_START = 2
+"""How many times the least cost and hours together the balanced may take for it."""
 AS_NARROW = 1.02
 """How many times the narrowest range counts as equal to it."""
 HOUR_WORTH = 10
@@ -20,10 +22,14 @@ HOUR_WORTH = 10
 CHEAP_HOUR = 0.1
 """The share of what an hour is worth below which an hour saved is cheap: the balanced pick is named first then."""
 A_WAIT = 0.25  # hours: shorter ones are no reason to pay more
-MOST_IN_TIME = 3
-"""How many times the cheapest the balanced pick may cost to be named first because it is surer to end in time."""
+SAFE = 0.7
+"""The share of runs that stays below the figures by which the cheapest and the balanced are compared."""
+MOST_DOUBTED = 2
+"""How many times their middles these figures are at most."""
+TOO_MUCH = 4
+"""How many times more a run counts that exceeds a limit of the question: nobody keeps one by the toss of a coin."""
 SELDOM = 0.15
-"""How likely an estimate may exceed a limit of the question and still count as within it."""
+"""How likely an estimate may exceed a limit of the question without a word about it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
 Requirement = Literal["runs_here", "rentable", "vouched", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)

@@ -31,11 +31,11 @@ def _reason(name: PickName, each: Estimate, picked: Mapping[PickName, Estimate],
     if name == "surest":
         return _known(each, cheapest, basis)
     if name == "cheapest" and each is not fastest:
-        return f"Costs least: {against(each, fastest, basis, 'the fastest')}."
+        return f"Costs least, its doubts counted: {against(each, fastest, basis, 'the fastest')}."
     if each is not cheapest:
         return f"{_capital(against(each, cheapest, basis, 'the cheapest'))}."
     return {
-        "cheapest": "Costs least, and nothing else is sure to finish sooner.",
+        "cheapest": "Costs least, its doubts counted, and nothing else is sure to finish sooner.",
         "fastest": "Nothing else is sure to finish sooner than the cheapest.",
         "balanced": "Nothing else saves hours for less than they are worth.",
     }[name]

@@ -44,3 +44,9 @@ def chance_above(limit: float, middle: float, high: float) -> float:
     if high <= middle:
         return float(middle > limit)
     return 1 - NormalDist().cdf(log(limit / middle) / log(high / middle) * UPPER)
+
+
+def stays_below(middle: Floats, high: Floats, share: float) -> Floats:
+    """What amounts stay below with this probability, from their middles and the upper ends of their 80 % ranges."""
+    wider = np.divide(high, middle, out=np.ones(len(middle)), where=middle > 0)
+    return np.asarray(middle * wider ** (NormalDist().inv_cdf(share) / UPPER))

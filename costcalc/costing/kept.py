@@ -10,7 +10,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
 from costcalc.costing.candidates import CENTS, Order, frontier, in_cents
 from costcalc.costing.rentals import AllowedOffers
-from costcalc.picks import MOST_FOR_SURE, MOST_TO_START, PickName
+from costcalc.picks import BALANCED_TO_START, MOST_DOUBTED, MOST_FOR_SURE, MOST_TO_START, TOO_MUCH, PickName
 from costcalc.query import LAST_OFFSET, EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -77,6 +77,8 @@ class Kept:
         self._most = min(sieve.query.offset, LAST_OFFSET) + max(sieve.query.limit, LEAST_KEPT) + len(get_args(PickName))
         self._last, self._front = {True: np.inf, False: np.inf}, np.array([[0.0], [np.inf]])
         self._least = self._best = np.inf
+        is_limited = sieve.query.max_hours is not None or sieve.query.max_cost is not None
+        self._doubted = MOST_DOUBTED * (1 + TOO_MUCH * is_limited)
         self._parts: list[_Sifted] = []
         self._thinned = self._held = 0
 
@@ -107,10 +109,10 @@ class Kept:
         which |= self._near(block.cost, block.hours, block.time)
 
     def _near(self, cost: Floats, hours: Floats, time: Indices) -> Flags:
-        """Which cost, or are worth, little enough to be picked for starting as they are, or for being sure."""
-        near = cost <= MOST_TO_START * self._least
-        near |= cost + self._sieve.hour_worth * hours <= MOST_TO_START * self._best
-        return np.asarray(near | (self._sieve.sure[time] & (cost <= MOST_TO_START * MOST_FOR_SURE * self._least)))
+        """Which cost, or are worth, little enough to be picked for being well known, starting as they are, or being sure."""
+        least, best = MOST_TO_START * self._doubted * self._least, BALANCED_TO_START * self._doubted * self._best
+        near = (cost <= least) | (cost + self._sieve.hour_worth * hours <= best)
+        return np.asarray(near | (self._sieve.sure[time] & (cost <= MOST_FOR_SURE * least)))
 
     def pairs(self) -> Indices:
         """The positions of the offers and of the times that were kept [2, n]."""

@@ -4,6 +4,7 @@ import os
 import random
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from statistics import NormalDist
 
 import pytest
 from fakes.offers import DAY, offer
@@ -103,7 +104,7 @@ def check_listed(query, found, listed):
     assert all(pick in options for pick in (*picked.values(), *found.best))
     assert all(one.frontier <= (one in options) for one in listed)
     least = min(cost(query, one) for one in options)
-    assert cost(query, picked["cheapest"]) == least
+    assert worth(query, picked["cheapest"], 0) <= 1.01 * min(worth(query, one, 0) for one in options) + 0.03
     check_order(found, lambda one: one.calendar_hours if query.sort == "time" else cost(query, one))
     fewest = min(options, key=lambda one: one.calendar_hours)
     in_time = [one for one in options if one.calendar_hours <= max(fewest.hours_high, fewest.calendar_hours)]
@@ -112,7 +113,7 @@ def check_listed(query, found, listed):
     assert all(
         cost(query, picked[name]) <= 5 * cost(query, one) + 1 for name in ("fastest", "balanced") for one in in_time
     )
-    assert worth(query, picked["balanced"]) <= min(worth(query, one) for one in options) + 0.01
+    assert worth(query, picked["balanced"]) <= 1.01 * min(worth(query, one) for one in options) + 0.03
     check_named_first(query, found, picked)
     if "surest" in picked:
         assert picked["surest"].success_probability >= 0.95
@@ -123,22 +124,16 @@ def check_listed(query, found, listed):
 
 
 def check_named_first(query, found, picked):
-    """The balanced, where it saves over a quarter of an hour at under a dollar an hour, or it alone ends in time at twice the
-    cost or less."""
+    """The balanced, where it saves over a quarter of an hour at under a dollar an hour."""
     cheapest, balanced = picked["cheapest"], picked["balanced"]
     saved, more = cheapest.calendar_hours - balanced.calendar_hours, cost(query, balanced) - cost(query, cheapest)
     if found.named_first != "fastest":
         assert found.first_that(lambda _: True) == picked[found.named_first]
-    late = [
-        chance_above(query.max_hours, one.calendar_hours, one.hours_high) if query.max_hours else 0
-        for one in (balanced, cheapest)
-    ]
-    in_time = late[0] < 0.15 <= late[1]
     if query.sort == "time":
         assert found.named_first == "fastest"
     elif found.named_first == "balanced":
-        alone_in_time = saved > 0 and in_time and cost(query, balanced) <= 2 * cost(query, cheapest) + 1
-        assert alone_in_time or (saved > 0.24 and float(more) < saved + 0.01)
+        assert saved > 0.24
+        assert float(more) < saved + 0.01
     else:
         assert found.named_first == "cheapest"
         assert saved <= 0.26 or query.basis == "effective" or float(more) >= saved - 0.01
@@ -157,8 +152,19 @@ def check_verdict(query, found, lead):
     assert ("confirmed" in found.missed) == ("confirmed" in lines[0])
 
 
-def worth(query, one):
-    return float(cost(query, one)) + 10 * one.calendar_hours
+def stays_below(middle, high, share):
+    wider = float(high) / float(middle) if middle else 1
+    return float(middle) * wider ** (NormalDist().inv_cdf(share) / NormalDist().inv_cdf(0.9))
+
+
+def worth(query, one, hour_worth=10):
+    """What 7 of 10 runs stay below; a run that exceeds a limit counts five times."""
+    middle, _, high = one.cost(query.basis)
+    latest = one.calendar_hours if one.calendar_hours > one.hours else one.hours_high
+    safe = stays_below(middle, high, 0.7) + hour_worth * stays_below(one.calendar_hours, latest, 0.7)
+    late = chance_above(query.max_hours, one.calendar_hours, latest) if query.max_hours else 0
+    dear = chance_above(float(query.max_cost), float(middle), float(high)) if query.max_cost else 0
+    return safe * (1 + 4 * late) * (1 + 4 * dear)
 
 
 def check_free(query, found):
@@ -298,7 +304,7 @@ def test_reasons_compare(packaged_evidence):
     assert f"later than the fastest, for ${more:,.2f} less." in cheapest.reason
     alone = ask_of(packaged_evidence, one).picks
     assert [pick.reason for pick in alone[:3]] == [
-        "Costs least, and nothing else is sure to finish sooner.",
+        "Costs least, its doubts counted, and nothing else is sure to finish sooner.",
         "Nothing else is sure to finish sooner than the cheapest.",
         "Nothing else saves hours for less than they are worth.",
     ]
