@@ -53,7 +53,8 @@ class HubNetwork(Struct, frozen=True):
 
     def as_model(self) -> Model:
         untimed = INFERRED_WIDTH if self.inference_images_per_second else SIZE_WIDTH
-        return filled(Model, self, name=self.model, speed_width=0.0 if self.is_timed else untimed)
+        width = 0.0 if self.is_timed else untimed
+        return filled(Model, self, as_usual=("series",), name=self.model, speed_width=width)
 
     def as_throughput(self, otherwise: float = 0.0) -> Throughput:
         """Its speed on the card; images/s of the size of its inference `otherwise`, where its training was not timed."""
