@@ -30,6 +30,7 @@ from api.questions.subjects import (
     DescribedSubject,
     ImageNetSubject,
     OwnRunSubject,
+    PublishedSubject,
     StatedSubject,
     Subject,
     TaskSubject,
@@ -43,6 +44,7 @@ from costcalc.costing.owning import owned_offer
 from costcalc.costing.storage_and_egress import Market
 from costcalc.estimate import Asked, TooFarBehind
 from costcalc.evidence import Evidence, normalised
+from costcalc.evidence.published_runs import PAPER
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
 from costcalc.money import ExchangeRate
@@ -221,6 +223,8 @@ class Service:
     def subject(self, schema: Schema, arguments: Arguments) -> Subject:
         """What a question is about, by the model that it names and by what it says of it."""
         named = arguments.get("model")
+        if named and named[0].strip().casefold().startswith(PAPER):
+            return PublishedSubject.of(named[0])
         if StatedSubject.is_meant(schema, arguments):
             return StatedSubject()
         if own := self.own.get(normalised(named[0])) if named and self.own else None:

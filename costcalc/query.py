@@ -101,7 +101,7 @@ class EstimateQuery(Struct, frozen=True):
 
     # fmt: off
     model: Annotated[str, Param(
-        "model to train; case, - and _ are ignored; any takes epochs and a speed or a size",
+        "model to train; case, - and _ are ignored; any takes epochs and a speed or a size; paper:alpaca is a published run",
         "goal", "resnet50", use="everyday",
         called="network net architecture arch task job")]
     target: Annotated[float, Param(

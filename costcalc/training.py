@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, NamedTuple, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
+from costcalc.hardware import Cluster
 from costcalc.programs import Command, Program, RecipeKind
 from costcalc.units import SECONDS_PER_HOUR
 
@@ -416,7 +417,9 @@ class OwnRecipe(MetricRecipe, frozen=True):
 
 
 class StatedRecipe(OwnRecipe, frozen=True):
-    """A training of which the asker says how long it took somewhere, and nothing else."""
+    """A training of which the asker says how long it took where it `ran_on`, and nothing else."""
+
+    ran_on: Cluster | None = None
 
     @property
     def title(self) -> str:  # type: ignore[override]

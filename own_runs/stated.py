@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
+from costcalc.hardware import Cluster
 from costcalc.query import ANY, EPOCHS, EstimateQuery, OwnMachine
 from costcalc.throughput.chip_hours import ChipHours
 from costcalc.throughput.workloads import REFERENCE_SIZE
@@ -27,8 +28,9 @@ RECIPE, YEAR, SOURCE = "your-hours", 2022, "your question"
 
 
 class Stated(Struct, frozen=True):
-    """So many hours on a machine, of a kind of training."""
+    """So many hours on a machine, of a kind of training; `name` is what the question calls it."""
 
+    name: str
     hours: float
     machine: OwnMachine
     kind: TrainingKind
@@ -36,19 +38,19 @@ class Stated(Struct, frozen=True):
     @classmethod
     def of(cls, query: EstimateQuery) -> Stated | None:
         """What the question states; None if it says what is trained."""
-        return None if query.took is None else cls(query.took, query.on[0], query.kind)
+        return None if query.took is None else cls(query.model, query.took, query.on[0], query.kind)
 
     def evidence(self, beside: Evidence) -> Evidence:
         """The evidence for questions about it, which have this recipe and this speed alone: one sample is the whole training."""
-        network = Model(ANY, (), ANY, None, None, REFERENCE_SIZE, SOURCE)
+        network = Model(self.name, (), self.name, None, None, REFERENCE_SIZE, SOURCE)
         speed = ChipHours(self._speed(), self.kind, beside.accelerators)
         return replace(
             beside,
-            models={**beside.models, ANY: network},
+            models={**beside.models, self.name: network},
             recipes=(self._recipe(),),
             schedules=(),
             own_speeds=(),
-            version=f"{beside.version}+{self.hours:g}h on {self.machine}, {self.kind}",
+            version=f"{beside.version}+{self.name} {self.hours:g}h on {self.machine}, {self.kind}",
             later=(),
             of_own_run=True,
             make_speeds=lambda _: speed,
@@ -57,7 +59,7 @@ class Stated(Struct, frozen=True):
     def _speed(self) -> Throughput:
         return Throughput(
             name=RECIPE,
-            model=ANY,
+            model=self.name,
             image_size=REFERENCE_SIZE,
             accelerator=self.machine.accelerator,
             accelerators=self.machine.accelerators,
@@ -75,7 +77,7 @@ class Stated(Struct, frozen=True):
     def _recipe(self) -> StatedRecipe:
         return StatedRecipe(
             name=RECIPE,
-            model=ANY,
+            model=self.name,
             organisation=YOU,
             family=ANY,
             framework=YOU,
@@ -93,6 +95,7 @@ class Stated(Struct, frozen=True):
             code="own",
             plain=True,
             samples_per_epoch=1,
+            ran_on=Cluster(self.machine.accelerator, self.machine.accelerators),
             data_set_gb=0.0,
             metric=EPOCHS,
             by_word=True,

@@ -152,10 +152,10 @@ def names_of(each: Estimate, answer: Answer) -> str:
 
 def folded(answer: Answer) -> str:
     """What there is beside the estimates that picks may come from, and how to see it; empty where there is nothing."""
-    aside = answer.folded
+    aside, is_stated = answer.folded, answer.query.took is not None
     kinds = (
         (aside.unconfirmed, "unconfirmed"),
-        (aside.other_code, "with untried code"),
+        (aside.other_code, "with less memory" if is_stated else "with untried code"),
         (aside.spot, "spot"),
         (aside.commitments, "committed"),
     )

@@ -16,9 +16,9 @@ from msgspec.structs import asdict, replace
 
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
-from api.questions.subjects import SETTLED_BY_HOURS
+from api.questions.subjects import PUBLISHED, SETTLED_BY_HOURS
 from costcalc.answers import Estimate
-from costcalc.query import DEFAULTS, EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
+from costcalc.query import ANY, DEFAULTS, EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
 from costcalc.tasks.goals import task_of
 
 GOAL = ("model", "target")
@@ -35,7 +35,7 @@ def to_command(query: EstimateQuery) -> str:
     """The question as Slack's command asks it: `/cost resnet50 0.757 provider=aws`."""
     named = ((name, text) for name, text in pairs(query) if name not in ("model", "target"))
     written = (f'{name}="{text}"' if " " in text else f"{name}={text}" for name, text in named)
-    goal = [] if query.took is not None else [query.model, text_of(query.target)]
+    goal = [text for name, text in pairs(query) if name in GOAL]
     return " ".join(["/cost", *goal, *written])
 
 
@@ -76,7 +76,8 @@ def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
     implied = {"target_of"}
     implied |= {"target", "metric", "dataset"} if query.metric == EPOCHS else set()
     implied |= {"metric", "dataset"} if task_of(query) else set()
-    implied |= {"model", *SETTLED_BY_HOURS} if query.took is not None else set()
+    if query.took is not None:
+        implied |= {*SETTLED_BY_HOURS, *({"model"} if query.model == ANY else PUBLISHED)}
     for name, given in asdict(query).items():
         if name in implied:
             continue

@@ -50,9 +50,9 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
         if kind in values:
             resolved[kind], errors[kind] = _each(kind, resolved[kind], names, guesses)
     if "own" in values:
-        resolved["own"], errors["own"] = _own_machines(values["own"], names, guesses)
+        resolved["own"], errors["own"] = _machines(values["own"], names, guesses, MOST_OWN)
     if "on" in values:
-        resolved["on"], errors["on"] = _own_machines(values["on"], names, guesses)
+        resolved["on"], errors["on"] = _machines(values["on"], names, guesses, MOST_NODES)
     for side in ("a", "b"):
         if side in values:
             resolved[side], errors[side] = _side(values[side], names, guesses)
@@ -94,15 +94,18 @@ def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tu
     return Meant(chain(*resolved), chain(*(each.words for each in resolved))), errors
 
 
-def _own_machines(texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[tuple[OwnMachine, ...], list[str]]:
+def _machines(
+    texts: Iterable[str], names: Known, guesses: Guesses, most: int
+) -> tuple[tuple[OwnMachine, ...], list[str]]:
+    """So many accelerators of a kind, at most this many; and what is wrong with others."""
     machines: dict[OwnMachine, None] = {}
     errors: list[str] = []
     for part in between_commas(*texts):
         count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
         try:
             text = count or "1"
-            if not 0 < int(text) <= MOST_OWN:
-                raise LookupError(f"must be 1 to {MOST_OWN} accelerators, such as 1x RTX 4090; got {clip(part)}")
+            if not 0 < int(text) <= most:
+                raise LookupError(f"must be 1 to {most:,} accelerators, such as 1x RTX 4090; got {clip(part)}")
             machines[OwnMachine(int(text), _own_name(name, names, guesses))] = None
         except LookupError as error:
             errors.append(str(error))
@@ -130,7 +133,7 @@ def _own_speeds(measured: Iterable[OwnSpeed], names: Known, guesses: Guesses) ->
 def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
     provider, _, rest = (part.strip() for part in text.partition(":"))
     if provider.casefold() == "own" and rest:
-        machines, faults = _own_machines([rest], names, guesses)
+        machines, faults = _machines([rest], names, guesses, MOST_OWN)
         own = machines[0] if machines else None
         return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
     try:

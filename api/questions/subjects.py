@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 from marshmallow import Schema, ValidationError
 from msgspec import Struct
 
-from api.questions.errors import BadParameters, Errors
+from api.questions.errors import BadParameters, Errors, NotFound
 from api.questions.fields import Number
 from api.questions.parsing import Arguments
-from api.questions.suggestions import clip, squeeze
+from api.questions.suggestions import clip, squeeze, unknown
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
+from costcalc.evidence.published_runs import PublishedRun, find_published, published_runs
 from costcalc.ordinary import ordinary_groups
 from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery, parameters_of
 from costcalc.tasks.goals import goal_in_words, metric_name, task_of, value_in_words
@@ -190,7 +191,10 @@ class StatedSubject(Struct, frozen=True):
         """Whether the question says how long a training took, or on what."""
         return "took" in schema.fields and any(_given(name, arguments) for name in ("took", "on"))
 
-    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+    def common(self, schema: Schema, arguments: Arguments) -> Arguments:
+        """The arguments as they are. Raises BadParameters where an accuracy is asked about."""
+        if "target" not in schema.fields:
+            raise BadParameters({"took": ["says nothing of an accuracy: ask /cost what the hours cost"]})
         return arguments
 
     def settled(self, _: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
@@ -212,6 +216,48 @@ class StatedSubject(Struct, frozen=True):
             }
         return values | SETTLED_BY_HOURS | {"model": ANY_NETWORK}, wrong | errors
 
+
+class PublishedSubject(Struct, frozen=True):
+    """A training whose hours and chips were published."""
+
+    run: PublishedRun
+    task: ClassVar = None
+    metric: ClassVar = None
+    may_lack: ClassVar = ("model", *GOAL)
+
+    @classmethod
+    def of(cls, name: str) -> PublishedSubject:
+        """The run of that name. Raises NotFound naming the nearest."""
+        if run := find_published(name):
+            return cls(run)
+        where = (
+            f"{len(published_runs())} published runs are known, such as paper:alpaca; took= with on= states any other"
+        )
+        raise NotFound(unknown("model", name, published_runs(), where), "model")
+
+    def common(self, schema: Schema, arguments: Arguments) -> Arguments:
+        """The arguments with its hours, where they were spent, and when. Raises BadParameters where these are not asked about."""
+        if not schema.fields.keys() >= {"target", *PUBLISHED}:
+            raise BadParameters({"model": [f"{self.run.name} is a published run: ask /cost what it cost"]})
+        run = self.run
+        return {name: texts for name, texts in arguments.items() if name != "model"} | {
+            "took": [f"{run.hours:g}h"],
+            "on": [f"{run.accelerators}x{run.accelerator}"],
+            "took_on": [run.published.isoformat()],
+            "kind": [run.kind],
+        }
+
+    def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with what follows from the hours; what says them otherwise is refused."""
+        stated = {name: [f"{self.run.name} states it: leave it out"] for name in PUBLISHED if _given(name, arguments)}
+        beside = {name: texts for name, texts in arguments.items() if name != "model"}
+        values, errors = StatedSubject().settled(schema, beside, values, errors)
+        network = Model(self.run.name, (), self.run.name, None, None, None, self.run.source)
+        return values | {"model": network}, stated | errors
+
+
+PUBLISHED = {"took", "on", "took_on", "kind"}
+"""What a published run states."""
 
 SETTLED_BY_HOURS: Values = {
     "epochs": 1.0, "target": 1.0, "metric": EPOCHS, "dataset": OWN_DATA_SET, "samples_per_epoch": 1, "overheads": "none",
@@ -261,7 +307,7 @@ class ImageNetSubject(Struct, frozen=True):
         return values, errors | _in_8_bits(values) | _not_described(schema, values)
 
 
-Subject = OwnRunSubject | TaskSubject | DescribedSubject | StatedSubject | ImageNetSubject
+Subject = OwnRunSubject | TaskSubject | DescribedSubject | StatedSubject | PublishedSubject | ImageNetSubject
 
 
 def what_part(query: EstimateQuery) -> tuple[str, ...]:

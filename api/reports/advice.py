@@ -19,6 +19,7 @@ from api.reports.verdict import verdict
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import OfferFilter
 from costcalc.estimate import Asked
+from costcalc.evidence.published_runs import find_published
 from costcalc.money import money
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
@@ -58,6 +59,8 @@ class Advice(OfQuery):
         if query.took is None:
             return
         [home] = query.on
+        if run := find_published(query.model):
+            yield run.sentence
         there = replace(
             query, accelerator=(home.accelerator,), accelerators=home.accelerators, limit=1, pick="cheapest"
         )

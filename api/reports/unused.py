@@ -11,7 +11,7 @@ from api.questions.errors import Refused
 from api.questions.links import text_of
 from costcalc.answers import Answer
 from costcalc.flat import flat
-from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, usual_basis
+from costcalc.query import ANY, DECLARED, DEFAULTS, EstimateQuery, usual_basis
 
 
 def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]]) -> Iterator[str]:
@@ -26,6 +26,8 @@ def unused(query: EstimateQuery, ask: Callable[[EstimateQuery], Sequence[Answer]
     plainly_used = {
         "own_price": bool(first.owned),
         "pick": query.pick == first.named_first and not first.owned,
+        "took_on": query.took is not None,  # its cost of then is a sentence
+        "kind": query.took is not None and query.model != ANY,  # a published run states it
         "fx": query.currency in {rate.currency for rate in query.fx},  # without it, some have no rate at all
     }
     for name in stated:

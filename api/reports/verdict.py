@@ -89,6 +89,16 @@ def verdict(answer: Answer, notes: tuple[str, ...] = (), missing: str = "", next
     return tuple(" ".join(texts) for texts in lines.values() if texts)
 
 
+def _ported(answer: Answer) -> str:
+    """Says that somebody would have to port the recipe's code; the code of stated hours is the asker's."""
+    lead = answer.lead
+    if lead.recipe_kind == "stated":
+        return ""
+    if "runs_here" in answer.missed:
+        return NO_PUBLIC_CODE
+    return NOT_ON_YOURS if lead.purchase_option is PurchaseOption.OWNED and lead.runs_here is False else ""
+
+
 def _fitting(sentences: list[Sentence]) -> list[Sentence]:
     """Those that there is room for, in their order."""
     by_rank = sorted(sentences, key=lambda sentence: sentence.rank)
@@ -120,10 +130,7 @@ def _advice(answer: Answer) -> Iterator[Sentence]:
         yield Sentence(Line.RENT, 0, _the_cheapest(answer))
     yield Sentence(Line.RECIPE, 0, _code(lead))
     yield from _ordinary(answer)
-    is_ported = lead.purchase_option is PurchaseOption.OWNED and lead.runs_here is False
-    yield Sentence(
-        Line.RECIPE, 0, NO_PUBLIC_CODE if "runs_here" in answer.missed else NOT_ON_YOURS if is_ported else ""
-    )
+    yield Sentence(Line.RECIPE, 0, _ported(answer))
     yield Sentence(Line.OTHERS, 0, _rivals(answer))
     yield from _others(answer)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from costcalc.hardware import Accelerator, Cluster
 from costcalc.programs import ProgramSupport, UsualScript
-from costcalc.training import OwnRecipe, Recipe
+from costcalc.training import OwnRecipe, Recipe, StatedRecipe
 from costcalc.units import Flags, Floats, Indices
 
 UNKNOWN, NO, YES = -1, 0, 1
@@ -20,12 +21,14 @@ LAST_RESORT = 1e6  # how many times as long code counts that does not run: any o
 class Runs(NamedTuple):
     """Whether published code of R recipes runs on the accelerators of C clusters: YES, NO or UNKNOWN in `answers`, a row for each
     program and a column for each accelerator; `program` [R] and `accelerator` [C] are the row and the column of each. `logged_on`
-    [R] is the column of the accelerator on which a recipe was logged, -1 for any other."""
+    [R] is the column of the accelerator on which a recipe was logged, -1 for any other. Whether a training of stated hours fits
+    clusters that are `too_small` [C] nobody knows; None where none is stated."""
 
     answers: NDArray[np.int8]
     program: Indices
     accelerator: Indices
     logged_on: Indices
+    too_small: Flags | None = None
 
     @classmethod
     def of(cls, support: ProgramSupport, recipes: Sequence[Recipe], accelerators: Sequence[str]) -> Runs:
@@ -48,7 +51,8 @@ class Runs(NamedTuple):
 
     def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
         """The answers for pairs of a recipe and a cluster."""
-        return self.answers[self.program.take(recipes), self.accelerator.take(clusters)]
+        answers = self.answers[self.program.take(recipes), self.accelerator.take(clusters)]
+        return answers if self.too_small is None else np.where(self.too_small.take(clusters), UNKNOWN, answers)
 
     def were_logged(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which pairs are of a recipe and the accelerator on which it was logged."""
@@ -59,6 +63,22 @@ class Runs(NamedTuple):
         run."""
         program, accelerator = self.program.take(recipes), self.accelerator.take(clusters)
         return np.where(self.answers == NO, LAST_RESORT, 1.0).take(program, axis=0).take(accelerator, axis=1)
+
+
+def too_small(
+    recipes: Sequence[Recipe], clusters: Sequence[Cluster], accelerators: Mapping[str, Accelerator]
+) -> Flags | None:
+    """Which clusters have less memory, each accelerator or all together, than where a training of stated hours ran, or than the
+    largest where none has as much; None where none is stated."""
+    home = next((recipe.ran_on for recipe in recipes if isinstance(recipe, StatedRecipe)), None)
+    if home is None:
+        return None
+    gib = {name: accelerator.memory_gib or 0 for name, accelerator in accelerators.items()}
+    each = np.array([gib.get(cluster.accelerator, 0) for cluster in clusters])
+    total = each * [cluster.total_accelerators for cluster in clusters]
+    needed = gib.get(home.accelerator, 0)
+    most = total[each >= needed].max(initial=0)
+    return np.asarray((each < needed) | (total < min(most, needed * home.total_accelerators)))
 
 
 class Usual(NamedTuple):

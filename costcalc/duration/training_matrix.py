@@ -31,7 +31,7 @@ from costcalc.duration.offered_clusters import (
     requested_machines,
     sold_in_blocks_alone,
 )
-from costcalc.duration.running import OTHER_FRAMEWORK, Runs, Usual
+from costcalc.duration.running import OTHER_FRAMEWORK, Runs, Usual, too_small
 from costcalc.duration.ways import USUAL_WAY, OwnSpeeds, Way, speeds_of
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.host import Feed
@@ -372,7 +372,9 @@ def training_matrix(
         refusals=requested.refusals(),
         fitted=evidence.fitted,
         usual=_usual_code(speeds, limited),
-        runs=Runs.of(evidence.programs, recipes, accelerators_of),
+        runs=Runs.of(evidence.programs, recipes, accelerators_of)._replace(
+            too_small=too_small(recipes, [requested.clusters[c] for c in stands_for], evidence.accelerators)
+        ),
         most_run=Usual.of(evidence.usual_scripts, recipes, [evidence.vendor(name) for name in accelerators_of]),
         is_past=evidence.is_past,
     )

@@ -13,6 +13,7 @@ from api.questions.spellings import Spellings
 from api.questions.suggestions import either
 from api.questions.words.tables import Value, kind_of_network, not_asked, other_networks, phrases
 from costcalc.evidence.collection import network_forms, normalised
+from costcalc.evidence.published_runs import published_runs
 from costcalc.training import Model
 from pricing.packaged.places import places
 
@@ -213,9 +214,12 @@ class Vocabulary:
     @cached_property
     def _models(self) -> dict[str, str]:
         tasks = {normalised(alias): task for alias, task in self.tasks.items()}
-        return tasks | {
-            normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)
-        }
+        published = {normalised(name): name for name in published_runs()}
+        return (
+            tasks
+            | published
+            | {normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)}
+        )
 
     @cached_property
     def _phrases(self) -> Spellings[tuple[Value, ...]]:

@@ -176,7 +176,7 @@ def test_lists_repeat_or_take_commas_and_lose_duplicates():
         ("limit", "1000000", "whole number from 1 to 1000"),
         ("limit", "2.5", "whole number"),
         ("limit", "1e999999", "whole number"),
-        ("offset", "-1", "from 0"),
+        ("offset", "-1", "of at least 0"),
         ("max_hours", "0", "above 0"),
         ("max_cost", "-5", "above 0"),
         ("confidence", "1", "below 1"),

@@ -1,0 +1,65 @@
+"""Trainings whose hours and chips were published: papers, model cards, and authors' words in public threads.
+
+Three in four were found in Epoch AI's list of machine learning systems (CC BY 4.0), and their sources read for hours and chips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from costcalc.evidence import normalised
+from costcalc.evidence.tables import cells, typed
+from costcalc.training import TrainingKind
+
+FILE = "published_runs.csv"
+PAPER = "paper:"
+"""What a question puts before the name of a published run."""
+
+
+class PublishedRun(Struct, frozen=True):
+    """So many `hours` on `accelerators` of one kind. `unstated` is what the source leaves open of these, which is then assumed to
+    be that of the larger ones; `published` stands for the day on which it was paid."""
+
+    slug: str
+    title: str
+    organisation: str
+    published: date
+    kind: TrainingKind
+    hours: float
+    accelerators: int
+    accelerator: str
+    unstated: str | None
+    source: str
+
+    @property
+    def name(self) -> str:
+        """What a question calls it: `paper:alpaca`."""
+        return f"{PAPER}{self.slug}"
+
+    @property
+    def sentence(self) -> str:
+        """`Alpaca 7B was trained by Stanford, published on 2023-03-13 (https://...).`"""
+        assumed = f"; the {self.unstated} of its chips is not stated" if self.unstated else ""
+        return f"{self.title} by {self.organisation}, published on {self.published} ({self.source}{assumed})."
+
+
+def find_published(name: str) -> PublishedRun | None:
+    """The run that a question calls so, however it is spelt; None for anything else."""
+    return _by_spelling().get(normalised(name))
+
+
+@cache
+def _by_spelling() -> Mapping[str, PublishedRun]:
+    return {normalised(name): run for name, run in published_runs().items()}
+
+
+@cache
+def published_runs() -> Mapping[str, PublishedRun]:
+    """The runs by what questions call them. Raises TableError."""
+    text = (files(__package__) / "data" / FILE).read_text()
+    return {run.name: run for run in typed(FILE, cells(FILE, text), PublishedRun)}
