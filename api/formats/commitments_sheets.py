@@ -22,9 +22,8 @@ CHOICE = ("purchase_option", "term", "payment", "offering_class", "months", "hou
 
 
 class UsageRow(NamedTuple):
-    """One row of the sheet: a purchase choice at one usage; `place` are the positions of its machine and of the choice there."""
+    """One row of the sheet: a purchase choice at one usage."""
 
-    place: tuple[int, int]
     machine: Compared
     choice: PurchaseChoice
     usage: Usage
@@ -33,7 +32,6 @@ class UsageRow(NamedTuple):
 class PaymentRow(NamedTuple):
     """One row of the sheet of payments: what is due in a month of a term, beside paying on demand for the usage."""
 
-    place: tuple[int, int]
     machine: Compared
     choice: PurchaseChoice
     usage: Usage
@@ -73,16 +71,15 @@ def _usages(compared: ComparedMachines) -> Iterator[UsageRow]:
 
 def _months(compared: ComparedMachines) -> Iterator[PaymentRow]:
     """At the asked usage, or at full use."""
-    for place, machine, choice in _choices(compared):
+    for machine, choice in _choices(compared):
         usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
         due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
         for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
-            yield PaymentRow(place, machine, choice, usage, month, amount, total)
+            yield PaymentRow(machine, choice, usage, month, amount, total)
 
 
-def _choices(compared: ComparedMachines) -> Iterator[tuple[tuple[int, int], Compared, PurchaseChoice]]:
-    for number, machine in enumerate(compared.machines):
-        yield from (((number, way), machine, choice) for way, choice in enumerate(machine.ways))
+def _choices(compared: ComparedMachines) -> Iterator[tuple[Compared, PurchaseChoice]]:
+    return ((machine, choice) for machine in compared.machines for choice in machine.ways)
 
 
 def _origins() -> Iterator[Column]:

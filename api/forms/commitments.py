@@ -14,7 +14,7 @@ from api.formats.tables import day, number, rate
 from api.formats.terminal.estimates import missing_prices
 from api.formats.terminal.grid import Column, View, paragraph, table
 from api.forms.code import Code
-from api.questions.links import text_of, to_url
+from api.questions.links import text_of
 from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
 from api.reports.commitments import CommitmentsDocument, CommitmentsReport, CommitmentsSchema, commitments_report
@@ -22,16 +22,13 @@ from api.reports.decision import Commitment, Compared, cheapest_first, considere
 from costcalc.costing.commitments import PurchaseChoice
 from costcalc.hardware import counted
 from costcalc.offer import PurchaseOption
+from costcalc.tasks.goals import goal_in_words
 from costcalc.units import HOURS_PER_MONTH
 
 MOST_LINES = 24
 MACHINE = ("provider", "region", "instance_type", "nodes")
 """The parameters that ask about one machine alone."""
 ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
-YELLOW = (
-    "Yellow cells are yours to change: hours, and runs where you asked about them, on Machines, list rates on Rates, your "
-    "discounts on Discounts. The tables and the chart follow; these sentences do not."
-)
 
 WAYS: tuple[Column, ...] = (
     Column("bought", words.bought),
@@ -74,14 +71,16 @@ def csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
 
 
 def xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
-    """A workbook of both tables alone, with the verdict in front."""
-    from api.formats.xlsx import workbooks
+    """The same table behind the verdict."""
+    from api.formats.xlsx import tables
 
-    document, runs = report.document(), report.runs_per_month
-    address = to_url(document.query, "/commitments.xlsx", **({} if runs is None else {"runs_per_month": f"{runs}"}))
-    return workbooks.commitments(
-        report.compared, document.prices.as_of, [*document.verdict, YELLOW, *document.notes], f"{layout.root}{address}"
-    )
+    document = report.document()
+    columns, rows = commitments_sheets.columns_and_rows(report.compared, report.table)
+    title = f"Rent or commit: {document.query.model} to {goal_in_words(document.query)}"
+    lines = [*document.verdict, *document.notes]
+    front = tables.Front(title, lines, layout.address, document.prices.as_of, document.query.currency)
+    chosen = csv_export.chosen_columns(columns, layout)
+    return tables.workbook("Commitments", front, chosen, list(rows), () if layout.columns else None)
 
 
 class CommitmentLine(NamedTuple):

@@ -126,7 +126,7 @@ def xlsx(report: CostReport, layout: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
     from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
 
-    return workbooks.cost(report.with_frontier(), report.commitments(), layout)
+    return workbooks.cost(report.with_frontier(), layout)
 
 
 def figure(report: CostReport) -> Figure:

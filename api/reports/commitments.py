@@ -19,7 +19,7 @@ from api.questions.errors import BadParameters
 from api.questions.links import command_of, to_url
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
-from api.reports.decision import Compared, ComparedMachines, MachineBills, OnDemand, decision
+from api.reports.decision import Compared, ComparedMachines, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
 from api.service import Service, query_of
@@ -115,7 +115,7 @@ def question_of_runs(query: EstimateQuery, *beside: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class CommitmentsReport(OfQuery):
-    """The ways to commit to machines; `table` is the one that CSV has."""
+    """The ways to commit to machines; `table` is the one that sheets have."""
 
     runs_per_month: Decimal | None = None
     table: Literal["break_even", "cash"] = "break_even"
@@ -126,14 +126,12 @@ class CommitmentsReport(OfQuery):
 
     @cached_property
     def compared(self) -> ComparedMachines:
-        """The machines of the answer, with the bills behind them."""
-        pairs = tuple(islice(self._machines(), self.query.limit))
+        """The machines of the answer."""
         return ComparedMachines(
             query=replace(self.query, as_of=self._first.prices.as_of),
             exchange=self._first.exchange,
             runs_per_month=self.runs_per_month,
-            machines=tuple(machine for machine, _ in pairs),
-            bills=tuple(bills for _, bills in pairs),
+            machines=tuple(islice(self._machines(), self.query.limit)),
         )
 
     def document(self) -> CommitmentsDocument:
@@ -172,7 +170,7 @@ class CommitmentsReport(OfQuery):
         answer = self.service.answer(query, self.catalogue)
         return answer.picks[0].estimate if answer.picks else None
 
-    def _machines(self) -> Iterator[tuple[Compared, MachineBills]]:
+    def _machines(self) -> Iterator[Compared]:
         """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""
         seen: set[tuple[str, str, int]] = set()
         start = self.query.offset
@@ -187,7 +185,7 @@ class CommitmentsReport(OfQuery):
             start += len(page)
             page = self._candidates.page(start, min(2 * len(page), last - start))
 
-    def _with_ways(self, estimates: Sequence[Estimate]) -> Iterator[tuple[Compared, MachineBills]]:
+    def _with_ways(self, estimates: Sequence[Estimate]) -> Iterator[Compared]:
         """The machines that can be committed to. What a region offers of all of them is asked at once: in another region other
         rates may give way to first-hand ones."""
         by_region: dict[str, tuple[Offered, Offered]] = {}
@@ -207,12 +205,12 @@ class CommitmentsReport(OfQuery):
 
     def _compared(
         self, estimate: Estimate, ways: tuple[Bill, ...], quoted: tuple[ExchangeRate, ...], same: list[Bill]
-    ) -> tuple[Compared, MachineBills]:
+    ) -> Compared:
         bill = same[0] if same else self._alike(estimate)
         on_demand = _on_demand(bill, bool(same)) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
         rate = on_demand.hourly_rate if on_demand else None
-        compared = filled(
+        return filled(
             Compared,
             estimate,
             hours_per_run=estimate.hours,
@@ -222,7 +220,6 @@ class CommitmentsReport(OfQuery):
             quoted_exchange=quoted,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
-        return compared, MachineBills(ways, bill)
 
     def _owned(self, estimate: Estimate, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice | None:
         nodes = estimate.nodes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,9 +20,6 @@ from costcalc.money import ExchangeRate
 from costcalc.picks import Requirement
 from costcalc.query import LAST_OFFSET, EstimateQuery
 from costcalc.training import Recipe
-
-if TYPE_CHECKING:
-    from api.reports.decision import ComparedMachines
 
 
 class Beside(Struct, frozen=True):
@@ -102,12 +98,6 @@ class CostReport(Advice):
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
         return self._asked.evidence.recipes_of(self.query.model)
-
-    def commitments(self) -> ComparedMachines:
-        """What commitments on such machines cost."""
-        from api.reports.commitments import CommitmentsReport, question_beside  # only a workbook asks for them
-
-        return CommitmentsReport(self.service, self.catalogue, question_beside(self.query)).compared
 
 
 def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostReport:

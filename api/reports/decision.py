@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from api.reports.verdict import in_short
 from costcalc.answers import Estimate
-from costcalc.costing.bills import Bill
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
 from costcalc.money import ExchangeRate, money
@@ -65,22 +64,13 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class MachineBills:
-    """The bills that the figures of one set of machines follow from: one for each of its ways, and that of on demand."""
-
-    ways: tuple[Bill, ...]
-    on_demand: Bill | None
-
-
-@dataclass(frozen=True, slots=True)
 class ComparedMachines:
-    """The machines that suit a question, with the ways to commit to each for so many runs a month, and the bills behind them."""
+    """The machines that suit a question, with the ways to commit to each for so many runs a month."""
 
     query: EstimateQuery
     exchange: ExchangeRate | None
     runs_per_month: Decimal | None
     machines: tuple[Compared, ...]
-    bills: tuple[MachineBills, ...]
 
 
 class Commitment(NamedTuple):

@@ -22,8 +22,8 @@ from costcalc.tasks.goals import goal_in_words
 from costcalc.units import HOURS_PER_DAY
 
 TOLD = (
-    "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs, "
-    "break-even and commitments follow, in whatever order you sort the rows.",
+    "Yellow cells are yours to change: hours on Estimates, list rates on Rates, your discounts on Discounts. Ranges, costs "
+    "and break-even follow, in whatever order you sort the rows.",
     "Ranks, the frontier and the reasons for the picks do not change. What is cheapest and fastest after your changes is sought "
     "among what picks may come from.",
 )

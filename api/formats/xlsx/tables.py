@@ -14,9 +14,12 @@ from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, Formula, Sheet
 
 WIDE_LINE, WIDE_HEADLINE = 115, 85  # characters of a line
 LINE = 16  # points
-RATES = frozenset(
-    ("hourly_rate", "previous_hourly_rate", "upfront", "recurring_hourly", "monthly", "worth_up_to_hourly")
-)
+RATES = frozenset((
+    "hourly_rate", "previous_hourly_rate", "upfront", "recurring_hourly", "monthly", "worth_up_to_hourly",
+    "on_demand_hourly_rate",
+))  # fmt: skip
+MONEY = frozenset(("cost", "total", "due", "paid", "saving"))
+"""Words in the names of columns of amounts; what on demand costs is one too."""
 SHARES = frozenset(("change", "spread", "probability", "success_probability"))
 TIMES = {"hours", "minutes"}
 LARGE = 1000
@@ -114,7 +117,7 @@ def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> 
         return Column(name, "day" if is_day else "moment", 12 if is_day else 17, "UTC", is_detail)
     parts = name.split("_")
     narrow = max(9.0, max(map(len, parts)) + 2, len(name) / 3 + 2)  # its heading in three lines
-    if name in RATES or "cost" in parts:
+    if name in RATES or MONEY & {*parts} or name in ("on_demand_per_month", "on_demand_so_far"):
         return Column(name, "rate" if name in RATES else "money", max(narrow, 11), "", is_detail)
     if filled and not texts:
         return Column(name, _form(name, filled), narrow, "", is_detail)

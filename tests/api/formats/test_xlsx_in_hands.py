@@ -1,6 +1,5 @@
 """What people do to the workbook: they sort and filter it, change its yellow cells, and print it; every figure stays right."""
 
-import dataclasses
 import io
 import re
 from datetime import datetime
@@ -19,12 +18,9 @@ from support.sampled import WHOLE, sampled
 from support.services import service_of, words
 from support.stores import packaged_edition
 
-from api.formats.commitments_sheets import columns_and_rows
-from api.reports.commitments import CommitmentsReport, question_beside
 from api.stored import FixedPrices
 from costcalc import rate_moves
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.commitments import Demand, purchase_choices
 from costcalc.offer import term_hours
 
 ASKED = "model=resnet50&target=0.757"
@@ -41,26 +37,17 @@ KEYS = {
     "Estimates": ("rank",),
     "Rates": ("offer", "rate_of"),
     "Discounts": ("provider",),
-    "Machines": ("machine",),
-    "Commitments": ("machine", "offer", "utilization"),
-    "Commitment payments": ("machine", "offer", "month"),
 }
 ORDERS = (
-    ("hours", "price_observed_at", "provider", "hours_per_run", "cost_per_month", "month"),
-    ("instance_type", "list_rate", "own_discount", "on_demand_hourly_rate", "utilization", "due"),
-    ("billed_cost", "instance_type", "provider", "recipe", "break_even_hours_per_month", "paid_so_far"),
-    ("recipe", "own_rate", "own_discount", "instance_type", "instance_type", "region"),
-    ("price_observed_at", "rate_of", "provider", "region", "saving_per_month", "on_demand_so_far"),
+    ("hours", "price_observed_at", "provider"),
+    ("instance_type", "list_rate", "own_discount"),
+    ("billed_cost", "instance_type", "provider"),
+    ("recipe", "own_rate", "own_discount"),
+    ("price_observed_at", "rate_of", "provider"),
 )
 SOME_ORDERS = sampled(ORDERS, one_in=3)
 MONEY = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
 PLACE = words("provider region instance_type nodes purchase_option term payment recipe")
-CHOICE = words("provider region instance_type nodes purchase_option term payment offering_class")
-FOLLOWING = words(
-    """hourly_rate upfront monthly total break_even_hours_per_term break_even_hours_per_month break_even_utilization
-    break_even_runs_per_month hours_per_month runs_per_month machine_sets on_demand_per_month cost_per_month saving_per_month
-    saving_per_term pays_back_in_month on_demand_hourly_rate"""
-)
 SEED, ROUNDS = 20261122, 3 if WHOLE else 1
 
 
@@ -295,71 +282,6 @@ def test_after_no_changes_it_names_the_picks(fetched, tmp_path):
         assert told["fewest hours"] == told["fastest"], query
 
 
-@needs_office
-def test_the_same_edits_change_commitments(edited):
-    """The machines compared are those of the first answer, so that some may be missing in the second."""
-    compared = 0
-    for edit, book in edited:
-        service = edit.service()
-        report = CommitmentsReport(
-            service, service.catalogue(), replace(question_beside(edit.query(service)), limit=20)
-        )
-        known = commitments_with(report.compared, rows_of(book["Machines"].values))
-        for row in rows_of(book["Commitments"].values):
-            wanted = known.get(choice_of(row))
-            compared += wanted is not None
-            for name, value in (wanted or {}).items():
-                if name in FOLLOWING:
-                    assert same(row[name], value and float(value)), (choice_of(row), name)
-    assert compared > 20
-
-
-def commitments_with(compared, machines):
-    """The rows of these commitments, by their choice, where a run takes the hours that the workbook has."""
-    hours = {
-        (row["provider"], row["region"], row["instance_type"], row["nodes"]): row["hours_per_run"] for row in machines
-    }
-    changed = []
-    for machine, behind in zip(compared.machines, compared.bills, strict=True):
-        place = (machine.provider, machine.region, machine.instance_type, machine.nodes)
-        if place in hours:
-            need = Demand(Decimal(repr(hours[place])))
-            rate = machine.on_demand and machine.on_demand.hourly_rate
-            changed.append(
-                dataclasses.replace(machine, hours_per_run=hours[place], ways=purchase_choices(behind.ways, need, rate))
-            )
-    columns, rows = columns_and_rows(dataclasses.replace(compared, machines=tuple(changed)))
-    found = ({name: read(row) for name, read in columns} for row in rows)
-    return {choice_of(row): row for row in found}
-
-
-def choice_of(row):
-    return (*(row[name] or None for name in CHOICE), float(row["utilization"]))
-
-
-@needs_office
-def test_all_rates_ten_times_as_high_make_all_commitments_so(fetched, tmp_path):
-    book = load_workbook(io.BytesIO(fetched(CHANGEABLE)))
-    before = load_workbook(io.BytesIO(fetched(CHANGEABLE)), data_only=True)
-    column = places(book["Rates"])["list_rate"] + 1
-    for row in range(2, book["Rates"].max_row + 1):
-        book["Rates"].cell(row, column).value *= 10
-    path = tmp_path / "tenfold.xlsx"
-    book.save(path)
-    [after] = recalculated_all([path])
-    for sheet, name in (
-        ("Commitments", "total"),
-        ("Commitments", "on_demand_per_month"),
-        ("Commitment payments", "paid_so_far"),
-    ):
-        pairs = list(zip(rows_of(before[sheet].values), rows_of(after[sheet].values), strict=True))
-        assert pairs
-        assert all(new[name] == pytest.approx(10 * old[name], abs=0.1) for old, new in pairs if old[name] is not None)
-    assert [row["break_even_hours_per_term"] for row in rows_of(after["Commitments"].values)] == pytest.approx(
-        [row["break_even_hours_per_term"] for row in rows_of(before["Commitments"].values)], abs=1e-5
-    )
-
-
 def test_the_summary_starts_with_the_picks_and_free_tiers_and_their_reasons(client, opened):
     asked = client.get(f"/cost?{ASKED}").json
     book = opened(ASKED, values=True)
@@ -417,8 +339,7 @@ def test_money_has_its_unit_in_the_heading_and_dates_are_dates(opened):
     assert "Billed cost (EUR)" in headings["Estimates"]
     assert "Hourly rate (EUR per hour)" in headings["Estimates"]
     assert "List rate (EUR per unit)" in headings["Rates"]
-    assert "Cost per month (EUR)" in headings["Commitments"]
-    for sheet in ("Estimates", "Rates", "Commitments"):
+    for sheet in ("Estimates", "Rates"):
         rows = rows_of(book[sheet].values)
         assert all(isinstance(row["price_observed_at"], datetime | None) for row in rows)
 
