@@ -202,7 +202,7 @@ class CostAnswer:
         return "\n".join(self.verdict)
 
     def __repr__(self) -> str:
-        return f"{self.report.query.model} to {words.goal(self.report.query)}\n{self}"
+        return f"{words.training(self.report.query)}\n{self}"
 
     def _repr_html_(self) -> str:
         lines = "".join(f"<p>{escape(line)}</p>" for line in self.verdict)

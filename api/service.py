@@ -20,6 +20,7 @@ from api.questions.amounts import day as day_of
 from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.fields import LAST_SECOND
+from api.questions.language import LanguageSubject
 from api.questions.names import Known, known
 from api.questions.parsing import Arguments, parse
 from api.questions.regions import located
@@ -59,6 +60,7 @@ from own_runs.by_word import Described
 from own_runs.runs import RUN
 from own_runs.speeds import digest_of, with_own_speeds
 from own_runs.stated import Stated
+from own_runs.tokens import TokenTraining
 from pricing import exchange_rates as exchange
 from pricing.packaged.providers import whole_hours_assumed
 from pricing.packaged.purchases import bought, electricity
@@ -116,7 +118,7 @@ class Service:
     _words: Few[str, Vocabulary] = field(init=False, default_factory=lambda: Few(1, NAMES_BYTES))
     _of_tasks: Few[str, TaskEvidence] = field(init=False, default_factory=lambda: Few(1, TASKS_BYTES))
     _task_names: Few[tuple[str, str], Known] = field(init=False, default_factory=lambda: Few(TASKS_KEPT, NAMES_BYTES))
-    _described: Few[Described | Stated, Evidence] = field(
+    _described: Few[Described | Stated | TokenTraining, Evidence] = field(
         init=False, default_factory=lambda: Few(DESCRIBED_KEPT, DESCRIBED_BYTES)
     )
 
@@ -225,8 +227,9 @@ class Service:
         named = arguments.get("model")
         if named and named[0].strip().casefold().startswith(PAPER):
             return PublishedSubject.of(named[0])
-        if StatedSubject.is_meant(schema, arguments):
-            return StatedSubject()
+        described = (each for each in (StatedSubject, LanguageSubject) if each.is_meant(schema, arguments))
+        if kind := next(described, None):
+            return kind()
         if own := self.own.get(normalised(named[0])) if named and self.own else None:
             return OwnRunSubject(own)
         if task := find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None:
@@ -309,7 +312,8 @@ class Service:
 
     def evidence_for(self, query: EstimateQuery) -> Evidence:
         """What answers to a question are made from: of a training that it describes itself, what it says."""
-        described, beside = Stated.of(query) or Described.of(query), self.evidence_about(query.model)
+        described = Stated.of(query) or TokenTraining.of(query) or Described.of(query)
+        beside = self.evidence if query.method else self.evidence_about(query.model)
         return self._described.recall(described, described.evidence, beside) if described else beside
 
     def answer(self, query: EstimateQuery, catalogue: Catalogue) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from math import nan
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -51,6 +52,8 @@ class Estimate:
     `hours_low` and `hours_high` bound their 80 % interval. `retry_hours`, the expected time of further runs after a miss,
     comes on top. `calendar_hours` also counts waiting for sessions and quotas. `epochs` and `success_probability`
     are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
+    A language model by tokens has no `metric` and no `target`, and `tokens_per_second` instead of images.
+    A language model by tokens has no `metric` and no `target`, and `tokens_per_second` instead of images.
 
     Money is in `currency`, rounded once, to cents; the range of a cost also covers changes of spot rates. `hourly_rate` is for
     all machines and not rounded. `break_even_hours` is the use per term above which a commitment costs less than on demand; for
@@ -93,13 +96,13 @@ class Estimate:
     payment: Payment | None = at("purchase.payment")
     model: str = at("training.model")
     dataset: str = at("training.dataset")
-    metric: str = at("training.metric")
-    target: float = at("training.target")
+    metric: str | None = at("training.metric")
+    target: float | None = at("training.target")
     recipe: str = at("training.recipe")
     epochs: float = at("training.epochs")
     global_batch_size: int | None = at("training.global_batch_size")
     precision: str | None = at("training.precision")
-    images_per_second: float = at("training.images_per_second")
+    images_per_second: float | None = at("training.images_per_second")
     train_hours: float = at("time.train")
     overhead_hours: float = at("time.overhead")
     hours: float = at("time.hours")
@@ -144,6 +147,7 @@ class Estimate:
     epochs_are: str = at("training.epochs_are")
     pick: str | None = at("standing.pick")
     offering_class: str | None = at("purchase.offering_class")
+    tokens_per_second: float | None = at("training.tokens_per_second")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -157,6 +161,11 @@ class Estimate:
     def __repr__(self) -> str:
         figures = (f"{name}={getattr(self, name)!r}" for name in Estimate.__annotations__)
         return f"Estimate({', '.join(figures)})"
+
+    @property
+    def reached(self) -> float:
+        """The target; NaN where there is none."""
+        return nan if self.target is None else self.target
 
     @property
     def rented(self) -> Rented:

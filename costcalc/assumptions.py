@@ -16,7 +16,7 @@ from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.query import EstimateQuery
 from costcalc.throughput.data_sheets import part
-from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, Metric, OwnRecipe, Recipe
+from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, LawRecipe, Metric, OwnRecipe, Recipe
 
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 WHOLE = 0.995
@@ -106,6 +106,7 @@ def whose_code(code: Code | None, recipe: Recipe) -> Iterator[str]:
         yield f"The speed is that of {WHOSE[code]}."
 
 
+TOKENS_ALONE = "What so many tokens reach is not estimated."
 EPOCHS_OF_OTHERS = (
     "Its accuracy was published but its epochs were not; they are assumed to be those of similar networks."
 )
@@ -114,7 +115,8 @@ EPOCHS_OF_OTHERS = (
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
     if isinstance(recipe, OwnRecipe) and recipe.by_word:
-        return f"You named the {recipe.scheduled_epochs:g} epochs; nothing says what accuracy they reach."
+        named = f"You named the {recipe.scheduled_epochs:g} epochs; nothing says what accuracy they reach."
+        return TOKENS_ALONE if isinstance(recipe, LawRecipe) else named
     if isinstance(recipe, OwnRecipe):
         return f"{recipe.title[0].upper()}{recipe.title[1:]}: {recipe.metric} in {recipe.note}."
     if isinstance(recipe, ClosedRecipe) and recipe.code == "contest":

@@ -125,17 +125,19 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         """What is trained in this time."""
         query, recipes = self.query, self.matrix.recipes
         recipe = recipes.recipes[time.recipe]
-        samples = query.runs * time.epochs * recipe.samples_per_epoch
+        rate = query.runs * time.epochs * recipe.samples_per_epoch / (time.train_hours * SECONDS_PER_HOUR)
+        by_tokens = query.method is not None
         return Training(
             model=query.model,
             dataset=query.dataset,
-            metric=query.metric,
-            target=query.target,
+            metric=None if by_tokens else query.metric,
+            target=None if by_tokens else query.target,
             recipe=recipe.name,
             epochs=time.epochs,
             global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
-            images_per_second=samples / (time.train_hours * SECONDS_PER_HOUR),
+            images_per_second=None if by_tokens else rate,
+            tokens_per_second=rate if by_tokens else None,
             success_probability=None if recipes.is_by_word else time.success_probability,
             task=recipe.title,
             better="lower" if recipe.lower_is_better else "higher",

@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 from msgspec import NODEFAULT, Struct
 
 Part = Literal[
-    "goal", "recipe", "described", "stated", "machine", "count", "own", "owned", "purchase", "limit", "order", "pick", "page",
-    "date", "price", "money", "bill", "share", "layout", "sheet", "focus", "brief", "words", "run",
+    "goal", "recipe", "described", "stated", "language", "machine", "count", "own", "owned", "purchase", "limit", "order", "pick",
+    "page", "date", "price", "money", "bill", "share", "layout", "sheet", "focus", "brief", "words", "run",
 ]  # fmt: skip
 """Parts of a question: what it has to say of one thing. Whatever concerns some parameters of a part concerns all of them."""
 Kind = Literal[
     "", "share", "accuracy", "accuracies", "money", "hours", "begin", "term", "currency", "separator", "names", "word", "text",
-    "sentence", "layers", "command",
+    "sentence", "layers", "command", "millions", "scaled",
 ]  # fmt: skip
 Use = Literal["everyday", "usual", "rare"]
 

@@ -70,17 +70,18 @@ class Training(Struct, frozen=True):
 
     model: str
     dataset: str
-    metric: str
-    target: float
+    metric: str | None
+    target: float | None
     recipe: str
     epochs: float
     global_batch_size: int | None
     precision: str | None
-    images_per_second: float
+    images_per_second: float | None
     success_probability: float | None
     task: str
     better: Literal["higher", "lower"]
     epochs_are: str
+    tokens_per_second: float | None
 
 
 class Time(Struct, frozen=True):

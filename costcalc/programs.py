@@ -14,15 +14,17 @@ from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator, Host
 
-RecipeKind = Literal["ordinary", "tuned", "record", "own", "stated"]
+RecipeKind = Literal["ordinary", "tuned", "record", "own", "stated", "law"]
 """How much care is in a recipe: the script that most people run, with its own loader; public code made for speed; a benchmark
-submission, tuned to one system; a user's own run; a training of which only the hours are stated."""
+submission, tuned to one system; a user's own run; a training of which only the hours are stated; one by a law of tokens."""
+NOBODYS: frozenset[RecipeKind] = frozenset({"own", "stated", "law"})
+"""The kinds that are no published recipe."""
 Training = Literal["ordinary", "tuned", "record"]
 """Up to how much care recipes are chosen."""
 UP_TO: Mapping[Training, frozenset[RecipeKind]] = {
-    "ordinary": frozenset({"ordinary", "own", "stated"}),
-    "tuned": frozenset({"ordinary", "tuned", "own", "stated"}),
-    "record": frozenset({"ordinary", "tuned", "record", "own", "stated"}),
+    "ordinary": NOBODYS | {"ordinary"},
+    "tuned": NOBODYS | {"ordinary", "tuned"},
+    "record": NOBODYS | {"ordinary", "tuned", "record"},
 }
 
 

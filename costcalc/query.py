@@ -15,11 +15,13 @@ from costcalc.programs import Training
 from costcalc.training import (
     Compilation,
     Crossing,
+    Method,
     Metric,
     OwnSpeed,
     PipelineAsked,
     PrecisionAsked,
     Running,
+    Stack,
     TrainingKind,
 )
 
@@ -95,8 +97,9 @@ class EstimateQuery(Struct, frozen=True):
 
     `epochs` reach the target, by the user's word (None: as many as the recipes say). Of a network without a name (`model` is
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
-    ImageNet's). A training of which no more is known `took` so many hours `on` a machine. `target_of` says whose target it is
-    where the question names none: a recipe's, or a benchmark's.
+    ImageNet's). A training of which no more is known `took` so many hours `on` a machine. A language model is trained by a
+    `method` on `tokens`, or on `examples` of `length` tokens each; None where the question is about none, or leaves it open.
+    `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
     """
 
     # fmt: off
@@ -332,8 +335,8 @@ class EstimateQuery(Struct, frozen=True):
         "epochs that you say reach the target; without a target the training ends after them",
         "described", 300, above=0, high=10**6, use="everyday")] = None
     parameters: Annotated[float | None, Param(
-        "parameters of your network in millions, for model=any",
-        "described", 25.6, above=0, high=10**7)] = None
+        "parameters of your network in millions, for model=any; 8B is understood",
+        "described", 25.6, "millions", above=0, high=10**7)] = None
     gmacs: Annotated[float | None, Param(
         "multiply-adds of your network per image in 1e9, for model=any",
         "described", 4.1, above=0, high=10**9)] = None
@@ -354,6 +357,33 @@ class EstimateQuery(Struct, frozen=True):
         "what was trained: language, vision, diffusion, detection or any (default); narrows the range between chips",
         "stated", "detection",
         concerns="trainings that took= states")] = "any"
+    method: Annotated[Method | None, Param(
+        "how a language model is trained, by tokens: pretrain from nothing, full fine-tuning of all weights, lora or qlora",
+        "language", "lora", use="usual", called="finetuning training peft adapter")] = None
+    tokens: Annotated[float | None, Param(
+        "tokens of the whole training of a language model: 50M, 2T",
+        "language", "50M", "scaled", low=1, high=10**16, use="usual")] = None
+    examples: Annotated[int | None, Param(
+        "examples to fine-tune a language model on, each of length= tokens, epochs= times",
+        "language", 10_000, "scaled", low=1, high=10**12)] = None
+    length: Annotated[int | None, Param(
+        "tokens of a sequence; default 4,096, of examples 1,024",
+        "language", 2048, "scaled", low=16, high=2_000_000, called="seqlen seqlength contextlength maxlength")] = None
+    batch: Annotated[int | None, Param(
+        "sequences of a step, on all accelerators together; default what fits",
+        "language", 64, low=1, high=10**7, called="batchsize globalbatchsize")] = None
+    packed: Annotated[bool | None, Param(
+        "whether short sequences share one of length= instead of being padded; default true, of examples false",
+        "language", "true")] = None
+    stack: Annotated[Stack, Param(
+        "whose code: plain (transformers, peft and their like), tuned (Megatron, NeMo and their like) or any (default)",
+        "language", "plain")] = "any"
+    layers: Annotated[int | None, Param(
+        "layers of a language model that parameters= describes; default the usual number for its size",
+        "language", 32, low=1, high=10_000)] = None
+    active: Annotated[float | None, Param(
+        "parameters that a mixture of experts uses for a token, in millions; 3B is understood",
+        "language", "3B", "millions", above=0, high=10**7)] = None
     target_of: str | None = None
     # fmt: on
 

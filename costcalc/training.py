@@ -26,6 +26,10 @@ EVALUATION_COUNTED = "training+evaluation"  # a `Recipe.clock`
 MOST_CLOCK_FACTOR = 1.3
 TrainingKind = Literal["language", "vision", "diffusion", "detection", "any"]
 """What is trained, as far as it decides how much faster another chip is."""
+Method = Literal["pretrain", "full", "lora", "qlora"]
+"""How a language model is trained: from nothing, all its weights, or adapters of low rank beside weights in 16 or 4 bits."""
+Stack = Literal["any", "plain", "tuned"]
+"""Whose code: transformers, peft and their like, or Megatron, NeMo, MaxText and their like."""
 OWN_DATA = "own-data"  # the stack of a run on other data than ImageNet: how these are prepared is not known
 YOU, YOUR_CODE = "you", "your own code"  # organisations: who ran what the asker did
 MLPERF_TARGET = 0.759  # top-1, from round v0.6 on
@@ -75,7 +79,7 @@ IN_16_BITS = "-amp"
 """How the names of recipes end that were published in 32 bits and run in 16."""
 
 
-PrecisionAsked = Literal["amp", "bf16", "fp8", "fp32", "tf32"]
+PrecisionAsked = Literal["amp", "bf16", "fp16", "fp8", "fp32", "tf32"]
 """What a question may ask for: `amp` is any that computes in 16 bits."""
 
 
@@ -430,6 +434,18 @@ class StatedRecipe(OwnRecipe, frozen=True):
     def kind(self) -> RecipeKind:
         """Nobody's recipe."""
         return "stated"
+
+
+class LawRecipe(OwnRecipe, frozen=True):
+    """The training of a language model on so many tokens, which are its samples."""
+
+    title: ClassVar[str] = "training a language model"
+    pass_name: ClassVar[str] = "passes"
+
+    @property
+    def kind(self) -> RecipeKind:
+        """Of nobody's code, but of a law."""
+        return "law"
 
 
 class OwnSpeed(Struct, frozen=True):

@@ -50,3 +50,11 @@ def stays_below(middle: Floats, high: Floats, share: float) -> Floats:
     """What amounts stay below with this probability, from their middles and the upper ends of their 80 % ranges."""
     wider = np.divide(high, middle, out=np.ones(len(middle)), where=middle > 0)
     return np.asarray(middle * wider ** (NormalDist().inv_cdf(share) / UPPER))
+
+
+def count_in_words(count: float) -> str:
+    """A count as a person says it: 1,200, 50 million, 2 trillion."""
+    for scale, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
+        if count >= scale:
+            return f"{float(f'{count / scale:.4g}'):g} {word}"
+    return f"{count:,.0f}"

@@ -16,7 +16,7 @@ from api.questions.links import to_url
 from api.reports.launch import Launchable, LaunchReport, left_to_set
 from costcalc.answers import Estimate
 from costcalc.offer import PurchaseOption
-from costcalc.tasks.goals import goal_in_words
+from costcalc.tasks.goals import training_in_words
 from costcalc.text import line
 from costcalc.training import Metric
 from costcalc.units import SECONDS_PER_HOUR
@@ -70,7 +70,7 @@ def _expected(machines: Sequence[Launchable], report: LaunchReport) -> Iterator[
     first, *others = [machine.estimate for machine in machines]
     if report.trains_nothing:
         yield report.trains_nothing
-    yield f"{first.model} to {goal_in_words(first)} by the recipe {first.recipe}: {first.sources.convergence.source}"
+    yield f"{training_in_words(report.query)} by the recipe {first.recipe}: {first.sources.convergence.source}"
     yield f"Expected{_of_runs(report)}: {_figures(first)}"
     yield (
         f"Probability of reaching the target in one run: {chance(first.success_probability)}. Rate of "
@@ -242,7 +242,7 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     """What the training command needs to know of the recipe."""
     values = {
         "MODEL": estimate.model,
-        "TARGET": f"{estimate.target:g}",
+        "TARGET": None if estimate.target is None else f"{estimate.target:g}",
         "RECIPE": estimate.recipe,
         "EPOCHS": f"{estimate.epochs:.4g}",
         "GLOBAL_BATCH_SIZE": estimate.global_batch_size,
@@ -312,7 +312,7 @@ def follow(report: LaunchReport, estimate: Estimate, name: str) -> str:
     rate, budget = report.dollars(estimate.hourly_rate), report.query.max_cost
     options = [
         *("--rate", f"{rate:.6g}"),
-        *("--target", f"{estimate.target:g}"),
+        *(() if estimate.target is None else ("--target", f"{estimate.target:g}")),
         *("--planned-epochs", f"{planned:.4g}"),
         *_metric(estimate),
         *(("--max-cost", f"{report.dollars(budget) / report.query.runs:.2f}") if budget is not None else ()),

@@ -16,7 +16,7 @@ from costcalc.picks import PickName
 from costcalc.query import Basis
 from costcalc.reasons import within_percent
 from costcalc.rented import FREE_TIER
-from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, value_in_words
+from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, training_in_words, value_in_words
 from costcalc.training import Metric
 from costcalc.units import in_words
 
@@ -90,7 +90,7 @@ def accelerators(each: Accelerated) -> str:
     return counted(each.accelerators, each.accelerator, " × ")
 
 
-metric, goal = metric_name, goal_in_words
+metric, goal, training = metric_name, goal_in_words, training_in_words
 
 
 def measure(each: str) -> str:

@@ -81,10 +81,10 @@ def figure(report: AccuracyReport) -> Figure:
     if not ladder:
         return nothing("No estimate reaches any accuracy.")
     costs = [float(each.cost(query.basis).cost) for each in ladder]
-    x = Scale.around([each.target for each in ladder])
+    x = Scale.around([each.reached for each in ladder])
     y = Axis.around(costs) if min(costs) > 0 else Scale.around(costs, 0.0)
     ticks = y.amounts(query.currency) if isinstance(y, Axis) else y.ticks()
-    places = [Place.of(x.at(each.target), y.at(cost)) for each, cost in zip(ladder, costs, strict=True)]
+    places = [Place.of(x.at(each.reached), y.at(cost)) for each, cost in zip(ladder, costs, strict=True)]
     kinds = _kinds(each.recipe for each in ladder)
     recipes = told_apart(kinds.values())
     signs = (

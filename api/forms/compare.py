@@ -21,7 +21,7 @@ from api.questions.schemas.layout import Layout
 from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
 from costcalc.answers import Estimate
 from costcalc.query import Basis
-from costcalc.tasks.goals import goal_in_words
+from costcalc.tasks.goals import training_in_words
 
 COMPARED = (
     "price_ratio", "speed_ratio", "cheaper", "probability", "correlation", "break_even_hourly_rate", "cost_per_hour_saved",
@@ -56,7 +56,7 @@ def xlsx(report: CompareReport, layout: Layout) -> bytes:
     from api.formats.xlsx import estimates, tables
 
     document, (columns, rows) = report.document(), _columns_and_rows(report)
-    title = f"Two machines for {document.query.model} to {goal_in_words(document.query)}"
+    title = f"Two machines for {training_in_words(document.query)}"
     front = tables.Front(title, document.verdict, layout.address, document.prices.as_of, document.query.currency)
     folded = estimates.needed_by_few(columns, {"side", *COMPARED}, layout)
     return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)

@@ -21,8 +21,9 @@ from api.questions.themes import as_options
 from api.reports.cost import CostDocument, CostReport, cost_report
 from api.reports.left_out import left_out
 from costcalc.answers import Answer
+from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT
-from costcalc.tasks.goals import goal_in_words
+from costcalc.tasks.goals import training_in_words
 
 if TYPE_CHECKING:
     from api.formats.charts.figure import Figure
@@ -53,14 +54,14 @@ def _list(answer: Answer, view: View) -> Iterator[str]:
 
 def is_list(answer: Answer) -> bool:
     """Whether a question asks for the list of all estimates, not only for what to do. A run of one's own is its only recipe."""
-    query, is_own = answer.query, any(each.recipe_kind in ("own", "stated") for each in answer.estimates)
+    query, is_own = answer.query, any(each.recipe_kind in NOBODYS for each in answer.estimates)
     wants_all = "all" in (query.regions, query.regions if is_own else query.recipes)
     return query.offset > 0 or query.limit > DEFAULT_LIMIT or wants_all
 
 
 def _heading(answer: Answer) -> str:
     query = answer.query
-    goal = f"{query.model} to {goal_in_words(query)}"
+    goal = training_in_words(query)
     return f"{goal}, at prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)}), in {query.currency}"
 
 

@@ -44,14 +44,14 @@ def html(report: EstimateReport) -> Page:
 
 def _about(each: Estimate, *names: str) -> str:
     """The parameters that ask about an estimate's training or machine elsewhere."""
-    values = ((name, getattr(each, name)) for name in names)
+    values = ((name, getattr(each, name)) for name in names if getattr(each, name) is not None)
     return f"?{urlencode({name: f'{value:g}' if name == 'target' else value for name, value in values})}"
 
 
 def figure(report: EstimateReport) -> Figure:
     """The picture of an estimate's curve."""
     estimate, recipe = report.estimate, report.recipe
-    if estimate is None or recipe is None:
+    if estimate is None or recipe is None or estimate.target is None or estimate.metric is None:
         return nothing()
     points = [(each.epochs, each.in_metric(estimate.metric)) for each in recipe.evaluations]
     logged = [(epochs, accuracy) for epochs, accuracy in points if accuracy is not None]

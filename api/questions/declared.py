@@ -35,7 +35,12 @@ KINDS: Mapping[str, Maker] = {
     "text": fields.Text,
     "word": fields.Word,
 }
-NUMBERS: Mapping[str, type[fields.Number]] = {"money": fields.Cost, "hours": fields.Hours}
+NUMBERS: Mapping[str, type[fields.Number]] = {
+    "money": fields.Cost,
+    "hours": fields.Hours,
+    "scaled": fields.Scaled,
+    "millions": fields.Millions,
+}
 TYPES: Mapping[Any, Maker] = {bool: fields.Flag, str: fields.Text, datetime: fields.Moment}
 LISTED: Mapping[Any, Maker] = {
     str: fields.Names,

@@ -28,6 +28,8 @@ LAST_SECOND = time(23, 59, 59, tzinfo=UTC)
 TERMS = ("1mo", "3mo", "6mo", "1y", "2y", "3y", "5y")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
+SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
+_SCALED = re.compile(r"(?P<count>[\d.,]+)\s*(?P<scale>[kmbt])(?:n|illion|rillion|housand)?", re.IGNORECASE | re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?", re.ASCII)
 SHORT_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 _MOST = re.compile(r"(?:within|in|under|below|less than|at most|max(?:imum)?|up to|<=?)\s*", re.IGNORECASE)
@@ -234,6 +236,25 @@ class Hours(Number):
         span = _MOST.sub("", text, count=1)
         hours = amounts.hours(span)
         return super()._read(span) if hours is None else hours
+
+
+class Scaled(Number):
+    """A count, with or without its scale: `50M` is fifty million."""
+
+    unit: ClassVar[int] = 1
+
+    def _read(self, text: str) -> Decimal | None:
+        match = _SCALED.fullmatch(text)
+        count = amounts.number(match["count"]) if match else None
+        if match and count is not None:
+            return count * SCALES[match["scale"].casefold()] / self.unit
+        return super()._read(text)
+
+
+class Millions(Scaled):
+    """A count in millions, or with its own scale: `8B` is 8,000."""
+
+    unit = 10**6
 
 
 class Target(Number):

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from api.questions.errors import BadParameters, Errors, NotFound
 from api.questions.fields import Number
+from api.questions.language import OF_TOKENS, LanguageSubject
 from api.questions.parsing import Arguments
 from api.questions.suggestions import clip, squeeze, unknown
 from costcalc.convergence.usual_target import usual_target
@@ -166,7 +167,7 @@ class DescribedSubject(Struct, frozen=True):
             wrong |= {"metric": [NO_METRIC]} if "metric" in values else {}
         if values.get("samples_per_epoch", IMAGES_PER_EPOCH) != IMAGES_PER_EPOCH:
             settled["dataset"] = OWN_DATA_SET
-        return values | settled, wrong | _in_8_bits(values) | errors
+        return values | settled, wrong | _in_8_bits(values) | _not_by_tokens(values) | errors
 
     def _unknown_speed(self, values: Values, sizes: list[str]) -> Errors:
         if "target" in values:
@@ -201,7 +202,7 @@ class StatedSubject(Struct, frozen=True):
         """The values with what follows from the hours; what says more of the training is refused."""
         wrong: Errors = {
             name: ["what is trained follows from took= and on=: leave it out"]
-            for name in parameters_of("goal", "recipe", "described")
+            for name in parameters_of("goal", "recipe", "described", "language")
             if _given(name, arguments)
         }
         if "took" not in values:
@@ -307,7 +308,15 @@ class ImageNetSubject(Struct, frozen=True):
         return values, errors | _in_8_bits(values) | _not_described(schema, values)
 
 
-Subject = OwnRunSubject | TaskSubject | DescribedSubject | StatedSubject | PublishedSubject | ImageNetSubject
+Subject = (
+    OwnRunSubject
+    | TaskSubject
+    | DescribedSubject
+    | StatedSubject
+    | PublishedSubject
+    | LanguageSubject
+    | ImageNetSubject
+)
 
 
 def what_part(query: EstimateQuery) -> tuple[str, ...]:
@@ -363,4 +372,8 @@ def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:
     needs_any = {name: ["is for model=any with epochs="] for name in SIZES if name in values}
     needs_hours = {name: ["is for took= with on=: add both"] for name in ("took_on", "kind") if name in values}
     needs_epochs = {"samples_per_epoch": ["is for your own data: add epochs="]} if "samples_per_epoch" in values else {}
-    return settled | needs_any | needs_hours | needs_epochs
+    return settled | needs_any | needs_hours | needs_epochs | _not_by_tokens(values)
+
+
+def _not_by_tokens(values: Mapping[str, object]) -> Errors:
+    return {name: ["is for language models: add method= and tokens="] for name in OF_TOKENS if name in values}

@@ -21,7 +21,7 @@ THEMES = (
     Theme(
         "What to train",
         "When the target counts as reached, and with which recipes.",
-        ("goal", "recipe", "described", "stated"),
+        ("goal", "recipe", "described", "stated", "language"),
     ),
     Theme("Which machines", "Only these machines, clouds and regions.", ("machine", "count", "own", "owned")),
     Theme("How to buy", "Only these ways to pay.", ("purchase", "share")),

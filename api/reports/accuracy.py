@@ -64,7 +64,14 @@ class AccuracySchema(TrainingSchema):
         """The accuracy is the answer, the budget the limit of cost; the estimates are the frontier."""
 
         include = fields_of(AccuracyParameters)
-        exclude = (*parameters_of("described", "pick"), "target", "max_cost", "frontier", "recipes", "offset")
+        exclude = (
+            *parameters_of("described", "language", "pick"),
+            "target",
+            "max_cost",
+            "frontier",
+            "recipes",
+            "offset",
+        )
 
 
 class AccuracyQuery(EstimateQuery, frozen=True):
@@ -106,7 +113,7 @@ class AccuracyDocument:
 
         def place(each: Estimate) -> tuple[bool, float, Decimal]:
             is_sure = each.confirmed and each.runs_here and each.purchase_option in SURE
-            below_best = each.target if each.better == "lower" else -each.target
+            below_best = each.reached if each.better == "lower" else -each.reached
             return not is_sure, below_best, each.cost(self.query.basis).cost
 
         rows.sort(key=place)
@@ -184,7 +191,7 @@ class AccuracyReport(OfQuery):
     def _something(self, accuracy: float, answer: Answer, confirmed: Sequence[Estimate]) -> str:
         sentence = self._told(accuracy, answer.estimates[0])
         if confirmed and confirmed[0].target != accuracy:
-            sure = self._told(confirmed[0].target, confirmed[0])
+            sure = self._told(confirmed[0].reached, confirmed[0])
             sentence = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {sentence}"
         if self.own:
             return f"{sentence} The run reached no better value." if accuracy == self.own[-1] else sentence

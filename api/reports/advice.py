@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from api.questions.regions import located
 from api.questions.subjects import what_part, whose_target
+from api.reports.by_tokens import what_is_trained
 from api.reports.glance import Glance
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
@@ -47,7 +48,9 @@ class Advice(OfQuery):
         catalogue = self.service.at(self.catalogue, self.query.as_of)
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
         in_vain = " ".join(unused(self.query, self._answers))
-        about = " ".join((*what_part(self.query), *whose_target(self.query), *self._stated_bill()))
+        about = " ".join(
+            (*what_part(self.query), *whose_target(self.query), *what_is_trained(self.query), *self._stated_bill())
+        )
         return tuple(filter(None, (about, *stand_ins, in_vain)))
 
     def _answers(self, query: EstimateQuery) -> tuple[Answer]:

@@ -15,6 +15,7 @@ from api.questions.errors import Refused
 from api.questions.fields import LAST_SECOND
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
+from api.reports.by_tokens import needed_memory
 from costcalc.answers import Answer, Hint
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
@@ -146,6 +147,8 @@ def _told(reason: str, count: int, answer: Answer) -> str:
 def what(reason: str, answer: Answer) -> str:
     """What was left out for this reason."""
     query = answer.query
+    if reason == "does_not_fit_memory" and (needed := needed_memory(query)):
+        return f"{WORDS[reason]}, as {needed}"
     return WORDS.get(reason, reason.replace("_", " ")).format(query=query, hours=in_words(query.max_hours or 0))
 
 

@@ -29,7 +29,7 @@ def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> Step |
     instead; None where a past date is asked about."""
     if answer.query.as_of:
         return None
-    if answer.query.epochs is not None and answer.query.took is None:
+    if answer.query.epochs is not None and answer.query.took is None and answer.query.method is None:
         return Step("costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it")
     return _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
 

@@ -155,7 +155,8 @@ def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:
     if not points:
         return
     first, *_, last = (points[0], *points)
-    training = f"Training {last.estimate.model} to {last.estimate.target:g}"
+    goal = "" if last.estimate.target is None else f" to {last.estimate.target:g}"
+    training = f"Training {last.estimate.model}{goal}"
     now = f"{_money(last)} in {last.date:%B %Y}"
     if len(points) == 1:
         yield f"{training} costs {now}. That is {_what(last.estimate)}, {in_words(last.hours)}."

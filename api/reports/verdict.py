@@ -9,6 +9,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
+from api.reports.by_tokens import needed_memory
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.confirmation import FRESH_DAYS
 from costcalc.costing.owning import PRICE_UNKNOWN
@@ -16,7 +17,7 @@ from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.offer import BY_THE_TERM, PurchaseOption
 from costcalc.picks import MOST_FOR_SURE, SELDOM
-from costcalc.programs import RecipeKind
+from costcalc.programs import NOBODYS, RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.rented import AS_ANNOUNCED, FROM_YOUR_SHEET
 from costcalc.tasks.goals import task_of
@@ -154,6 +155,8 @@ def _own_without_estimate(answer: Answer) -> str:
     query = answer.query
     if query.max_hours or query.max_cost:
         return f"No estimate for your {mine} within these limits."
+    if needed := needed_memory(query):
+        return f"Your {mine} has too little memory, or no known speed: {needed}."
     record = "" if query.training == "record" else "; training=record may have one"
     return f"No estimate for your {mine}{record}."
 
@@ -352,7 +355,7 @@ def _ordinary(answer: Answer) -> Iterator[Sentence]:
     """What an ordinary loop of today and the usual script as published take on the same machine, where these are others, and
     which script misses the target."""
     lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
-    if lead.recipe_kind in ("own", "stated"):
+    if lead.recipe_kind in NOBODYS:
         return
     if today and today.recipe != lead.recipe:
         yield Sentence(Line.RECIPE, 0, f"An ordinary loop of today takes {_takes(today, answer)}.")
@@ -386,7 +389,7 @@ def _plain(answer: Answer) -> str:
 
 def _code(each: Estimate) -> str:
     """Whose training that is, and how sure it is to reach the target."""
-    if each.recipe_kind == "stated":
+    if each.recipe_kind in ("stated", "law"):
         return ""
     if each.success_probability is None:
         unit = "epoch" if each.epochs == 1 else "epochs"

@@ -14,7 +14,7 @@ from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, 
 from costcalc.answers import Answer, Estimate
 from costcalc.hardware import counted
 from costcalc.money import money
-from costcalc.tasks.goals import goal_in_words, metric_name
+from costcalc.tasks.goals import metric_name, training_in_words
 from costcalc.training import Metric
 
 BEST = 5
@@ -81,7 +81,7 @@ def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
 def _goal(answer: Answer) -> str:
     query = answer.query
     if not isinstance(query.metric, Metric):
-        return f"{query.model} to {goal_in_words(query)}"
+        return training_in_words(query)
     percent = (Decimal(str(query.target)) * 100).normalize()
     return f"{query.model} to {percent:f} % {metric_name(query.metric)}"
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from flask import Blueprint, Response, current_app, request, url_for
 from msgspec import Struct
 
-from api.formats import open_book, words
+from api.formats import open_book
 from api.formats.launch_files import file_name, launch_file
 from api.questions.declared import fields_of
 from api.questions.links import to_url
@@ -30,6 +30,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import Offer
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
+from costcalc.tasks.goals import training_in_words
 from pricing import editions
 
 NAMESPACE = "http://www.w3.org/2005/Atom"
@@ -85,7 +86,7 @@ def written(feed: Feed) -> bytes:
     moment = answer.lead.sources.price.observed_at if feed.has_entry else answer.prices.as_of
     updated = f"{moment:%Y-%m-%dT%H:%M:%SZ}"
     root = Element("feed", xmlns=NAMESPACE)
-    _add(root, title=f"{query.model} to {words.goal(query)}", id=feed.address, updated=updated)
+    _add(root, title=training_in_words(query), id=feed.address, updated=updated)
     SubElement(root, "link", rel="self", href=feed.address)
     SubElement(SubElement(root, "author"), "name").text = "costcalc"
     if feed.has_entry:

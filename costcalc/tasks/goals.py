@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from costcalc.query import ANY, EstimateQuery
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Metric
+from costcalc.units import count_in_words, in_words
 
 NAMES = {
     Metric.TOP1: "top-1",
@@ -66,3 +68,24 @@ def goal_in_words(each: Goal) -> str:
     """The target, with its direction if the task states it: `0.757 top-1`, `validation loss 3.28 or lower`."""
     task, value = task_of(each), value_in_words(each.metric, each.target)
     return f"{value} or {task.better}" if task else value
+
+
+def training_in_words(query: EstimateQuery) -> str:
+    """What a question trains: `resnet50 to 0.757 top-1`, `llama-3.1-8b by lora on 50 million tokens`, `3 days on 8x V100`."""
+    if query.took is not None:
+        return f"{in_words(query.took)} on {query.on[0]}"
+    if query.method is None:
+        return f"{query.model} to {goal_in_words(query)}"
+    named = query.model if query.model != ANY else f"{count_in_words((query.parameters or 0) * 1e6)} parameters"
+    return f"{named} by {METHODS[query.method]} on {work_in_words(query)}"
+
+
+METHODS = {"pretrain": "pretraining", "full": "full fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
+
+
+def work_in_words(query: EstimateQuery) -> str:
+    """`50 million tokens`, `10,000 examples x 3`."""
+    if query.tokens is not None:
+        return f"{count_in_words(query.tokens)} tokens"
+    passes = f" x {query.epochs:g}" if query.epochs not in (None, 1) else ""
+    return f"{query.examples:,} examples{passes}"

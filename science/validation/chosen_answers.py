@@ -47,7 +47,7 @@ class Chosen(Struct, frozen=True):
         baseline is the middle of all codes, NaN where nobody knows it."""
         shown = self.estimate
         rate = _images_per_second(self.recipe, shown.epochs, self.row)
-        measured = math.log(shown.hours * shown.images_per_second / rate)
+        measured = math.log(shown.hours * (shown.images_per_second or 0) / rate)
         low, high = math.log(shown.hours_low), math.log(shown.hours_high)
         wide = (high - low) / 2
         others = math.nan

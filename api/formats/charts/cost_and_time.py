@@ -7,12 +7,12 @@ from itertools import pairwise
 
 from markupsafe import Markup, escape
 
-from api.formats import words
 from api.formats.charts.figure import Band, Entry, Figure, Place, grid, nothing
 from api.formats.charts.frame import MOST_COLOURS
 from api.formats.charts.plot import Chosen, Label, Mark, Plot, plot
 from api.reports.glance import Points
 from costcalc.answers import Answer
+from costcalc.tasks.goals import training_in_words
 
 Link = Callable[[Mark], str]
 
@@ -28,7 +28,7 @@ def figure(answer: Answer, points: Points) -> Figure:
     share = "share of use" if query.basis == "effective" else "to pay"
     providers = [Entry(name, colour) for name, colour in drawn.legend]
     return Figure(
-        f"{query.model} to {words.goal(query)}: cost against time",
+        f"{training_in_words(query)}: cost against time",
         f"{front:,} of {pickable:,} to pick from are on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
         drawn.across,
         drawn.up,

@@ -45,7 +45,7 @@ def figure(report: Drawable) -> Figure:
     x, y = Scale(days(points[0].date), days(points[-1].date) + 1), Axis.around(costs)
     places = [Place.of(x.at(days(point.date)), y.at(float(point.cost))) for point in points]
     return Figure(
-        f"{query.model} to {words.goal(query)}: {report.drawn[0]}",
+        f"{words.training(query)}: {report.drawn[0]}",
         report.drawn[1],
         across(x.at, months(x)),
         up(y.at, y.amounts(query.currency)),

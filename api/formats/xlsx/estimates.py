@@ -159,7 +159,8 @@ class _Row:
     def _factors(self) -> Iterator[Any]:
         """Images seen in training, and the factors that turn hours and rates into other figures."""
         estimate = self.estimate
-        yield estimate.images_per_second * estimate.train_hours * SECONDS_PER_HOUR
+        rate = estimate.images_per_second
+        yield None if rate is None else rate * estimate.train_hours * SECONDS_PER_HOUR
         yield from (getattr(estimate, name) / estimate.hours for name in SCALED)
         figures = (getattr(estimate, name) for name in WHERE_KNOWN)
         yield from (None if figure is None else figure / estimate.hours for figure in figures)

@@ -73,7 +73,7 @@ COSTS = {"billed": billed, "effective": effective}
 OF_EVERY_ROW = {
     **{name: f"[hours]*[{name}_factor]" for name in SCALED},
     **{name: f'IF([{name}_factor]="","",[hours]*[{name}_factor])' for name in WHERE_KNOWN},
-    "images_per_second": "[images]/([train_hours]*3600)",
+    "images_per_second": 'IF([images]="","",[images]/([train_hours]*3600))',
     "calendar_hours": _calendar_hours(),
     "hourly_rate": "IF(OR([utilization]=1,[hours]=0),[fee_per_period]/[period_hours]+[metered_hourly],"
     f"({_run_share('[hours]', METERED)})/[hours])",

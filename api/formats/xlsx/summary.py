@@ -18,7 +18,7 @@ from api.reports.left_out import UNCOUNTED, what
 from api.service import with_moment
 from costcalc.answers import Answer, Estimate
 from costcalc.offer import OLD_DAYS
-from costcalc.tasks.goals import goal_in_words
+from costcalc.tasks.goals import training_in_words
 from costcalc.units import HOURS_PER_DAY
 
 TOLD = (
@@ -62,7 +62,7 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> N
     for column, (_, _, width) in enumerate(SHOWN, 1):
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
-    sheet.put(0, 0, f"Training {query.model} to {goal_in_words(query)}", "title")
+    sheet.put(0, 0, f"Training {training_in_words(query)}", "title")
     lines = (((line, "headline" if line == answer.verdict[0] else None),) for line in (*answer.verdict, *TOLD))
     row = _write(sheet, 1, lines)
     sheet.put(row, 0, "this colour", "doubtful")

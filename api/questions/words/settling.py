@@ -130,7 +130,7 @@ def _one_each(reading: Reading, _: Vocabulary) -> None:
         pairs = zip(reading.values.pop("model"), reading.values.pop("target"), strict=True)
         reading.sides = tuple({"model": [model], "target": [target]} for model, target in pairs)
         reading.unclear.add("model")
-    told = {"model"} if reading.other_task else set()
+    told = {"model", "method"} if reading.other_task else {"method"}
     for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single() - told]:
         values = reading.values.pop(name)
         if name in LIMITS:

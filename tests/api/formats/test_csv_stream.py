@@ -127,4 +127,6 @@ def test_the_answers_figures_are_the_sheets(client):
     assert list(rows[0])[-4:] == ["exchange_rate_per_usd", "exchange_rate_date", "exchange_rate_source", "label"]
     assert rows[0]["label"] == "Q4"
     plain = client.get("/cost.csv?model=resnet50&target=0.757").text.partition("\r\n")[0]
-    assert plain.endswith(",recipe_kind,recipe_command,runs_here,confirmed,task,better,epochs_are,pick,offering_class")
+    assert plain.endswith(
+        ",recipe_kind,recipe_command,runs_here,confirmed,task,better,epochs_are,pick,offering_class,tokens_per_second"
+    )

@@ -22,6 +22,7 @@ ESTIMATE_KEYS = words(
     vcpus limited_by price_age_days price_first_hand available available_at evidence_notes
     code usual_hours_low usual_hours_high usual_cost_low usual_cost_high energy_kwh carbon_kg
     recipe_kind recipe_command runs_here confirmed task better epochs_are pick offering_class
+    tokens_per_second
     """
 )
 NESTED_COLUMNS = {

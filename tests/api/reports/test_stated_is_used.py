@@ -24,6 +24,8 @@ QUESTIONS = {
     "weights of timm": "model=resnet34d&target=0.75",
     "own machine": "model=resnet50&target=0.757&own=1xRTX4090",
     "own machine, paid off": "model=resnet50&target=0.757&own=1xRTX4090&own_price=0",
+    "adapters by tokens": "model=llama-3.1-8b&method=lora&tokens=50M",
+    "pretraining by tokens": "model=any&parameters=1300&method=pretrain&tokens=10B",
     "one way to buy": "model=resnet50&target=0.757&purchase=on_demand&provider=aws",
 }
 VALUES = {
@@ -42,12 +44,16 @@ VALUES = {
     "own_resale": ["0"], "own_watts": ["999"], "own_vcpus": ["4"], "electricity": ["0.5"], "pue": ["1.9"], "epochs": ["30"],
     "parameters": ["60"], "gmacs": ["10"], "samples_per_epoch": ["50000"], "took": ["30h"], "on": ["4xV100"],
     "took_on": ["2024-06-30"], "kind": ["detection"],
+    "method": ["full"], "tokens": ["1M"], "examples": ["1000"], "length": ["512"], "batch": ["2"],
+    "packed": ["false"], "stack": ["plain"], "layers": ["12"], "active": ["1B"],
 }  # fmt: skip
 AT_THEIR_DEFAULTS = {"model", "dataset"}  # of which there is no other value
 MET = {
     "by word": ("recipes",),
     "by size": ("recipes",),
     "by speed": ("recipes",),
+    "adapters by tokens": ("recipes",),
+    "pretraining by tokens": ("recipes",),
     "a task of large machines": ("max_cost",),
 }
 """What everything meets: a training of one recipe shows all of its recipes."""
@@ -74,7 +80,9 @@ def ask():
 
 def test_every_parameter_is_tried():
     of_the_edge = {
-        name for name, field in COST.fields.items() if field.param.part in ("layout", "sheet", "focus", "words")
+        name
+        for name, field in COST.fields.items()
+        if field.param.part in ("layout", "sheet", "focus", "brief", "words")
     }
     assert VALUES.keys() | of_the_edge | AT_THEIR_DEFAULTS == COST.fields.keys()
     assert VALUES.keys() <= DECLARED.keys()

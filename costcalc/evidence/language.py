@@ -1,0 +1,62 @@
+"""The packaged language models and their published rates, each with its source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+
+from costcalc.evidence.collection import normalised
+from costcalc.evidence.tables import cells, typed
+from costcalc.throughput.language.law import TokenRate
+from costcalc.throughput.language.networks import LanguageNetwork
+
+NETWORKS, RATES = "language_models.csv", "language_speeds.csv"
+_ADDED = re.compile(r"-?(?:hf|instruct|it|chat|base|pt|meta|v[0-9.]+|thinking|[0-9]{4})$")
+_MAKER = re.compile(r"^[\w.-]+/|^meta-(?=llama)")
+
+
+def _lines(name: str) -> list[dict[str, str | bool | None]]:
+    return cells(name, (resources.files("costcalc.evidence") / "data" / name).read_text("utf-8"))
+
+
+@cache
+def language_rates() -> tuple[TokenRate, ...]:
+    """All published rates. Raises TableError."""
+    return tuple(typed(RATES, _lines(RATES), TokenRate))
+
+
+@cache
+def language_networks() -> Mapping[str, LanguageNetwork]:
+    """By name. Raises TableError."""
+    return {each.name: each for each in typed(NETWORKS, _lines(NETWORKS), LanguageNetwork)}
+
+
+def find_language_network(text: str) -> LanguageNetwork | None:
+    """The language model of that name, with or without its maker, however it is spelt and whatever it was trained for after."""
+    return next((_by_word()[form] for form in _forms(text) if form in _by_word()), None)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """The name, then what remains of it without its maker and without what kinds of its weights add."""
+    bare = text.strip().casefold().replace(" ", "-")
+    yield normalised(bare)
+    bare = _MAKER.sub("", _MAKER.sub("", bare, count=1), count=1)
+    while bare:
+        yield normalised(bare)
+        shorter = _ADDED.sub("", bare)
+        if shorter == bare:
+            return
+        bare = shorter
+
+
+@cache
+def _by_word() -> Mapping[str, LanguageNetwork]:
+    words: dict[str, LanguageNetwork] = {}
+    for each in language_networks().values():
+        hub = (each.hub or "").rpartition("/")[2].casefold()
+        for word in (each.name, hub, *(each.also or "").split()):
+            for form in _forms(word) if word else ():
+                words.setdefault(form, each)
+    return words

@@ -1,0 +1,150 @@
+"""The laws of tokens per second.
+
+Tuned code and pretraining: FLOP x tokens/s = e x peak, e being a median of published rates: by chip, else by kind of model, after
+what precision, stack and narrow layers do to it was taken out. Medians of organisations are medians of their rows first.
+
+Plain fine-tuning: seconds of a micro step = ((a x layers)^3 + (FLOP / (e x peak))^3 + (moved / link)^3)^(1/3): the processor that
+launches kernels, arithmetic with recomputation, and sharded weights that travel, of which the slowest hides the others.
+
+The peak is the dense one in 16 bits. Scores, with every organisation left out in turn: `costcalc validate`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from math import hypot, log
+from statistics import median
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from costcalc.hardware import Accelerator
+from costcalc.throughput.language.memory import most_sequences, shards
+from costcalc.throughput.language.networks import LanguageNetwork, TokenPrecision, TokenWork
+from costcalc.training import Method, Stack
+
+Kind = Literal["dense", "mixture"]
+OF_PRECISION: Mapping[Kind, Mapping[TokenPrecision, float]] = {
+    "dense": {"bf16": 1.0, "fp16": 1.0, "fp8": 1.45, "fp4": 2.0, "fp32": 0.4},
+    "mixture": {"bf16": 1.0, "fp16": 1.0, "fp8": 1.25, "fp4": 1.4, "fp32": 0.4},
+}
+"""How many times as fast as in 16 bits, among rows of one organisation on one chip; fp32 is that of TF32."""
+OF_STACK: Mapping[Stack, float] = {"any": 1.0, "plain": 0.85, "tuned": 1.1}
+HALF_HIDDEN = 300
+"""Hidden units at which half of the efficiency is reached: narrow layers fill no chip. Of MosaicML's rows of 125M to 70B."""
+LAUNCH_SECONDS: Mapping[Method, float] = {"full": 10e-3, "lora": 4.9e-3, "qlora": 7.8e-3}
+LAUNCH_OF_MIXTURE = 16e-3
+"""Seconds of a layer that nothing makes shorter: of Qwen's fine-tuning script; of NVIDIA's untuned runs of mixtures."""
+PLAIN: Mapping[Method, float] = {"full": 0.5, "lora": 0.47, "qlora": 0.41}
+"""Efficiency of plain fine-tuning on A100, recomputation counted."""
+HOME = "A100-80GB"
+LINK_BYTES = {True: 200e9, False: 15e9}
+"""Bytes per second between accelerators with a fast link and without one."""
+WIDTHS = {"pretrain dense": log(1.5), "pretrain mixture": log(1.85), "fine-tuning": log(1.7)}
+"""Half-widths in ln(time), at 80 %: of organisations that were left out."""
+UNKNOWN_CHIP, UNKNOWN_STACK = log(1.25), log(1.15)
+
+
+class TokenRate(Struct, frozen=True):
+    """A published rate: tokens per second of one of the `accelerators`, each with `micro_batch` sequences at once. Its memory,
+    where that was stated, is one accelerator's."""
+
+    organisation: str
+    method: Method
+    model: str
+    parameters_millions: float
+    active_millions: float
+    precision: TokenPrecision
+    accelerator: str
+    tokens_per_second: float
+    stack: Stack
+    published: str
+    source: str
+    layers: int | None = None
+    hidden: int | None = None
+    length: int | None = None
+    accelerators: int | None = None
+    micro_batch: float | None = None
+    recomputed: bool | None = None
+    memory_gib: float | None = None
+
+    @property
+    def network(self) -> LanguageNetwork:
+        of_size = LanguageNetwork.of_size(self.model, self.parameters_millions, self.active_millions, self.layers)
+        named = self.hidden or of_size.hidden
+        return LanguageNetwork(self.model, self.parameters_millions, self.active_millions, of_size.layers, named)
+
+    @property
+    def work(self) -> TokenWork:
+        return TokenWork(self.network, self.method, self.length or 2048, None, self.precision, self.stack)
+
+
+class Rate(NamedTuple):
+    """Tokens per second of all accelerators, and how far it may be off, as a half-width in ln at 80 %."""
+
+    tokens_per_second: float
+    width: float
+
+
+class TokenLaw:
+    """The law of published rates, on the chips of these data sheets."""
+
+    def __init__(self, rates: Iterable[TokenRate], chips: Mapping[str, Accelerator]) -> None:
+        self._chips = chips
+        by_chip: dict[tuple[Kind, str], dict[tuple[str, Stack], list[float]]] = defaultdict(lambda: defaultdict(list))
+        for rate in rates:
+            if rate.method == "pretrain" and (found := self._efficiency(rate)):
+                for chip in (rate.accelerator, ""):
+                    by_chip[_kind(rate.network), chip][rate.organisation, rate.stack].append(found)
+        self._known = {key: median(map(median, of.values())) for key, of in by_chip.items()}
+
+    def rate(self, work: TokenWork, chip: Accelerator, accelerators: int) -> Rate | None:
+        """How fast so many of a chip train; None where nobody knows, or where they lack the arithmetic."""
+        peak = (chip.dense_16bit_tflops or 0) * 1e12
+        if not (peak and chip.device_memory) or (work.precision in ("fp8", "fp4") and not chip.eight_bit):
+            return None
+        one = self._tuned(work, chip.name, peak) if work.is_tuned else self._plain(work, chip, peak, accelerators)
+        return Rate(one * accelerators, self._width(work, chip.name))
+
+    def _tuned(self, work: TokenWork, chip: str, peak: float) -> float:
+        flop = work.network.flop_per_token(work.length, work.is_frozen, is_recomputed=False)
+        return self._reached(_kind(work.network), chip) * _usual(work) * peak / flop
+
+    def _plain(self, work: TokenWork, chip: Accelerator, peak: float, accelerators: int) -> float:
+        of, memory = work.network, chip.memory_gib or 0.0
+        sequences, parts = max(most_sequences(work, accelerators, memory), 1), shards(work, accelerators, memory)
+        relative = self._reached("dense", chip.name) / self._reached("dense", HOME)
+        reached = PLAIN[work.method] * relative * OF_PRECISION["dense"][work.precision]
+        flop = of.flop_per_token(work.length, work.is_frozen, is_recomputed=True) * sequences * work.length
+        launched = of.layers * (LAUNCH_OF_MIXTURE if of.is_mixture else LAUNCH_SECONDS[work.method])
+        moved = (3 - work.is_frozen) * 2e6 * of.parameters_millions * (parts > 1) / LINK_BYTES[chip.cluster_network]
+        slowest: float = (launched**3 + (flop / (reached * peak)) ** 3 + moved**3) ** (1 / 3)
+        return sequences * work.length / slowest
+
+    def _efficiency(self, rate: TokenRate) -> float | None:
+        chip = self._chips.get(rate.accelerator)
+        if chip is None or not chip.dense_16bit_tflops:
+            return None
+        flop = rate.network.flop_per_token(rate.work.length, is_frozen=False, is_recomputed=False)
+        return rate.tokens_per_second * flop / (chip.dense_16bit_tflops * 1e12) / _usual(rate.work)
+
+    def _reached(self, kind: Kind, chip: str) -> float:
+        return self._known.get((kind, chip)) or self._known.get((kind, "")) or 0.4
+
+    def _width(self, work: TokenWork, chip: str) -> float:
+        kind = _kind(work.network)
+        known = WIDTHS[f"pretrain {kind}" if work.is_tuned else "fine-tuning"]
+        of_chip = 0.0 if (kind, chip) in self._known else UNKNOWN_CHIP
+        return hypot(known, of_chip, UNKNOWN_STACK if work.stack == "any" else 0.0)
+
+
+def _kind(network: LanguageNetwork) -> Kind:
+    return "mixture" if network.is_mixture else "dense"
+
+
+def _usual(work: TokenWork) -> float:
+    """What precision, stack and width of a training do to its efficiency."""
+    kind = _kind(work.network)
+    narrow = work.network.hidden / (work.network.hidden + HALF_HIDDEN) if kind == "dense" else 1.0
+    return OF_PRECISION[kind][work.precision] * OF_STACK[work.stack] * narrow

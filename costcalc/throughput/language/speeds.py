@@ -1,0 +1,65 @@
+"""The law of tokens as what says how fast a training is on each cluster: one sample is one token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from costcalc.hardware import Accelerator, Cluster
+from costcalc.throughput.data_sheets import part
+from costcalc.throughput.language.law import Rate, TokenLaw
+from costcalc.throughput.language.memory import most_sequences
+from costcalc.throughput.language.networks import TokenWork
+from costcalc.throughput.prediction import ACCELERATOR, REFUSALS
+from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
+from costcalc.training import Recipe, Tier
+
+NOTES = {
+    True: "Tokens per second follow from a share of the dense 16-bit peak that published trainings of such models reached.",
+    False: "Tokens per second follow from a law of plain fine-tuning: launches, arithmetic with recomputation, and links.",
+}
+
+
+class TokenTable(SpeedTable, frozen=True):
+    """Speeds that follow from the law of tokens."""
+
+    work: TokenWork | None = None
+
+    def notes(self, recipe: int, cluster: int) -> tuple[str, ...]:
+        """What the speed of a pair rests on."""
+        return (NOTES[self.work.is_tuned],) if self.work else ()
+
+
+class TokenSpeeds:
+    """The speeds of one way to train a language model on these chips."""
+
+    def __init__(self, work: TokenWork, law: TokenLaw, chips: Mapping[str, Accelerator]) -> None:
+        self._work, self._law, self._chips = work, law, chips
+
+    def speeds(
+        self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
+    ) -> SpeedTable:
+        """One table; refused where a data sheet lacks arithmetic, or memory is too small."""
+        table = self.refused(recipes, clusters)
+        for place, cluster in enumerate(clusters):
+            chip = part(self._chips, cluster.accelerator)
+            rate = self._law.rate(self._work, chip, cluster.total_accelerators) if cluster.accelerators else None
+            if rate and most_sequences(self._work, cluster.total_accelerators, chip.memory_gib or 0.0):
+                _fill(table, place, rate)
+            elif rate:
+                table.refusal[:, place] = REFUSALS.index("does_not_fit_memory")
+        return table
+
+    def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
+        """The table before any speed is known."""
+        empty = empty_table((), len(recipes), len(clusters), 1)
+        columns = {name: getattr(empty, name) for name in SpeedTable.__struct_fields__}
+        named = {"recipes": tuple(recipes), "clusters": tuple(clusters), "anchored": (False,) * len(recipes)}
+        return TokenTable(**columns | named, work=self._work)
+
+
+def _fill(table: SpeedTable, place: int, rate: Rate) -> None:
+    samples = [recipe.samples_per_epoch for recipe in table.recipes]
+    table.seconds_per_epoch[:, place, 0] = [many / rate.tokens_per_second for many in samples]
+    table.width_80[:, place] = table.width_faster[:, place] = rate.width
+    table.tier[:, place], table.kind[:, place] = TIERS.index(Tier.MODELLED), ACCELERATOR
+    table.refusal[:, place] = 0

@@ -1,0 +1,109 @@
+"""Language models by tokens: `method=` with `tokens=` or `examples=`."""
+
+import pytest
+from support.services import packaged_service
+
+from api.web.app import create_app
+
+LORA = "/cost?model=llama-3.1-8b&method=lora&tokens=50M"
+PRETRAIN = "/cost?model=any&parameters=1.3B&method=pretrain&tokens=100B"
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app(packaged_service()).test_client()
+
+
+def test_lora_is_answered_in_the_words_of_every_training(client):
+    answer = client.get(f"{LORA}&accelerator=H100&accelerators=1").json
+    first = answer["estimates"][0]
+    assert first["recipe"] == "law-lora-plain"
+    assert first["recipe_kind"] == "law"
+    assert first["target"] is first["metric"] is first["images_per_second"] is first["success_probability"] is None
+    assert first["tokens_per_second"] == pytest.approx(50e6 / first["train_hours"] / 3600)
+    assert 4_000 < first["tokens_per_second"] < 12_000
+    assert first["hours_low"] < first["hours"] < first["hours_high"]
+    assert first["billed_cost_low"] < first["billed_cost"] < first["billed_cost_high"]
+    assert "LoRA on 50 million tokens (4,096 a sequence, packed, bf16)" in answer["verdict"][0]
+
+
+def test_pretraining_of_a_described_model(client):
+    first = client.get(f"{PRETRAIN}&accelerator=H100&accelerators=8").json["estimates"][0]
+    reached = first["tokens_per_second"] * 6 * 1.3e9 / (8 * 989.5e12)
+    assert first["recipe"] == "law-pretrain-tuned"
+    assert 0.3 < reached < 0.5
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "llama 3.1 8b",
+        "Llama-3.1-8B",
+        "llama3.1-8b",
+    ],
+)
+def test_a_model_has_its_name_with_or_without_its_maker(client, name):
+    answer = client.get("/cost", query_string={"model": name, "method": "lora", "tokens": "1M", "limit": 1}).json
+    assert answer["query"]["model"] == "llama-3.1-8b"
+
+
+def test_names_of_tasks_stay_tasks_without_tokens(client):
+    assert client.get("/cost?model=llama3.1-8b&limit=1").json["query"]["metric"] == "log_perplexity"
+    tokens = client.get("/cost?model=llama2-70b-lora&method=lora&tokens=1M&limit=1").json
+    assert tokens["query"]["model"] == "llama-2-70b"
+
+
+def test_what_does_not_fit_is_counted_with_what_it_needs(client):
+    asked = "/cost?model=llama-3.1-70b&method=full&tokens=50M&accelerator=L4"
+    answer = client.get(asked).json
+    assert answer["count"] == 0
+    assert answer["rejections"]["does_not_fit_memory"] > 100
+    assert "GiB" in " ".join(answer["verdict"])
+    mine = client.get(f"{asked}&own=1x RTX 4090".replace("&accelerator=L4", "")).json
+    assert not mine["owned"]
+    assert "Your 1 RTX 4090 has too little memory" in " ".join(mine["verdict"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "says"),
+    [
+        ("model=llama-3.1-8b&method=lora", "tokens", "how many tokens? Add tokens=50M"),
+        ("model=llama-3.1-8b&tokens=50M", "method", "add method=lora"),
+        ("model=llama-3.1-8b&method=lora&tokens=5M&examples=9", "examples", "leave one of them out"),
+        ("model=llama-3.1-8b&method=lora&tokens=5M&epochs=3", "epochs", "write examples="),
+        ("model=llama-3.1-8b&method=lora&tokens=5M&token=50M", "token", "write tokens=50M"),
+        ("model=llama-3.1-8b&method=lora&tokens=5M&target=0.7", "target", "leave it out"),
+        ("model=llama-3.1-8b&method=lora&tokens=5M&parameters=8B", "parameters", "write model=any"),
+        ("model=any&method=lora&tokens=5M", "parameters", "Add parameters=8B"),
+        ("model=any&parameters=3B&active=8B&method=lora&tokens=5M", "active", "more than parameters="),
+        ("model=lama-3.1-8b&method=lora&tokens=5M", "model", "did you mean llama-3.1-8b"),
+        ("model=whisper-large&method=lora&tokens=5M", "model", "a model of speech"),
+        ("model=llama-3.1-8b&method=grpo&tokens=5M", "method", "generation"),
+        ("model=resnet50&target=0.757&length=512", "length", "add method= and tokens="),
+    ],
+)
+def test_what_is_missing_or_contradicts_is_named(client, asked, name, says):
+    refused = client.get(f"/cost?{asked}")
+    assert refused.status_code == 400
+    assert says in refused.json["errors"][name][0]
+
+
+@pytest.mark.parametrize("path", ["/", "/cost.csv", "/cost.xlsx", "/cost.png", "/trend", "/estimate"])
+def test_other_rooms_answer_the_same(client, path):
+    assert client.get(LORA.replace("/cost", path), headers={"Accept": "*/*"}).status_code == 200
+
+
+def test_links_ask_the_same(client):
+    first = client.get(f"{LORA}&provider=lambda").json
+    assert first["hints"] == [] or all("method=lora" in hint["query_string"] for hint in first["hints"])
+    csv = client.get("/cost.csv?model=mistral-7b&method=qlora&examples=10k&length=512&epochs=3&limit=1")
+    assert 'rel="next"' in csv.headers["Link"]
+    again = client.get(csv.headers["Link"].partition(">")[0].removeprefix("<").replace("http://localhost", ""))
+    assert again.status_code == 200
+
+
+def test_packed_examples_take_less(client):
+    asked = "/cost?model=llama-3.2-1b&method=lora&examples=10000&length=128&accelerator=H100&accelerators=1&limit=1"
+    padded, packed = (client.get(f"{asked}{more}").json["estimates"][0]["hours"] for more in ("", "&packed=true"))
+    assert packed < padded
