@@ -6,7 +6,8 @@ import click
 
 from api.bootstrap import user_name, utc_now
 from api.cli.failing import settings_of_environment, store_told
-from api.formats.terminal.grid import Column, echo_table
+from api.formats.column import Column
+from api.formats.terminal.grid import echo_table
 from pricing.store.changes import By
 from pricing.store.store import Store
 

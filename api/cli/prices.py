@@ -22,8 +22,9 @@ from api.cli.completion import completer
 from api.cli.failing import FAILED, settings_of_environment, stop, store_told, told
 from api.cli.log import this_user
 from api.cli.options import SchemaCommand, texts
+from api.formats.column import Column
 from api.formats.csv_export import columns_of, document
-from api.formats.terminal.grid import Column, echo_table, paragraph, terminal_width
+from api.formats.terminal.grid import echo_table, paragraph, terminal_width
 from api.questions.declared import fields_of
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
@@ -489,10 +490,12 @@ def _in_quarantine(odd: Quarantined) -> str:
 def _states_at(now: datetime) -> tuple[Column, ...]:
     return (
         Column("source", lambda state: state.name),
-        Column("last success", lambda state: _moment(state.succeeded_at), figures=True),
-        Column("age of\nnewest rate", lambda state: _age(state.observed_at, now), figures=True),
-        Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", figures=True),
-        Column("seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", figures=True, leave=1),
+        Column("last success", lambda state: _moment(state.succeeded_at), is_number=True),
+        Column("age of\nnewest rate", lambda state: _age(state.observed_at, now), is_number=True),
+        Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", is_number=True),
+        Column(
+            "seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", is_number=True, leave=1
+        ),
     )
 
 
@@ -518,6 +521,6 @@ def _say(lines: Iterable[tuple[str, str | None]]) -> None:
 
 RESULTS: tuple[Column, ...] = (
     Column("source", lambda result: result.name),
-    Column("offers", lambda result: "" if result.missing else f"{len(result.offers):,}", figures=True),
-    Column("seconds", lambda result: "" if result.missing else f"{result.seconds:.1f}", figures=True, leave=1),
+    Column("offers", lambda result: "" if result.missing else f"{len(result.offers):,}", is_number=True),
+    Column("seconds", lambda result: "" if result.missing else f"{result.seconds:.1f}", is_number=True, leave=1),
 )

@@ -15,7 +15,8 @@ from api.cli.failing import WRONG_USE, settings_of_environment, stop, told
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, texts
-from api.formats.terminal.grid import Column, echo_table
+from api.formats.column import Column
+from api.formats.terminal.grid import echo_table
 from api.questions.errors import BadParameters
 from api.questions.own_runs import FactsSchema
 from api.questions.themes import dashed
@@ -168,18 +169,18 @@ SPEED_COLUMNS = (
     Column("model", lambda each: each[1].model),
     Column("accelerator", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
     Column("precision\nand batch", lambda each: f"{each[1].precision} {each[1].batch_size}", leave=2),
-    Column("images/s", lambda each: f"{each[1].images_per_second:,.4g} ± {each[1].spread:.0%}", figures=True),
-    Column("measured", lambda each: f"{each[1].measured_at:%Y-%m-%d}", figures=True, leave=1),
+    Column("images/s", lambda each: f"{each[1].images_per_second:,.4g} ± {each[1].spread:.0%}", is_number=True),
+    Column("measured", lambda each: f"{each[1].measured_at:%Y-%m-%d}", is_number=True, leave=1),
 )
 RUN_COLUMNS = (
     Column("name", lambda each: each[0].id),
     Column("trained", lambda each: f"{each[1].model} on {each[1].dataset}", leave=2),
     Column("reached", lambda each: f"{each[1].reached:,.4g} {each[1].metric}"),
-    Column("epochs", lambda each: f"{each[1].epochs:,.4g}", figures=True),
-    Column("hours", lambda each: f"{each[1].hours:,.4g}", figures=True),
+    Column("epochs", lambda each: f"{each[1].epochs:,.4g}", is_number=True),
+    Column("hours", lambda each: f"{each[1].hours:,.4g}", is_number=True),
     Column("accelerators", lambda each: f"{each[1].accelerators} x {each[1].accelerator}"),
     Column("shared by", lambda each: each[0].shared_by or "", leave=3),
-    Column("ran", lambda each: f"{each[1].ran_on}", figures=True, leave=1),
+    Column("ran", lambda each: f"{each[1].ran_on}", is_number=True, leave=1),
 )
 
 
@@ -189,15 +190,15 @@ def _figure(value: float | None) -> str:
 
 TERM_COLUMNS = (
     Column("term", lambda each: each.name),
-    Column("predicted", lambda each: _figure(each.predicted), figures=True),
-    Column("took", lambda each: _figure(each.took), figures=True),
+    Column("predicted", lambda each: _figure(each.predicted), is_number=True),
+    Column("took", lambda each: _figure(each.took), is_number=True),
     Column("unit", lambda each: each.unit),
 )
 COMPARED_COLUMNS = (
     Column("run", lambda each: each.run),
-    Column("hours predicted", lambda each: _figure(each.hours.predicted), figures=True),
-    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), figures=True),
-    Column("took", lambda each: _figure(each.hours.took), figures=True),
-    Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", figures=True),
+    Column("hours predicted", lambda each: _figure(each.hours.predicted), is_number=True),
+    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), is_number=True),
+    Column("took", lambda each: _figure(each.hours.took), is_number=True),
+    Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", is_number=True),
     Column("in range", lambda each: {True: "yes", False: "no", None: ""}[each.is_within]),
 )

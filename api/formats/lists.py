@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from api.formats import csv_export, tables
+from msgspec.structs import replace
+
+from api.formats import csv_export
+from api.formats.column import Column, nothing
 from api.formats.sheet_columns import word_columns
 from api.formats.tables import Table
-from api.formats.terminal.grid import Column, View, paragraph, table
+from api.formats.terminal.grid import View, paragraph, table
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
 
@@ -17,23 +20,23 @@ MOST_WORKBOOK_ROWS = 10_000
 """Takes a second to write."""
 
 
+def sentences(report: Any) -> Sequence[str]:
+    """What a list says before its rows."""
+    return getattr(report.document(), "verdict", ())
+
+
 def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
-    """How many rows there are and how many are shown, then their table."""
+    """What the list says, how many rows there are and how many are shown, then their table."""
     document, rows = report.document(), list(listed.rows(report))
     count = getattr(document, "count", len(rows))
     shown, more = (f"{len(rows):,} of ", "; --limit shows more") if len(rows) < count else ("", "")
+    for sentence in sentences(report):
+        yield from paragraph(sentence, view.width, 2)
     yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}{more}", view.width)
     if rows:
-        columns = [
-            Column(each.heading.lower().replace(" ", "\n", 1), _cell(each), each.is_number, each.leave)
-            for each in listed.columns
-        ]
-        sources = [each.source for each in listed.columns if each.source is not tables.nothing]
-        yield from table([*columns, *(Column("source", source, leave=1) for source in sources)], rows, view.width)
-
-
-def _cell(column: tables.Column) -> Callable[[Any], str]:
-    return lambda row: "\n".join(filter(None, [column.text(row), column.small(row)]))
+        columns = [replace(each, heading=each.heading.lower().replace(" ", "\n", 1)) for each in listed.columns]
+        sources = [Column("source", each.source, leave=1) for each in columns if each.source is not nothing]
+        yield from table([*columns, *sources], rows, view.width)
 
 
 def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
@@ -47,8 +50,7 @@ def list_xlsx(table: Table, report: Any, layout: Layout) -> bytes:
     shown = list(islice(report.rows(), MOST_WORKBOOK_ROWS))
     left = report.rest.total - len(shown) if report.rest else 0
     lines = [f"{left:,} rows are not in this workbook: filter them, or take all as CSV."] if left else []
-    verdict = getattr(report.document(), "verdict", ())
-    return list_workbook(table, [*verdict, *lines], _list_columns(table, report), shown, report, layout)
+    return list_workbook(table, [*sentences(report), *lines], _list_columns(table, report), shown, report, layout)
 
 
 def list_workbook(

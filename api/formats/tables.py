@@ -1,5 +1,4 @@
-"""What a list is that people read: a table, whose columns a page, the terminal, CSV and workbooks share; and columns of several
-lists."""
+"""What a list is that people read: a table, and columns of several lists."""
 
 from __future__ import annotations
 
@@ -11,35 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from api.formats import words
+from api.formats.column import Column, Text, nothing
 from costcalc.money import money
 
-Text = Callable[[Any], str]
-Link = tuple[str, dict[str, Any]]
 PRICE_FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase")
-
-
-def nothing(_: object) -> str:
-    """No text."""
-    return ""
-
-
-class Column(Struct, frozen=True):
-    """A figure of a row: its heading, its text, and in small print below it what belongs to it.
-
-    `source` is where the figure was read, and `link` the question that leads on from it, with its parameters. A narrow terminal
-    leaves out the column with `leave` 1 first, then 2, and so on; 0 always stays. On a page a click on the heading asks for
-    `sort`, and `bar` is the length of a bar below the figure.
-    """
-
-    heading: str
-    text: Text
-    small: Text = nothing
-    is_number: bool = False
-    leave: int = 0
-    source: Text = nothing
-    link: Callable[[Any], Link | None] = lambda _: None
-    sort: str = ""
-    bar: Callable[[Any], float | None] | None = None
 
 
 class Table(Struct, frozen=True):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, rate
+from api.formats.column import Column
+from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, rate
 from api.forms.code import Code
 from api.reports.prices.changes import ChangeRow, ChangesDocument, ChangesReport, ChangesSchema, changes_report
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from api.formats import commitments_sheets, csv_export, words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, told_apart, up
+from api.formats.column import Column
 from api.formats.page import Headline, Page
 from api.formats.tables import day, number, rate
 from api.formats.terminal.estimates import missing_prices
-from api.formats.terminal.grid import Column, View, paragraph, table
+from api.formats.terminal.grid import View, paragraph, table
 from api.forms.code import Code
 from api.questions.links import text_of
 from api.questions.schemas.layout import Layout
@@ -32,11 +33,11 @@ ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
 
 WAYS: tuple[Column, ...] = (
     Column("bought", words.bought),
-    Column("an hour", lambda row: rate(row.hourly_rate), figures=True),
-    Column("upfront", lambda row: number(row.upfront, ",.2f"), figures=True, leave=2),
-    Column("a month", lambda row: number(row.monthly, ",.2f"), figures=True, leave=1),
-    Column("total", lambda row: number(row.total, ",.2f"), figures=True),
-    Column("pays from\nhours a month", lambda row: number(row.break_even_hours_per_month, ",.2f"), figures=True),
+    Column("an hour", lambda row: rate(row.hourly_rate), is_number=True),
+    Column("upfront", lambda row: number(row.upfront, ",.2f"), is_number=True, leave=2),
+    Column("a month", lambda row: number(row.monthly, ",.2f"), is_number=True, leave=1),
+    Column("total", lambda row: number(row.total, ",.2f"), is_number=True),
+    Column("pays from\nhours a month", lambda row: number(row.break_even_hours_per_month, ",.2f"), is_number=True),
     Column("price seen", lambda row: day(row.price.observed_at), leave=3),
 )
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
 from api.formats.charts.frame import days, months
-from api.formats.tables import Column
+from api.formats.column import Column
 from api.forms import mlperf
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema

@@ -7,9 +7,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from api.formats.column import Column
 from api.formats.lists import list_lines
 from api.formats.page import LIST, Page
-from api.formats.tables import Column, Table, day, gibibytes
+from api.formats.tables import Table, day, gibibytes
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View, paragraph
 from api.forms.code import Code
@@ -58,7 +59,7 @@ def terminal(report: FitReport, view: View) -> Iterator[str]:
         rows: dict[tuple[float, str], dict[str, Fit]] = {}
         for each in fits:
             rows.setdefault((each.memory_gib, each.accelerator), {})[each.model] = each
-        columns = [grid.Column("accelerator", _memory), *map(_of_network, models)]
+        columns = [Column("accelerator", _memory), *map(_of_network, models)]
         yield from grid.table(columns, [rows[key] for key in sorted(rows)], view.width)
         yield from paragraph(SIGNS_OF_FITS, view.width)
     if report.nearest:
@@ -69,8 +70,8 @@ def terminal(report: FitReport, view: View) -> Iterator[str]:
         )
 
 
-def _of_network(model: str) -> grid.Column:
-    return grid.Column(model, lambda row: batch(row[model]) if model in row else "", figures=True)
+def _of_network(model: str) -> Column:
+    return Column(model, lambda row: batch(row[model]) if model in row else "", is_number=True)
 
 
 def _memory(row: dict[str, Fit]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, stepped, told_apart, up
 from api.formats.charts.frame import days, months
-from api.formats.tables import BOUGHT, MACHINE, RATE, SEEN, Column, Table, day
+from api.formats.column import Column
+from api.formats.tables import BOUGHT, MACHINE, RATE, SEEN, Table, day
 from api.forms.code import Code
 from api.reports.prices.history import HistoryDocument, HistoryReport, HistoryRow, HistorySchema, history_report
 

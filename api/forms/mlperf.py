@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from api.formats.charts import over_time
-from api.formats.tables import Column, Link, Table, day, least_cost
+from api.formats.column import Column, Link
+from api.formats.tables import Table, day, least_cost
 from api.forms.code import Code
 from api.reports.mlperf import RoundRow, RoundsDocument, RoundsReport, RoundsSchema, rounds_report
 from costcalc.money import money

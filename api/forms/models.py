@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.formats import words
+from api.formats.column import Column, Link
 from api.formats.lists import list_lines
-from api.formats.tables import Column, Link, Table, number
+from api.formats.tables import Table, number
 from api.formats.terminal.grid import View
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema

@@ -8,10 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from api.formats import csv_export
+from api.formats.column import Column
 from api.formats.lists import MOST_WORKBOOK_ROWS, list_lines, list_workbook
 from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
-from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Column, Table, day, gibibytes, number, rate
+from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, gibibytes, number, rate
 from api.formats.terminal import grid
 from api.forms.code import Code
 from api.questions.schemas.layout import Layout
@@ -54,13 +55,13 @@ TABLE = Table(
 
 MOST_SUMMARIES = 6
 SUMMARY = (
-    grid.Column("per hour of one", lambda each: each.accelerator),
-    grid.Column("bought", lambda each: each.purchase_option.value.replace("_", " ")),
-    grid.Column("rates", lambda each: f"{each.count:,}", figures=True),
-    grid.Column("least", lambda each: money(each.least, each.currency), figures=True),
-    grid.Column("median", lambda each: money(each.median, each.currency), figures=True),
-    grid.Column("most", lambda each: money(each.most, each.currency), figures=True),
-    grid.Column("least at", lambda each: f"{each.provider} {each.instance_type}", leave=1),
+    Column("per hour of one", lambda each: each.accelerator),
+    Column("bought", lambda each: each.purchase_option.value.replace("_", " ")),
+    Column("rates", lambda each: f"{each.count:,}", is_number=True),
+    Column("least", lambda each: money(each.least, each.currency), is_number=True),
+    Column("median", lambda each: money(each.median, each.currency), is_number=True),
+    Column("most", lambda each: money(each.most, each.currency), is_number=True),
+    Column("least at", lambda each: f"{each.provider} {each.instance_type}", leave=1),
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.formats import words
-from api.formats.tables import Column, Table, number
+from api.formats.column import Column
+from api.formats.tables import Table, number
 from api.formats.terminal import grid
 from api.formats.terminal.grid import View
 from api.forms.code import Code
@@ -30,16 +31,16 @@ TABLE = Table(
     ("model", "samples", "batch_size", "epochs", "hourly_rate"),
 )  # fmt: skip
 SMALL_COLUMNS = (
-    grid.Column("device", lambda each: each.device),
-    grid.Column("step", lambda each: f"{each.step_seconds * 1e6:,.4g} µs", figures=True),
-    grid.Column("limited by", lambda each: each.limited_by),
-    grid.Column("training", lambda each: f"{each.train_seconds:,.4g} s", figures=True),
-    grid.Column("known to\na factor", lambda each: f"{each.factor_80:g}", figures=True),
-    grid.Column("worth up to\nan hour", lambda each: f"{each.worth_up_to_hourly:,.3g}", figures=True),
-    grid.Column(
-        "turns at\nhidden units", lambda each: " ".join(f"{units:,}" for units in each.turns_at or ()), figures=True
+    Column("device", lambda each: each.device),
+    Column("step", lambda each: f"{each.step_seconds * 1e6:,.4g} µs", is_number=True),
+    Column("limited by", lambda each: each.limited_by),
+    Column("training", lambda each: f"{each.train_seconds:,.4g} s", is_number=True),
+    Column("known to\na factor", lambda each: f"{each.factor_80:g}", is_number=True),
+    Column("worth up to\nan hour", lambda each: f"{each.worth_up_to_hourly:,.3g}", is_number=True),
+    Column(
+        "turns at\nhidden units", lambda each: " ".join(f"{units:,}" for units in each.turns_at or ()), is_number=True
     ),
-    grid.Column("evidence", lambda each: each.evidence, leave=1),
+    Column("evidence", lambda each: each.evidence, leave=1),
 )
 
 

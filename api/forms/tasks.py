@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.formats import words
-from api.formats.tables import Column, Link, Table, least_cost, number
+from api.formats.column import Column, Link
+from api.formats.tables import Table, least_cost, number
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema
 from api.questions.suggestions import many

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from api.formats import words
-from api.formats.tables import PRICE_FILTERS, RATE, Column, Table, day, number, offered_accelerators
+from api.formats.column import Column
+from api.formats.tables import PRICE_FILTERS, RATE, Table, day, number, offered_accelerators
 from api.forms.code import Code
 from api.reports.throughput import (
     ThroughputDocument,

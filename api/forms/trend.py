@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from api.formats import words
 from api.formats.charts import over_time
 from api.formats.charts.frame import days
-from api.formats.lists import list_lines
+from api.formats.column import Column
 from api.formats.page import Headline, Page
-from api.formats.tables import Column, Table, day, number
-from api.formats.terminal.grid import View, paragraph
+from api.formats.tables import Table, day, number
 from api.forms.code import Code
 from api.reports.trend import TrendDocument, TrendReport, TrendRow, TrendSchema, trend_report
 from costcalc.money import money
@@ -37,13 +34,6 @@ TABLE = Table(
 )
 
 
-def terminal(report: TrendReport, view: View) -> Iterator[str]:
-    """The verdict, then a row for each date."""
-    for sentence in report.document().verdict:
-        yield from paragraph(sentence, view.width, 2)
-    yield from list_lines(TABLE, report, view)
-
-
 def html(report: TrendReport) -> Page:
     """The verdict, the chart, what happened, and the point of each date with its arithmetic."""
     document = report.document()
@@ -59,6 +49,4 @@ def html(report: TrendReport) -> Page:
     return Page("trend.html", shown)
 
 
-CODE: Code[TrendReport] = Code(
-    TrendSchema, trend_report, TrendDocument, TABLE, terminal=terminal, html=html, figure=over_time.figure
-)
+CODE: Code[TrendReport] = Code(TrendSchema, trend_report, TrendDocument, TABLE, html=html, figure=over_time.figure)

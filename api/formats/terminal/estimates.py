@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from api.formats.terminal.grid import Column, View, paragraph, table
+from msgspec.structs import replace
+
+from api.formats.column import Column
+from api.formats.terminal.grid import View, paragraph, table
 from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, seen
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.hardware import counted
@@ -30,7 +33,7 @@ def estimate_lines(
     The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal. The legend also
     explains the signs of the estimates that are printed beside the table. `number` is what each row is called.
     """
-    yield from table((Column("#", number, figures=True), *columns(basis)), estimates, view.width)
+    yield from table((Column("#", number, is_number=True), *columns(basis)), estimates, view.width)
     yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
     if view.explain:
         yield from explained(estimates, view.width, number)
@@ -88,16 +91,16 @@ def columns(basis: Basis) -> tuple[Column, ...]:
 
 
 def _cost_column(heading: str, kind: Basis, meaning: str, basis: Basis) -> Column:
-    def amount(each: Estimate) -> str:
-        return f"{each.cost(kind).cost:,.2f}"
+    amount = Column(heading, lambda each: f"{each.cost(kind).cost:,.2f}", is_number=True, leave=2, meaning=meaning)
+    if kind != basis:
+        return amount
+    return replace(amount, heading=f"{heading}\nrange", small=lambda each: cost_range(each, kind), leave=0)
 
-    def with_range(each: Estimate) -> str:
-        _, low, high = each.cost(kind)
-        return f"{amount(each)}\n{f'{low:,.2f}-{high:,.2f}' if low != high else ''}"
 
-    if kind == basis:
-        return Column(f"{heading}\nrange", with_range, figures=True, meaning=meaning)
-    return Column(heading, amount, figures=True, leave=2, meaning=meaning)
+def cost_range(each: Estimate, basis: Basis) -> str:
+    """The 80 % range of its cost; nothing where the cost cannot move."""
+    _, low, high = each.cost(basis)
+    return f"{low:,.2f}-{high:,.2f}" if low != high else ""
 
 
 PAID = "To pay: the bill for this run alone, minimum terms included."
@@ -105,16 +108,17 @@ SHARE = "Share: the part of the bill that the run's hours use."
 WHAT = (
     Column(
         "machine\nand region",
-        lambda each: f"{machine(each)}\n{in_region(counted(each.accelerators, each.accelerator), each.region)}",
+        machine,
+        lambda each: in_region(counted(each.accelerators, each.accelerator), each.region),
     ),
-    Column("bought\nprice seen", lambda each: f"{bought(each)}\n{seen(each)}"),
-    Column("hours\nrange", _hours, figures=True, meaning="Ranges hold 8 of 10 runs."),
+    Column("bought\nprice seen", bought, seen),
+    Column("hours\nrange", _hours, is_number=True, meaning="Ranges hold 8 of 10 runs."),
 )
 HOW_SURE = (
     Column(
         "chance",
         lambda each: "" if each.success_probability is None else f"{each.success_probability:.2f}",
-        figures=True,
+        is_number=True,
         leave=3,
         meaning="Chance: the probability of reaching the target.",
     ),

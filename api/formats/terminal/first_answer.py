@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from api.formats.terminal.grid import Column, View, paragraph, rows_below_headings
+from api.formats.column import Column
+from api.formats.terminal.estimates import cost_range
+from api.formats.terminal.grid import View, paragraph, rows_below_headings
 from api.formats.words import bought, folded, hours, in_region, names_of, rate_seen
 from api.questions.themes import as_options
 from api.reports.verdict import in_short
 from costcalc.answers import Answer, Estimate
 from costcalc.money import money
-from costcalc.query import Basis
 
 LINES = 12
 LEAST_ROWS = 2
@@ -60,9 +61,9 @@ def _columns(rows: Sequence[Estimate], answer: Answer) -> list[Column]:
         Column("machine", _machines),
         Column("type and region", _type, leave=1),
         *([Column("bought", bought)] if differ else []),
-        Column("hours", lambda each: hours(each.hours), figures=True),
-        Column(paid, lambda each: money(each.cost(basis).cost, each.currency), figures=True),
-        Column("80 % range", lambda each: _range(each, basis), figures=True),
+        Column("hours", lambda each: hours(each.hours), is_number=True),
+        Column(paid, lambda each: money(each.cost(basis).cost, each.currency), is_number=True),
+        Column("80 % range", lambda each: cost_range(each, basis), is_number=True),
         Column("recipe", lambda each: each.recipe, leave=2),
         Column("rate seen", rate_seen, leave=3),
     ]
@@ -74,8 +75,3 @@ def _machines(each: Estimate) -> str:
 
 def _type(each: Estimate) -> str:
     return in_region(each.instance_type, "unspecified" if each.region == "any" else each.region)
-
-
-def _range(each: Estimate, basis: Basis) -> str:
-    _, low, high = each.cost(basis)
-    return f"{low:,.2f}-{high:,.2f}" if low != high else ""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 from msgspec import Struct
+
+from api.formats.column import Column
 
 PIPED_WIDTH = 100
 BETWEEN = 2  # columns between two cells
@@ -31,19 +33,6 @@ class View(Struct, frozen=True):
     def faint(self, text: str) -> str:
         """What may be read last."""
         return click.style(text, dim=True) if self.coloured else text
-
-
-class Column(Struct, frozen=True):
-    """A heading, a cell for each row, and what must be known to read them. Figures are never wrapped.
-
-    On a narrow terminal the column with `leave` 1 is left out first, then 2, and so on; 0 always stays.
-    """
-
-    heading: str
-    cell: Callable[[Any], str]
-    figures: bool = False
-    leave: int = 0
-    meaning: str = ""
 
 
 def rows_below_headings(columns: Sequence[Column], rows: Sequence[object], width: int) -> Iterator[str]:
@@ -101,10 +90,10 @@ def fitted(cells: dict[Column, list[str]], width: int) -> tuple[list[Column], li
         if sum(widths) <= room:
             break
     words = [
-        wide if column.figures else max(len(word) for text in cells[column] for word in text.split() or [""])
+        wide if column.is_number else max(len(word) for text in cells[column] for word in text.split() or [""])
         for column, wide in zip(shown, widths, strict=True)
     ]
-    signs = [wide if column.figures else min(wide, NARROWEST) for column, wide in zip(shown, words, strict=True)]
+    signs = [wide if column.is_number else min(wide, NARROWEST) for column, wide in zip(shown, words, strict=True)]
     return shown, _shrunk(_shrunk(widths, words, room), signs, room)
 
 
@@ -123,7 +112,7 @@ def _row(columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int])
         parts = zip(columns, line, widths, strict=True)
         yield (
             (" " * BETWEEN)
-            .join(part.rjust(wide) if column.figures else part.ljust(wide) for column, part, wide in parts)
+            .join(part.rjust(wide) if column.is_number else part.ljust(wide) for column, part, wide in parts)
             .rstrip()
         )
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from flask import render_template, request, url_for
 
+from api.formats.column import Link
+from api.formats.lists import sentences
 from api.formats.page import LIST
 from api.formats.source_links import brief
-from api.formats.tables import Link
 from api.forms.question import Question
 from api.questions.suggestions import squeeze
 from api.web.asked import ROWS_ON_PAGE, asked_of
@@ -41,7 +42,7 @@ def _list_page(question: Question, report: Any, **shown_too: Any) -> bytes:
         title=report.name if question.path.endswith("}") else table.title,
         rows=rows[:shown],
         columns=columns,
-        verdict=getattr(document, "verdict", ()),
+        verdict=sentences(report),
         bars=bars,
         wanted=wanted,
         first=offset + 1,

@@ -19,7 +19,8 @@ from support.services import packaged_service, service_of
 
 from api.cli.main import main
 from api.cli.waiting import waiting
-from api.formats.terminal.grid import Column, has_colour, table
+from api.formats.column import Column
+from api.formats.terminal.grid import has_colour, table
 from api.reports.cost import CostReport
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
@@ -127,7 +128,7 @@ WORDS = st.text("abc-.9", min_size=1, max_size=12)
 def test_a_table_keeps_every_figure_and_every_word_at_any_width(rows, width):
     columns = [
         Column("name", lambda row: row[0]),
-        Column("figure", lambda row: f"{row[1]:,.2f}", figures=True),
+        Column("figure", lambda row: f"{row[1]:,.2f}", is_number=True),
         Column("more", lambda row: row[0], leave=1),
     ]
     lines = list(table(columns, rows, width))
