@@ -8,14 +8,14 @@ from itertools import chain
 from urllib.parse import urlencode
 
 from flask import Response, current_app, g, request
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from api.formats.charts.figure import picture
 from api.formats.csv_export import has_rows
 from api.forms.code import Report
 from api.forms.question import FILES, Question
 from api.questions.errors import BadParameters
-from api.questions.links import text_of
+from api.questions.links import text_of, to_url
 from api.questions.schemas.layout import Layout
 from api.questions.schemas.layout import layout as layout_of
 from api.reports.paging import Rest
@@ -33,6 +33,7 @@ from api.web.asked import (
 from api.web.asker import COOKIE, current_owner
 from api.web.pages.lists import form_of, page_of
 from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
+from costcalc.query import EstimateQuery
 
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
 OTHERS = {"edition": "application/octet-stream", "atom": "application/atom+xml", "yaml": "application/yaml"}
@@ -60,6 +61,7 @@ def answered(question: Question) -> Response:
     response = cached(parts, kind, lambda: written(question, report, kind, at))
     if response.status_code == 200 and kind in TYPES:
         tell_rest(response, report.rest)
+        tell_address(response, question, report, layout, kind)
     if response.status_code == 200 and kind == "csv":
         tell_nothing(response, report)
     return name_file(response, f"{report.name}.{kind}", layout)
@@ -133,13 +135,21 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     """
     service, snapshot = current_service(), str(parts[0])
     etag = tag(service.version(snapshot), request.path, kind, *parts)
-    headers = {"ETag": etag, "Cache-Control": cache_control(), "Vary": "Accept, Authorization, Cookie"}
+    headers = {"ETag": etag, "Cache-Control": cache_control(), **varies()}
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
     g.state = service.state(snapshot)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
     return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | PAGES | OTHERS)[kind])
+
+
+def varies() -> dict[str, str]:
+    """What an answer varies by beside its encoding: by Accept unless its address names its form, and by who asks where that takes
+    a token. Any cache can share the others."""
+    is_named = "format" in request.args or path_asked().rpartition(".")[2] in TYPES | PICTURES
+    by = [*([] if is_named else ["Accept"]), *(["Authorization", "Cookie"] if needs_token() else [])]
+    return {"Vary": ", ".join(by)} if by else {}
 
 
 def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:
@@ -160,6 +170,18 @@ def tell_rest(response: Response, rest: Rest | None) -> None:
         query = urlencode({**arguments(), "offset": [rest.offset]}, doseq=True)
         response.headers["X-Total-Count"] = str(rest.total)
         response.headers["Link"] = f'<{request.script_root}{request.path}?{query}>; rel="next"'
+
+
+def tell_address(response: Response, question: Question, report: Report, layout: Layout, kind: str) -> None:
+    """Names the one address of what several spellings ask (RFC 9110, section 8.7)."""
+    if isinstance(query := getattr(report, "query", None), EstimateQuery):
+        path = f"{request.script_root}{question.path}{'' if kind == 'json' else f'.{kind}'}"
+        usual = asdict(Layout())
+        beside = {
+            name: text_of(value) for name, value in asdict(layout).items() if value != usual[name] and name != "format"
+        }
+        unnamed = ("target",) if query.target_of else ()
+        response.headers["Content-Location"] = to_url(query, path, unnamed, **beside)
 
 
 def tell_nothing(response: Response, report: Report) -> None:

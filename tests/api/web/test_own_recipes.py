@@ -95,7 +95,7 @@ def test_what_is_missing_is_named_and_nothing_is_kept(client):
         ("&accelerator=4xV101", "unknown accelerator"),
         ("&accelerator=4xA100-80GB&nodes=3", "of all 3 machines together"),
         ("&instance_type=p4d.24xlarges", "unknown instance type"),
-        ("&batch_size=0", "batch_size: must be a whole number from 1"),
+        ("&batch_size=0", "batch_size: must be a whole number of at least 1"),
         ("&metric=f1", "no column is called f1; there are val_loss, bleu"),
         ("&hours=1e9", "hours: must be a number above 0"),
         ("&colour=red", "unknown parameter"),

@@ -1,6 +1,7 @@
 """What an entity tag stands for, and which answers are kept: the same figures have the same tag, others never."""
 
 from datetime import timedelta
+from urllib.parse import unquote
 
 import pytest
 from flask import Response
@@ -85,7 +86,33 @@ def test_only_an_open_service_lets_others_keep_its_answers(tokens, wanted):
     client = create_app(packaged_service(), Settings(api_tokens=tokens)).test_client()
     answer = client.get(ASKED, headers={"Authorization": "Bearer sesame"})
     assert answer.headers["Cache-Control"] == wanted
-    assert {"Accept", "Authorization", "Cookie"} <= set(answer.headers["Vary"].split(", "))
+    asker = {"Authorization", "Cookie"} if tokens else set()
+    assert {*answer.headers["Vary"].split(", ")} - {"Accept-Encoding"} == {"Accept", *asker}
+
+
+@pytest.mark.parametrize("path", ["/cost?format=json&", "/cost.csv?", "/cost.svg?", "/cost?format=csv&"])
+def test_an_answer_whose_address_names_its_form_varies_by_its_encoding_alone(path):
+    answer = create_app(packaged_service()).test_client().get(f"{path}model=resnet50&target=0.757")
+    assert answer.headers["Vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    ("spellings", "address"),
+    [
+        (
+            ("/cost?target=75.7%25&model=ResNet-50&limit=20", "/cost?model=rn50&target=.757"),
+            "/cost?model=resnet50&target=0.757",
+        ),
+        (("/cost?format=csv&model=resnet50&target=0.757&sep=;",), "/cost.csv?model=resnet50&target=0.757&sep=;"),
+        (("/cost?fields=verdict&model=resnet50",), "/cost?model=resnet50&fields=verdict"),
+    ],
+)
+def test_several_spellings_have_one_address(spellings, address):
+    client = create_app(packaged_service()).test_client()
+    for path in spellings:
+        answer = client.get(path)
+        assert unquote(answer.headers["Content-Location"]) == address
+        assert client.get(answer.headers["Content-Location"]).data == answer.data
 
 
 def test_a_large_answer_comes_whole_and_is_not_kept():
