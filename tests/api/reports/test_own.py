@@ -107,7 +107,7 @@ def test_prices_are_those_of_the_currency_asked_for(client):
 @pytest.mark.parametrize(
     ("tail", "name", "told"),
     [
-        ("own=1xV100&own_price=-1", "own_price", "must be a number from 0"),
+        ("own=1xV100&own_price=-1", "own_price", "must be a number of at least 0"),
         ("own=1xV100&own_resale=1.2", "own_resale", "from 0 to 1"),
         ("own=1xV100&own_watts=0", "own_watts", "above 0"),
         ("own=1xV100&electricity=-0.1", "electricity", "household or data_center stand for usual ones"),
