@@ -1,7 +1,8 @@
 """Providers' spellings of accelerators and regions, turned into ours by table; an unknown spelling is never guessed.
 
-The tables are `accelerator_names.csv` (a blank accelerator is known, but has no figures here) and `region_names.csv`. Case,
-punctuation and makers' names ("NVIDIA", "GeForce", "AMD") do not matter.
+The tables are `accelerator_names.csv` (a blank accelerator is known, but has no figures here) and `region_names.csv`; a new
+accelerator is also known by the name of its data sheet. Case, punctuation and makers' names ("NVIDIA", "GeForce", "AMD") do not
+matter.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
 
+from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators
 from pricing.packaged.tables import Row, Table
 
 ACCELERATOR_NAMES = Table("accelerator_names.csv", "scheme spelling memory_gib", "accelerator")
@@ -51,7 +53,20 @@ def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -
         for required, canonical in names.get((scheme, _plain(spelling)), ()):
             if required is None or abs((memory_gib or 0) - required) <= MEMORY_TOLERANCE * required:
                 return canonical or None
+    if ours := _as_we_call_it(spelling, memory_gib):
+        return ours
     raise UnknownName("accelerator", provider, spelling, _nearest(spelling, _spellings(provider)))
+
+
+def _as_we_call_it(spelling: str, memory_gib: float | None) -> str | None:
+    """The accelerator of this name, unless there are other forms of it (H100, H100-PCIe) or its data sheet has other memory."""
+    ours = known_accelerators()
+    name = next((name for name in ours if _plain(name) == _plain(spelling)), None)
+    if name is None or any(other.startswith((f"{name}-", f"{name} ")) for other in ours):
+        return None
+    stated = data_sheet_memory_gib(name)
+    is_other = memory_gib and stated and abs(memory_gib - stated) > MEMORY_TOLERANCE * stated
+    return None if is_other else name
 
 
 def region(provider: str, spelling: str) -> str:

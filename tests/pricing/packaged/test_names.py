@@ -55,6 +55,20 @@ def test_a_spelling_has_one_meaning(provider, spelling, memory_gib, ours):
     assert accelerator(provider, spelling, memory_gib) == ours
 
 
+@pytest.mark.parametrize(
+    "name", ["H200 NVL", "MI350X", "RTX PRO 4000", "RTX PRO 4500", "NVIDIA RTX PRO 5000", "Trainium3"]
+)
+def test_a_new_accelerator_is_known_by_the_name_of_its_data_sheet(name):
+    """No row of the table has to be typed for it."""
+    assert accelerator("somebody new", name) == name.removeprefix("NVIDIA ").replace("H200 NVL", "H200-NVL")
+
+
+@pytest.mark.parametrize(("name", "memory_gib"), [("RTX PRO 5000", 72), ("V100", None), ("H100-96GB", 80)])
+def test_a_name_of_ours_that_may_mean_another_form_is_not_guessed(name, memory_gib):
+    with pytest.raises(UnknownName):
+        accelerator("aws", name, memory_gib)
+
+
 def test_case_and_punctuation_do_not_matter():
     assert accelerator("runpod", "nvidia rtx-a6000") == accelerator("runpod", "NVIDIA RTX A6000") == "RTX A6000"
 
