@@ -40,9 +40,9 @@ def find_language_network(text: str) -> LanguageNetwork | None:
 
 def _forms(text: str) -> Iterator[str]:
     """The name, then what remains of it without its maker and without what kinds of its weights add."""
-    bare = text.strip().casefold().replace(" ", "-")
-    yield normalised(bare)
-    bare = _MAKER.sub("", _MAKER.sub("", bare, count=1), count=1)
+    whole = text.strip().casefold()
+    yield normalised(whole)
+    bare = _MAKER.sub("", _MAKER.sub("", whole, count=1), count=1).replace(" ", "-")
     while bare:
         yield normalised(bare)
         shorter = _ADDED.sub("", bare)

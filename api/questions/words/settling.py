@@ -38,8 +38,8 @@ LORA = "llama2-70b-lora"
 FINE_TUNING = "finetun"  # however it is written
 PRETRAIN, FINE_TUNED = "pretrain", "fine-tuning"
 NO_METHOD = (
-    f"only training from scratch is estimated, and of fine-tuning {LORA}; on images of your own, say how many and how many "
-    "epochs; costcalc recipes add reads the log of a run"
+    f"beside {LORA}, fine-tuning is estimated of language models by tokens, as in: lora of llama 3.1 8b on 50M tokens; on images "
+    "of your own, say how many and how many epochs; costcalc recipes add reads the log of a run"
 )
 RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
 SIZE_TOLERANCE = 0.1

@@ -11,10 +11,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from api.questions.errors import BadParameters
+from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
 from api.questions.words.dates import DATE_RULES
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
+from api.questions.words.language import ASSUMED, LanguageWords, language_words
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.quantities import QUANTITIES, TOOK
@@ -41,6 +43,7 @@ _PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
 LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
+HOW_MANY_TOKENS = "How many tokens? Write for example 50M tokens, or 10k examples of 512 tokens, 3 epochs"
 OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
 BESIDE_RATES = frozenset(
     ["accelerators", "nodes", "term", "payment", "available", "as_of", "currency", "rates", "sort"]
@@ -108,6 +111,8 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     if too_long := _too_long(text):
         raise BadParameters({"q": [too_long]})
     text = plain_text(text)
+    if language := language_words(text):
+        return _by_tokens(language, _understood(language.rest, words, today))
     whole, cut = _understood(text, words, today), WHAT_IF.search(text)
     first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
     if first is whole or not cut or "model" not in first.parameters or first.several:
@@ -120,6 +125,30 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     summary = (*first.summary, f"and then {side_in_words(changed)}")
     return replace(
         first, summary=summary, several=({}, changed), asked=questions, ignored=_once([*first.ignored, *then.ignored])
+    )
+
+
+def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
+    """What a sentence says of a language model, with what the rest of it says of machines, money and time."""
+    if not language.parameters:
+        return replace(
+            rest, parameters={}, summary=(), asked=(f"{REINFORCEMENT}.",), is_question=False, lacks_only_network=False
+        )
+    of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
+    asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
+    summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())
+    is_whole = not language.parameters.keys().isdisjoint({"tokens", "examples"})
+    return replace(
+        rest,
+        parameters={**language.parameters, **of_rest},
+        summary=(*summary, *rest.summary),
+        asked=(*asked, *(() if is_whole else (HOW_MANY_TOKENS,))),
+        is_question=is_whole,
+        asks_rates=False,
+        lacks_only_network=False,
+        several=(),
+        chosen=language.chosen,
+        choice=(ASSUMED,) if language.chosen else (),
     )
 
 

@@ -107,3 +107,57 @@ def test_packed_examples_take_less(client):
     asked = "/cost?model=llama-3.2-1b&method=lora&examples=10000&length=128&accelerator=H100&accelerators=1&limit=1"
     padded, packed = (client.get(f"{asked}{more}").json["estimates"][0]["hours"] for more in ("", "&packed=true"))
     assert packed < padded
+
+
+@pytest.mark.parametrize(
+    ("sentence", "understood"),
+    [
+        (
+            "how much to fine-tune llama 3.1 8b with lora on 50M tokens",
+            {"model": "llama-3.1-8b", "method": "lora", "tokens": "50000000"},
+        ),
+        (
+            "pretrain a 1.3B model on 100B tokens on 8 H100",
+            {
+                **{"model": "any", "parameters": "1300", "method": "pretrain", "tokens": "100000000000"},
+                **{"accelerator": "H100", "accelerators": "8"},
+            },
+        ),
+        (
+            "finetune mistral 7b on 10k examples of 512 tokens, 3 epochs",
+            {"model": "mistral-7b", "examples": "10000", "length": "512", "epochs": "3"},
+        ),
+        (
+            "LoRA on meta-llama/Llama-3.1-8B-Instruct, 5,000 conversations of 2048 tokens each, under $20",
+            {"model": "llama-3.1-8b", "method": "lora", "examples": "5000", "length": "2048", "max_cost": "20"},
+        ),
+        (
+            "train a 7B LLM from scratch on 2T tokens, how long on 256 H100?",
+            {
+                **{"model": "any", "parameters": "7000", "method": "pretrain", "tokens": "2e+12"},
+                **{"accelerator": "H100", "accelerators": "256"},
+            },
+        ),
+        ("llama2-70b-lora on 8 h100", {"model": "llama2-70b-lora", "accelerator": "H100", "accelerators": "8"}),
+    ],
+)
+def test_a_sentence_says_so_too(client, sentence, understood):
+    reply = client.get("/ask", query_string={"q": sentence}).json
+    assert reply["understood"] == understood
+    assert reply["answer"]["estimates"]
+
+
+def test_fine_tuning_alone_counts_as_lora_and_says_so(client):
+    reply = client.get("/ask?q=finetune mistral 7b on 1M tokens").json
+    assert "method=full trains all weights" in reply["asked"][0]
+    assert reply["answer"]["query"]["method"] == "lora"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "says"),
+    [("grpo on qwen2.5 7b", "generation"), ("train mistral 7b lora on a 4090", "How many tokens?")],
+)
+def test_what_is_not_answered_is_asked_or_refused(client, sentence, says):
+    reply = client.get("/ask", query_string={"q": sentence}).json
+    assert says in " ".join(reply["asked"])
+    assert not reply["answer"]
