@@ -15,12 +15,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from api.formats.price_sheet import PriceSheet
+from api.formats import csv_export
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import OfferRow
 from api.reports.prices.rates import RateRow
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.fields import names_of
+from costcalc.fields import filled, names_of
 
 KEY = ("provider", "region", "instance_type", "purchase_option", "term", "payment", "offering_class", "effective_from")
 NO_CHANGE = frozenset({"observed_at", "available", "available_at", "flags"})
@@ -30,8 +30,10 @@ ENDED = "ended"
 
 def latest(catalogue: Catalogue, now: datetime) -> Iterator[bytes]:
     """The rates that stand now."""
-    sheet = PriceSheet(catalogue, catalogue.confirmed(now), Layout())
-    return sheet.chunks(catalogue.current_offers(now).listed, names_of(OfferRow), {})
+    rows, confirmed = catalogue.current_offers(now).listed, catalogue.confirmed(now)
+    pairs = zip(map(catalogue.offer, rows.tolist()), confirmed.of(rows).tolist(), strict=True)
+    sheet = (filled(OfferRow, offer.machine, offer, confirmed=is_confirmed) for offer, is_confirmed in pairs)
+    return csv_export.chunks(csv_export.columns_of(OfferRow), sheet, Layout())
 
 
 def month(former: str, catalogue: Catalogue, now: datetime) -> str:
@@ -40,8 +42,8 @@ def month(former: str, catalogue: Catalogue, now: datetime) -> str:
     observed = catalogue.columns.observed
     rows = np.flatnonzero((observed >= begins) & (observed <= int(now.timestamp())) & ~catalogue.own)
     rows = rows[np.argsort(observed[rows], kind="stable")]
-    sheet = PriceSheet(catalogue, catalogue.confirmed(now), Layout())
-    found = b"".join(sheet.chunks(rows, COLUMNS, {})).decode()
+    sheet = (filled(RateRow, offer.machine, offer) for offer in map(catalogue.offer, rows.tolist()))
+    found = csv_export.document(csv_export.columns_of(RateRow), sheet, Layout()).decode()
     last = {_key(row): row for row in _rows(former)}
     added = io.StringIO()
     writer = csv.DictWriter(added, COLUMNS)

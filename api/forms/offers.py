@@ -10,14 +10,12 @@ from typing import Any
 from api.formats import csv_export
 from api.formats.column import Column
 from api.formats.lists import MOST_WORKBOOK_ROWS, list_lines, list_workbook
-from api.formats.price_sheet import PriceSheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, gibibytes, number, rate
 from api.formats.terminal import grid
 from api.forms.code import Code
 from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import Converter, OfferRow, OffersDocument, OffersReport, OffersSchema, offers_report
-from costcalc.fields import names_of
 from costcalc.money import money
 from costcalc.offer import PurchaseOption
 
@@ -76,11 +74,7 @@ def terminal(report: OffersReport, view: grid.View) -> Iterator[str]:
 
 def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
     """One row per offer; in another currency also the quoted currency and the exchange rate."""
-    if report.converter.currency is None:
-        sheet = PriceSheet(report.catalogue, report.confirmed, layout)
-        pieces = sheet.chunks(report.page, names_of(OfferRow), report.words)
-    else:
-        pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
+    pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
     return csv_export.with_last_line(pieces, report.rest, layout)
 
 

@@ -32,6 +32,7 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Indices
 
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
+ROWS_AT_ONCE = 1024
 
 
 class OffersParameters(Struct):
@@ -147,9 +148,11 @@ class OffersReport:
 
     def quoted(self) -> Iterator[tuple[Offer, OfferRow]]:
         """Each offer of the page as it is quoted, and its row in the currency asked for."""
-        for row, confirmed in zip(self.page.tolist(), self.confirmed.of(self.page).tolist(), strict=True):
-            offer = self.catalogue.offer(row)
-            yield offer, filled(OfferRow, offer.machine, self.converter.converted(offer), confirmed=confirmed)
+        for start in range(0, len(self.page), ROWS_AT_ONCE):
+            rows = self.page[start : start + ROWS_AT_ONCE]
+            for row, confirmed in zip(rows.tolist(), self.confirmed.of(rows).tolist(), strict=True):
+                offer = self.catalogue.offer(row)
+                yield offer, filled(OfferRow, offer.machine, self.converter.converted(offer), confirmed=confirmed)
 
     def rows(self) -> Iterator[OfferRow]:
         return (row for _, row in self.quoted())

@@ -81,15 +81,14 @@ def test_an_estimate_of_which_none_was_free_is_marked(flags, marked):
 
 
 def test_the_price_sheet_says_it_in_both_formats():
-    from api.formats.price_sheet import PriceSheet
+    from api.formats import csv_export
     from api.questions.schemas.layout import Layout
     from api.reports.prices.offers import OfferRow, offers_report
 
     held = prices()
     sheet = offers_report(service_of(FixedPrices(held)), held, {"as_of": NOW + timedelta(hours=1)})
-    names = tuple(OfferRow.__dataclass_fields__)
-    pieces = PriceSheet(held, sheet.confirmed, Layout()).chunks(sheet.page, names, {})
-    written = list(csv.DictReader(b"".join(pieces).decode().splitlines()))
+    text = csv_export.document(csv_export.columns_of(OfferRow), sheet.rows(), Layout()).decode()
+    written = list(csv.DictReader(text.splitlines()))
     said = {row["region"]: (row["available"], row["available_at"]) for row in written}
     assert said["none-free"] == ("false", "")
     assert said["not-said"] == ("", "")
