@@ -152,6 +152,12 @@ def names_of(each: Estimate, answer: Answer) -> str:
 
 def folded(answer: Answer) -> str:
     """What there is beside the estimates that picks may come from, and how to see it; empty where there is nothing."""
+    counted = counted_aside(answer)
+    return f"{counted}; limit=1000 lists them." if counted else ""
+
+
+def counted_aside(answer: Answer) -> str:
+    """How many estimates there are of each kind that picks do not come from: `Also 4 unconfirmed, 12 committed`."""
     aside, is_stated = answer.folded, answer.query.took is not None
     kinds = (
         (aside.unconfirmed, "unconfirmed"),
@@ -160,7 +166,7 @@ def folded(answer: Answer) -> str:
         (aside.commitments, "committed"),
     )
     counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
-    return f"Also {counted}; limit=1000 lists them." if counted else ""
+    return f"Also {counted}" if counted else ""
 
 
 class Sureness(NamedTuple):

@@ -18,7 +18,7 @@ from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
-from api.questions.subjects import whose_target
+from api.questions.subjects import what_part, whose_target
 from api.questions.suggestions import many
 from api.reports.advice import Advice
 from api.reports.ask import AskReport
@@ -205,7 +205,7 @@ def _headline(answer: Answer, query: EstimateQuery) -> Headline:
     """The verdict without what the page has a link for."""
     said = answer.verdict[:-1] if answer.next else answer.verdict
     lines = [line for line in said if answer.picks or not line.startswith("Instead: ")]
-    return Headline.of(lines, whose_target(query))
+    return Headline.of(lines, (*what_part(query), *whose_target(query)))
 
 
 def _dates(service: Service, query: EstimateQuery) -> list[str]:

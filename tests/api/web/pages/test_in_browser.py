@@ -32,7 +32,7 @@ def test_one_asks_and_sees_the_picks_of_the_api(look, client):
         ).inner_text()
         assert f"${pick['estimate']['billed_cost']:,.2f}" in told
     assert (
-        page.get_by_role("heading", level=1).inner_text()
+        page.get_by_role("heading", level=1).inner_text().replace("\n", " ")
         in answer(client, "/?model=resnet18&target=0.69")["verdict"][0]
     )
 

@@ -109,7 +109,16 @@ def test_the_headline_is_the_first_sentence_with_a_figure_and_the_warning_stands
         "",
         ("No target named.",),
     )
+    assert Headline.of([f"No target named. {answer}"], ["No target named."]).first == answer[:-1]
     assert Headline.of([warning]) == (warning[:-1], [], "", ())
+
+
+def test_of_a_headline_the_figures_are_read_first_and_its_words_stay_the_verdicts():
+    headline = Headline("Rent 1 L4 at AWS on demand: $5.50 ($4.96 to $6.16), 3.1 h (2.8 to 3.4 h), speed measured", [])
+    assert headline.what == "Rent 1 L4 at AWS on demand"
+    assert [part for part, is_first in headline.figures if is_first] == ["$5.50", "3.1 h"]
+    assert f"{headline.what}: {''.join(part for part, _ in headline.figures)}" == headline.first
+    assert Headline("Training it cost $2.", []).what == ""
 
 
 def test_a_long_headline_ends_at_its_first_half():
