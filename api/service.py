@@ -35,6 +35,7 @@ from api.questions.subjects import (
     StatedSubject,
     Subject,
     TaskSubject,
+    without_precision,
 )
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
 from api.settings import installed_version
@@ -214,6 +215,7 @@ class Service:
         values, misnamed = resolve(values, self.names(catalogue, subject.task), guesses)
         form = layout(values)
         late = _not_come(values, arguments, self.clock())
+        errors |= without_precision(values, self.evidence.accelerators)
         errors = {**errors, **misnamed, **late, **_too_early(values.get("as_of"), catalogue)}
         values, errors = subject.settled(schema, arguments, values, errors)
         if isinstance(values.get("model"), str):

@@ -16,6 +16,7 @@ USUAL_PUE = 1.56
 """Where the provider states none: the average of Uptime Institute's Global Data Center Survey 2024."""
 
 
+BF16_SINCE = 2020
 Host = Literal["x86", "arm"]
 
 
@@ -63,6 +64,14 @@ class Accelerator(Struct, frozen=True):
     def unlisted(cls, name: str) -> Accelerator:
         """A part known by name alone, such as a processor."""
         return cls(name, "", None, None, None, None, None, "", chip=name)
+
+    def computes_in(self, precision: str | None) -> bool:
+        """Whether it multiplies numbers of this format, as far as is known. TF32 is NVIDIA's; its chips have that and bf16 since
+        2020 (NVIDIA A100 Tensor Core GPU Architecture, 2020)."""
+        is_older = self.vendor == "NVIDIA" and self.introduced is not None and self.introduced < BF16_SINCE
+        return not (precision in ("bf16", "tf32") and is_older) and not (
+            precision == "tf32" and self.vendor != "NVIDIA"
+        )
 
     def is_no_worse_than(self, other: Accelerator) -> bool:
         """Whether this is the same chip with no less and no slower memory, as far as both are known."""

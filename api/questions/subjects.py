@@ -18,6 +18,7 @@ from api.questions.suggestions import clip, squeeze, unknown
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.evidence.published_runs import PublishedRun, find_published, published_runs
+from costcalc.hardware import Accelerator
 from costcalc.ordinary import ordinary_groups
 from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery, parameters_of
 from costcalc.tasks.goals import goal_in_words, metric_name, task_of, value_in_words
@@ -362,6 +363,17 @@ def _not_its_own(called: str, about: object, arguments: Arguments) -> Errors:
 
 def _in_8_bits(values: Mapping[str, object]) -> Errors:
     return {"precision": [NO_8_BITS]} if values.get("precision") == "fp8" else {}
+
+
+def without_precision(values: Values, sheets: Mapping[str, Accelerator]) -> Errors:
+    """The errors of a precision that one's own machines lack, or all accelerators that the question names."""
+    precision, named = str(values.get("precision", "")), [*values.get("accelerator", ())]
+    lacking = [name for name in named if name in sheets and not sheets[name].computes_in(precision)]
+    own = {each.accelerator for each in values.get("own", ())}
+    mine = sorted(name for name in own if name in sheets and not sheets[name].computes_in(precision))
+    if names := mine or (lacking if len(lacking) == len(named) else []):
+        return {"precision": [f"{', '.join(names)} cannot compute in {precision}: write amp or fp32"]}
+    return {}
 
 
 def _not_described(schema: Schema, values: Mapping[str, object]) -> Errors:

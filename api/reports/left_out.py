@@ -52,6 +52,7 @@ WORDS = {
     "batch_too_small": "offers of too many accelerators for one batch",
     "beyond_any_cluster": "offers of more machines than anybody rents together or has published a run on",
     "no_network": "offers without a network between machines",
+    "no_such_precision": "offers of accelerators without {query.precision}",
     "not_measured": "offers without a measured speed",
     "own_system_only": "offers other than the recipe's own system",
     "interrupted_too_often": "runs interrupted too often to finish",

@@ -338,14 +338,18 @@ def training_matrix(
     recipes = of.recipes
     distinct, speed_row = _equally_fast(recipes if way.dated else tuple(map(undated, recipes)), of.of_care[care])
     own_speeds = OwnSpeeds.of(evidence, recipes[0].model if recipes else "", way)
-    as_logged = [not (recipe.is_run_otherwise or own_speeds.replace(recipe)) for recipe in recipes]
+    as_logged = [
+        not (recipe.is_run_otherwise or own_speeds.replace(recipe))
+        and evidence.computes_in(way.running.precision, recipe.system.accelerator if recipe.system else "")
+        for recipe in recipes
+    ]
     own_clusters = [
         own_cluster(recipe, catalogue) if logged else None for recipe, logged in zip(recipes, as_logged, strict=True)
     ]
     homes = frozenset(filter(None, own_clusters))
     machines = requested_machines(catalogue, homes, asked)
     clusters, cluster = as_clusters(catalogue, machines)
-    table = speeds_of(evidence, distinct, of, clusters, own_speeds)
+    table = speeds_of(evidence, distinct, of, clusters, own_speeds, way.running.precision)
     requested = Requested(machines, clusters, cluster, table, _published_clusters(evidence))
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)

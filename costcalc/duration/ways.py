@@ -64,9 +64,15 @@ class OwnSpeeds(NamedTuple):
 
 
 def speeds_of(
-    evidence: Evidence, recipes: tuple[Recipe, ...], of: ModelRecipes, clusters: Sequence[Cluster], own: OwnSpeeds
+    evidence: Evidence,
+    recipes: tuple[Recipe, ...],
+    of: ModelRecipes,
+    clusters: Sequence[Cluster],
+    own: OwnSpeeds,
+    precision: str | None = None,
 ) -> SpeedTable:
-    """The speeds of these recipes of a model, refused on other vendors' chips and between slices of a chip."""
+    """The speeds of these recipes of a model, refused on other vendors' chips, on chips without the precision asked for, and
+    between slices of a chip."""
     model = evidence.speed_model
     of_larger = evidence.recipes_of_larger(recipes[0].model) if recipes else ()
     speeds = model.refused(recipes, clusters) if own.everywhere else model.speeds(recipes, clusters, of_larger)
@@ -79,6 +85,9 @@ def speeds_of(
     chips = [part(evidence.accelerators, cluster.accelerator) for cluster in clusters]
     slices = [chip.rented_in_slices and each.nodes > 1 for chip, each in zip(chips, clusters, strict=True)]
     speeds.refusal[(speeds.refusal == 0) & np.array(slices, bool)] = REFUSALS.index("no_network")
+    speeds.refusal[:, [not evidence.computes_in(precision, each.accelerator) for each in clusters]] = REFUSALS.index(
+        "no_such_precision"
+    )
     of_contests = np.array([recipe.code == "contest" for recipe in recipes], bool)[
         :, None
     ]  # all other code is portable

@@ -244,6 +244,11 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         chip = self.accelerators.get(accelerator) or self.processors.named.get(accelerator)
         return chip.vendor if chip else accelerator
 
+    def computes_in(self, precision: str | None, accelerator: str) -> bool:
+        """Whether an accelerator computes in it, as far as is known."""
+        chip = self.accelerators.get(accelerator)
+        return chip is None or chip.computes_in(precision)
+
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run. If nobody says where it ran, the one on whose chips most
         code of its framework ran: other vendors' chips need a port, which code elsewhere does not make."""

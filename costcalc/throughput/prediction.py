@@ -20,7 +20,15 @@ from costcalc.throughput.workloads import REFERENCE_SIZE, Implementation, Worklo
 from costcalc.training import Model, OwnRecipe, Recipe
 from costcalc.units import Flags, Floats
 
-REFUSALS = ("", "no_throughput", "does_not_fit_memory", "no_network", "batch_too_small", "beyond_any_cluster")
+REFUSALS = (
+    "",
+    "no_throughput",
+    "does_not_fit_memory",
+    "no_network",
+    "batch_too_small",
+    "beyond_any_cluster",
+    "no_such_precision",
+)
 
 Codes = NDArray[np.int8]
 FEWEST_IMAGES = 8.0  # per accelerator and step; the smallest measured is 15
