@@ -48,7 +48,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         return Printed(f"{question.code.encoded(report, layout).decode()}\n")
     sheet = b""
     if form == "csv":
-        sheet = b"".join(question.code.sheet(report, layout))
+        sheet = b"".join(question.code.csv_of(report, layout))
     if has_rows(sheet):
         return Printed(sheet.decode())
     table = "".join(f"{line.rstrip()}\n" for line in question.code.lines(report, view))

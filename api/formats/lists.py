@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from api.formats import csv_export
 from api.formats.column import Column, nothing
+from api.formats.sheet import Sheet
 from api.formats.sheet_columns import word_columns
 from api.formats.tables import Table
 from api.formats.terminal.grid import View, paragraph, table
-from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
-
-MOST_WORKBOOK_ROWS = 10_000
-"""Takes a second to write."""
 
 
 def sentences(report: Any) -> Sequence[str]:
@@ -39,37 +35,13 @@ def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
         yield from table([*columns, *sources], rows, view.width)
 
 
-def list_csv(table: Table, report: Any, layout: Layout) -> Iterator[bytes]:
+def list_sheet(table: Table, report: Any) -> Sheet:
     """A column for each field of the rows, the user's own words behind."""
-    pieces = csv_export.chunks(_list_columns(table, report), report.rows(), layout)
-    return csv_export.with_last_line(pieces, report.rest, layout)
+    columns = [*csv_export.columns_of(table.row), *word_columns(getattr(report, "words", {}))] if table.row else []
+    return sheet_of(table, report, columns, report.rows())
 
 
-def list_xlsx(table: Table, report: Any, layout: Layout) -> bytes:
-    """A workbook of at most `MOST_WORKBOOK_ROWS` rows; its summary counts the others."""
-    shown = list(islice(report.rows(), MOST_WORKBOOK_ROWS))
-    left = report.rest.total - len(shown) if report.rest else 0
-    lines = [f"{left:,} rows are not in this workbook: filter them, or take all as CSV."] if left else []
-    return list_workbook(table, [*sentences(report), *lines], _list_columns(table, report), shown, report, layout)
-
-
-def list_workbook(
-    table: Table,
-    lines: Sequence[str],
-    columns: list[csv_export.Column],
-    rows: Sequence[Any],
-    report: Any,
-    layout: Layout,
-) -> bytes:
-    """A workbook of these rows, with the lines on its front."""
-    from api.formats.xlsx import tables  # XlsxWriter is paid for by those who ask for a workbook
-
-    quoted = {getattr(row[1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
-    currency = quoted.pop() if len(quoted) == 1 else ""
-    front = tables.Front(table.title, [table.intro, *lines], layout.address, getattr(report, "as_of", None), currency)
-    folded = () if layout.columns else None
-    return tables.workbook(table.title, front, csv_export.chosen_columns(columns, layout), rows, folded)
-
-
-def _list_columns(table: Table, report: Any) -> list[csv_export.Column]:
-    return [*csv_export.columns_of(table.row), *word_columns(getattr(report, "words", {}))] if table.row else []
+def sheet_of(table: Table, report: Any, columns: Sequence[csv_export.Column], rows: Iterable[Any]) -> Sheet:
+    """The sheet of a list with other columns than the fields of its rows."""
+    lines, as_of = [table.intro, *sentences(report)], getattr(report, "as_of", None)
+    return Sheet(table.title, table.title, lines, columns, rows, as_of, rest=report.rest)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Any
 
-from api.formats import csv_export, words
+from api.formats import words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, stepped, told_apart, up
 from api.formats.charts.frame import Axis, short
-from api.formats.csv_export import Column
 from api.formats.page import Headline, Page
-from api.formats.sheet_columns import estimate_columns, shared_columns, within
+from api.formats.sheet import Sheet
+from api.formats.sheet_columns import constant, estimate_columns, shared_columns, within
 from api.formats.terminal.estimates import estimate_lines, missing_prices
 from api.formats.terminal.grid import View, paragraph
 from api.forms.code import Code
-from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
 from api.reports.accuracy import AccuracyDocument, AccuracyReport, AccuracySchema, accuracy_report
 
@@ -40,31 +38,18 @@ def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
     yield from missing_prices(document.prices, view)
 
 
-def csv(report: AccuracyReport, layout: Layout) -> Iterator[bytes]:
+def sheet(report: AccuracyReport) -> Sheet:
     """One row per estimate, or one row that says why there is none."""
-    return csv_export.chunks(*_columns_and_rows(report), layout)
-
-
-def xlsx(report: AccuracyReport, layout: Layout) -> bytes:
-    """The report as a workbook."""
-    from api.formats.xlsx import estimates, tables  # XlsxWriter is paid for by those who ask for a workbook
-
-    document, (columns, rows) = report.document(), _columns_and_rows(report)
-    query, moment = document.query, document.prices.as_of
-    front = tables.Front(f"The accuracy of {query.model}", [document.message], layout.address, moment, query.currency)
-    folded = estimates.needed_by_few(columns, {"accuracy"}, layout)
-    return tables.workbook("Estimates", front, csv_export.chosen_columns(columns, layout), rows, folded)
-
-
-def _columns_and_rows(report: AccuracyReport) -> tuple[list[Column], Sequence[Any]]:
     document = report.document()
-    columns: list[Column] = [
-        ("accuracy", lambda _: document.accuracy),
-        ("message", lambda _: document.message),
+    columns = [
+        constant("accuracy", document.accuracy),
+        constant("message", document.message),
         *(within(lambda estimate: estimate, column) for column in estimate_columns()),
         *shared_columns(document),
     ]
-    return columns, document.estimates or (None,)
+    title, rows, query = f"The accuracy of {document.query.model}", document.estimates or (None,), document.query
+    kept, as_of = {"accuracy"}, document.prices.as_of
+    return Sheet("Estimates", title, [document.message], columns, rows, as_of, query.currency, kept)
 
 
 def html(report: AccuracyReport) -> Page:
@@ -122,5 +107,5 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
 
 
 CODE: Code[AccuracyReport] = Code(
-    AccuracySchema, accuracy_report, AccuracyDocument, terminal=terminal, html=html, csv=csv, xlsx=xlsx, figure=figure
+    AccuracySchema, accuracy_report, AccuracyDocument, terminal=terminal, html=html, sheet=sheet, figure=figure
 )

@@ -12,6 +12,7 @@ from api.formats import lists
 from api.formats.charts.figure import Drawn
 from api.formats.json import to_json
 from api.formats.page import LIST, Page
+from api.formats.sheet import Sheet
 from api.formats.tables import Table
 from api.formats.terminal.grid import View
 from api.questions.schemas.layout import Layout
@@ -51,6 +52,7 @@ class Code(Struct, Generic[R], frozen=True):
     table: Table | None = None
     terminal: Callable[[R, View], Iterator[str]] | None = None
     html: Callable[[R], Page] | None = None
+    sheet: Callable[[R], Sheet] | None = None
     csv: Callable[[R, Layout], Iterator[bytes]] | None = None
     xlsx: Callable[[R, Layout], bytes] | None = None
     figure: Callable[[R], Drawn] | None = None
@@ -59,8 +61,8 @@ class Code(Struct, Generic[R], frozen=True):
 
     @property
     def is_sheet(self) -> bool:
-        """Whether the rows of its table are sheets too."""
-        return self.table is not None and self.table.row is not None
+        """Whether it has rows for CSV and for a workbook."""
+        return bool(self.sheet or self.csv or (self.table and self.table.row))
 
     @property
     def is_html(self) -> bool:
@@ -81,13 +83,16 @@ class Code(Struct, Generic[R], frozen=True):
         """The answer as JSON."""
         return self.json(report, layout) if self.json else to_json(report.document())
 
-    def sheet(self, report: R, layout: Layout) -> Iterator[bytes]:
+    def csv_of(self, report: R, layout: Layout) -> Iterator[bytes]:
         """The answer as CSV."""
-        return self.csv(report, layout) if self.csv else lists.list_csv(self.listed, report, layout)
+        return self.csv(report, layout) if self.csv else self._sheet(report).csv(layout)
 
-    def workbook(self, report: R, layout: Layout) -> bytes:
+    def xlsx_of(self, report: R, layout: Layout) -> bytes:
         """The answer as a workbook."""
-        return self.xlsx(report, layout) if self.xlsx else lists.list_xlsx(self.listed, report, layout)
+        return self.xlsx(report, layout) if self.xlsx else self._sheet(report).xlsx(layout)
+
+    def _sheet(self, report: R) -> Sheet:
+        return self.sheet(report) if self.sheet else lists.list_sheet(self.listed, report)
 
     @property
     def listed(self) -> Table:

@@ -7,16 +7,16 @@ from decimal import Decimal
 from itertools import islice
 from typing import NamedTuple
 
-from api.formats import commitments_sheets, csv_export, words
+from api.formats import commitments_sheets, words
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, told_apart, up
 from api.formats.column import Column
 from api.formats.page import Headline, Page
+from api.formats.sheet import Sheet
 from api.formats.tables import day, number, rate
 from api.formats.terminal.estimates import missing_prices
 from api.formats.terminal.grid import View, paragraph, table
 from api.forms.code import Code
 from api.questions.links import text_of
-from api.questions.schemas.layout import Layout
 from api.questions.themes import as_options
 from api.reports.commitments import CommitmentsDocument, CommitmentsReport, CommitmentsSchema, commitments_report
 from api.reports.decision import Commitment, Compared, cheapest_first, considered
@@ -66,22 +66,13 @@ def _compared(each: Compared) -> str:
     )
 
 
-def csv(report: CommitmentsReport, layout: Layout) -> Iterator[bytes]:
-    """One row per purchase choice and usage, or per month, whichever table is asked for."""
-    return csv_export.chunks(*commitments_sheets.columns_and_rows(report.compared, report.table), layout)
-
-
-def xlsx(report: CommitmentsReport, layout: Layout) -> bytes:
-    """The same table behind the verdict."""
-    from api.formats.xlsx import tables
-
+def sheet(report: CommitmentsReport) -> Sheet:
+    """One row per purchase choice and usage, or per month, whichever table is asked for, behind the verdict."""
     document = report.document()
     columns, rows = commitments_sheets.columns_and_rows(report.compared, report.table)
     title = f"Rent or commit: {document.query.model} to {goal_in_words(document.query)}"
     lines = [*document.verdict, *document.notes]
-    front = tables.Front(title, lines, layout.address, document.prices.as_of, document.query.currency)
-    chosen = csv_export.chosen_columns(columns, layout)
-    return tables.workbook("Commitments", front, chosen, list(rows), () if layout.columns else None)
+    return Sheet("Commitments", title, lines, columns, rows, document.prices.as_of, document.query.currency)
 
 
 class CommitmentLine(NamedTuple):
@@ -169,7 +160,6 @@ CODE: Code[CommitmentsReport] = Code(
     CommitmentsDocument,
     terminal=terminal,
     html=html,
-    csv=csv,
-    xlsx=xlsx,
+    sheet=sheet,
     figure=figure,
 )

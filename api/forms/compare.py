@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from api.formats import csv_export
 from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
 from api.formats.csv_export import Column
 from api.formats.page import Page
+from api.formats.sheet import Sheet
 from api.formats.sheet_columns import constant, estimate_columns, within
 from api.formats.terminal.estimates import estimate_lines, missing_prices
 from api.formats.terminal.grid import View, paragraph
 from api.forms.code import Code
-from api.questions.schemas.layout import Layout
 from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
 from costcalc.answers import Estimate
 from costcalc.query import Basis
@@ -46,30 +45,17 @@ def _off_the_frontier(estimate: Estimate) -> Estimate:
     return Estimate(replace(parts, standing=replace(parts.standing, on_frontier=False)))
 
 
-def csv(report: CompareReport, layout: Layout) -> Iterator[bytes]:
+def sheet(report: CompareReport) -> Sheet:
     """Two rows, one per machine, each followed by the figures of the comparison."""
-    return csv_export.chunks(*_columns_and_rows(report), layout)
-
-
-def xlsx(report: CompareReport, layout: Layout) -> bytes:
-    """The report as a workbook."""
-    from api.formats.xlsx import estimates, tables
-
-    document, (columns, rows) = report.document(), _columns_and_rows(report)
-    title = f"Two machines for {training_in_words(document.query)}"
-    front = tables.Front(title, document.verdict, layout.address, document.prices.as_of, document.query.currency)
-    folded = estimates.needed_by_few(columns, {"side", *COMPARED}, layout)
-    return tables.workbook("Compared", front, csv_export.chosen_columns(columns, layout), rows, folded)
-
-
-def _columns_and_rows(report: CompareReport) -> tuple[list[Column], Sequence[Any]]:
     document = report.document()
     columns: list[Column] = [
         ("side", itemgetter(0)),
         *(within(itemgetter(1), column) for column in estimate_columns()),
         *(constant(name, getattr(document, name)) for name in COMPARED),
     ]
-    return columns, (("a", document.a), ("b", document.b))
+    rows, kept = (("a", document.a), ("b", document.b)), {"side", *COMPARED}
+    title, as_of = f"Two machines for {training_in_words(document.query)}", document.prices.as_of
+    return Sheet("Compared", title, document.verdict, columns, rows, as_of, document.query.currency, kept)
 
 
 class Turn(NamedTuple):
@@ -116,5 +102,5 @@ def _turn(document: CompareDocument) -> Turn | None:
 
 
 CODE: Code[CompareReport] = Code(
-    CompareSchema, compare_report, CompareDocument, terminal=terminal, html=html, csv=csv, xlsx=xlsx
+    CompareSchema, compare_report, CompareDocument, terminal=terminal, html=html, sheet=sheet
 )

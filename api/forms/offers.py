@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from api.formats import csv_export
 from api.formats.column import Column
-from api.formats.lists import MOST_WORKBOOK_ROWS, list_lines, list_workbook
+from api.formats.lists import list_lines, list_sheet, sheet_of
+from api.formats.sheet import Sheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, gibibytes, number, rate
 from api.formats.terminal import grid
 from api.forms.code import Code
-from api.questions.schemas.layout import Layout
 from api.reports.prices.offers import Converter, OfferRow, OffersDocument, OffersReport, OffersSchema, offers_report
 from costcalc.money import money
 from costcalc.offer import PurchaseOption
@@ -72,25 +71,12 @@ def terminal(report: OffersReport, view: grid.View) -> Iterator[str]:
     yield from list_lines(TABLE, report, view)
 
 
-def csv(report: OffersReport, layout: Layout) -> Iterator[bytes]:
+def sheet(report: OffersReport) -> Sheet:
     """One row per offer; in another currency also the quoted currency and the exchange rate."""
-    pieces = csv_export.chunks(*_offer_columns_and_rows(report), layout)
-    return csv_export.with_last_line(pieces, report.rest, layout)
-
-
-def xlsx(report: OffersReport, layout: Layout) -> bytes:
-    """A workbook of at most `MOST_WORKBOOK_ROWS` rows; its summary counts the others."""
-    columns, rows = _offer_columns_and_rows(report)
-    shown = list(islice(rows, MOST_WORKBOOK_ROWS))
-    left = report.count - len(shown)
-    note = f"{left} of {report.count} offers are not in this workbook: filter them, or take all as /offers.csv."
-    return list_workbook(TABLE, [note] if left else [], columns, shown, report, layout)
-
-
-def _offer_columns_and_rows(report: OffersReport) -> tuple[list[csv_export.Column], Iterator[Any]]:
     if report.converter.currency is None:
-        return [*csv_export.columns_of(OfferRow), *word_columns(report.words)], report.rows()
-    return [*_converted(report.converter), *word_columns(report.words)], report.quoted()
+        return list_sheet(TABLE, report)
+    columns = [*_converted(report.converter), *word_columns(report.words)]
+    return sheet_of(TABLE, report, columns, report.quoted())
 
 
 def _converted(into: Converter) -> Iterator[csv_export.Column]:
@@ -102,4 +88,4 @@ def _converted(into: Converter) -> Iterator[csv_export.Column]:
     yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
 
 
-CODE: Code[OffersReport] = Code(OffersSchema, offers_report, OffersDocument, TABLE, terminal, csv=csv, xlsx=xlsx)
+CODE: Code[OffersReport] = Code(OffersSchema, offers_report, OffersDocument, TABLE, terminal, sheet=sheet)

@@ -32,7 +32,7 @@ def xlsx(document: PlanDocument, layout: Layout) -> bytes:
     from api.formats.xlsx import estimates, tables
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
-    folded = estimates.needed_by_few(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
+    folded = estimates.folded(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
     columns = csv_export.chosen_columns(columns, layout)
     created, sums = document.prices.as_of if document.prices else None, sums_of(document)
     lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]

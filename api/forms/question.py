@@ -84,7 +84,7 @@ class Question(Struct, frozen=True, dict=True):
     @property
     def files(self) -> tuple[str, ...]:
         """The file endings that its path answers."""
-        return tuple(kind for kind in FILES if self.code.is_sheet or getattr(self.code, kind))
+        return FILES if self.code.is_sheet else ()
 
     @property
     def endings(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def written(question: Question, report: Report, kind: str, layout: Layout) -> Bo
         return picture(question.code.figure(report), kind, NARROW in request.args)
     if kind == "html":
         return page_of(question, report)
-    return question.code.sheet(report, layout) if kind == "csv" else question.code.workbook(report, layout)
+    return question.code.csv_of(report, layout) if kind == "csv" else question.code.xlsx_of(report, layout)
 
 
 def chosen_format(layout: Layout, forms: Iterable[str]) -> str:

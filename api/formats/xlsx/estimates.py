@@ -170,7 +170,11 @@ class _Row:
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors
 
 
-def needed_by_few(columns: Sequence[csv_export.Column], kept: Container[str], layout: Layout) -> Container[str]:
-    """The columns to fold away: none where the user chose them, else all that the sheet of estimates folds away too."""
-    shown = {name: name in kept or name.removeprefix("best_") in SHOWN for name, _ in columns}
-    return () if layout.columns else [name for name, is_shown in shown.items() if not is_shown]
+def folded(columns: Sequence[csv_export.Column], kept: Container[str] | None, layout: Layout) -> Container[str] | None:
+    """The columns to fold away: none where the user chose them; else, of estimates, all that the sheet of estimates folds away
+    too, but for those `kept`; of other rows None, so that their values decide."""
+    if layout.columns:
+        return ()
+    if kept is None:
+        return None
+    return [name for name, _ in columns if name not in kept and name.removeprefix("best_") not in SHOWN]
