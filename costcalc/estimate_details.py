@@ -126,17 +126,18 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         query, recipes = self.query, self.matrix.recipes
         recipe = recipes.recipes[time.recipe]
         rate = query.runs * time.epochs * recipe.samples_per_epoch / (time.train_hours * SECONDS_PER_HOUR)
-        by_tokens = query.method is not None
+        by_tokens, by_hours = query.method is not None, query.took is not None
+        has_target = not (by_tokens or by_hours)
         return Training(
             model=query.model,
             dataset=query.dataset,
-            metric=None if by_tokens else query.metric,
-            target=None if by_tokens else query.target,
+            metric=query.metric if has_target else None,
+            target=query.target if has_target else None,
             recipe=recipe.name,
             epochs=time.epochs,
             global_batch_size=recipe.global_batch_size,
             precision=recipe.precision,
-            images_per_second=None if by_tokens else rate,
+            images_per_second=None if by_tokens or by_hours else rate,
             tokens_per_second=rate if by_tokens else None,
             success_probability=None if recipes.is_by_word else time.success_probability,
             task=recipe.title,

@@ -21,6 +21,7 @@ from api.questions.themes import as_options
 from api.reports.cost import CostDocument, CostReport, cost_report
 from api.reports.left_out import left_out
 from costcalc.answers import Answer
+from costcalc.flat import flat
 from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT
 from costcalc.tasks.goals import training_in_words
@@ -120,7 +121,7 @@ def csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
         return focus.chunks(answer, layout, report.recipes())
     columns = [*estimate_columns(), *shared_columns(answer)]
     last = report.rest or report.nothing
-    return csv_export.with_last_line(csv_export.chunks(columns, answer.estimates, layout), last, layout)
+    return csv_export.with_last_line(csv_export.chunks(columns, map(flat, answer.estimates), layout), last, layout)
 
 
 def xlsx(report: CostReport, layout: Layout) -> bytes:

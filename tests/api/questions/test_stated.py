@@ -36,6 +36,15 @@ def test_the_bill_of_the_hours_themselves_is_said_now_and_then(client):
     assert f"${now['billed_cost']:,.2f} now at " in lines
 
 
+def test_what_nobody_stated_is_null(client):
+    answer = client.get(f"{ASKED}&accelerator=H100").json
+    [estimate, *_] = answer["estimates"]
+    unknown = ("recipe", "model", "target", "metric", "success_probability", "images_per_second", "tokens_per_second")
+    assert {estimate[name] for name in unknown} == {None}
+    sheet = client.get(f"{ASKED.replace('/cost', '/cost.csv')}&accelerator=H100&columns=model,recipe,target,hours").text
+    assert sheet.splitlines()[1].startswith(",,,")
+
+
 def gib(estimate):
     return estimate["accelerator_memory_gib"] * estimate["accelerators"]
 
