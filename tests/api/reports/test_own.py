@@ -56,12 +56,14 @@ def test_where_no_purchase_price_is_known_hours_and_electricity_are_answered(cli
     status, found = ask(client, f"own={own}")
     assert status == 200
     (mine,) = found["owned"]
-    assert mine["estimate"]["hours"] > 0 < mine["estimate"]["billed_cost"]
+    electricity = sum(component["amount"] for component in mine["estimate"]["components"])
+    assert mine["estimate"]["hours"] > 0 < electricity
+    assert {mine["estimate"]["billed_cost"], mine["estimate"]["effective_cost"]} == {None}
     assert {mine["estimate"]["break_even_hours"], *(each["break_even_hours"] for each in mine["break_even"])} == {None}
     told = "for electricity alone: no purchase price of it is known, so add own_price="
     assert any(told in line for line in found["verdict"])
     _, priced = ask(client, f"own={own}&own_price=2000")
-    assert priced["owned"][0]["estimate"]["billed_cost"] > mine["estimate"]["billed_cost"]
+    assert priced["owned"][0]["estimate"]["billed_cost"] > electricity
 
 
 def test_the_parts_of_the_rate_are_shown_and_add_up(client):
