@@ -53,10 +53,13 @@ def _forms(text: str) -> Iterator[str]:
 
 @cache
 def _by_word() -> Mapping[str, LanguageNetwork]:
-    words: dict[str, LanguageNetwork] = {}
-    for each in language_networks().values():
-        hub = (each.hub or "").rpartition("/")[2].casefold()
-        for word in (each.name, hub, *(each.also or "").split()):
-            for form in _forms(word) if word else ():
-                words.setdefault(form, each)
+    named = [(word, each) for each in language_networks().values() for word in _words(each)]
+    words = {normalised(word): each for word, each in reversed(named)}
+    for word, each in named:
+        for form in _forms(word):
+            words.setdefault(form, each)
     return words
+
+
+def _words(each: LanguageNetwork) -> Iterator[str]:
+    yield from (each.name, (each.hub or each.name).rpartition("/")[2], *(each.also or "").split())

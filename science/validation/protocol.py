@@ -33,6 +33,7 @@ from science.validation.convergence.partial_runs import SHARES, ends, ffcv_logs,
 from science.validation.deadlines import limits_exceeded
 from science.validation.end_to_end import EndToEnd, by_tier, regret_of_picks
 from science.validation.held_out import HeldOut, Learner
+from science.validation.language import token_cases
 from science.validation.outside_mlperf.hosts import organisations_left_out, sources_left_out
 from science.validation.outside_mlperf.implementations import RERUN, RERUN_BY, Implementations
 from science.validation.outside_mlperf.scaled_speeds import ScaledSpeeds
@@ -118,6 +119,7 @@ def experiments(published: Published, one_in: int = 1) -> tuple[Experiment, ...]
         *_chosen(chosen_answers(published, one_in)),
         *_on_devices(on_one_device(published.evidence)),
         *_of_strangers(strangers(published)),
+        *(Experiment(name, cases) for name, cases in token_cases(published.evidence.accelerators)),
         *_epochs(published),
         *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),

@@ -12,7 +12,7 @@ The peak is the dense one in 16 bits. Scores, with every organisation left out i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import hypot, log
 from statistics import median
 from typing import Literal, NamedTuple
@@ -33,15 +33,14 @@ OF_PRECISION: Mapping[Kind, Mapping[TokenPrecision, float]] = {
 OF_STACK: Mapping[Stack, float] = {"any": 1.0, "plain": 0.85, "tuned": 1.1}
 HALF_HIDDEN = 300
 """Hidden units at which half of the efficiency is reached: narrow layers fill no chip. Of MosaicML's rows of 125M to 70B."""
-LAUNCH_SECONDS: Mapping[Method, float] = {"full": 10e-3, "lora": 4.9e-3, "qlora": 7.8e-3}
 LAUNCH_OF_MIXTURE = 16e-3
-"""Seconds of a layer that nothing makes shorter: of Qwen's fine-tuning script; of NVIDIA's untuned runs of mixtures."""
-PLAIN: Mapping[Method, float] = {"full": 0.5, "lora": 0.47, "qlora": 0.41}
-"""Efficiency of plain fine-tuning on A100, recomputation counted."""
+"""Seconds of a layer of experts that nothing makes shorter: of NVIDIA's untuned runs of mixtures."""
+LAUNCH_SECONDS, OF_PEAK = 5e-3, 0.45
+"""The same of other layers, and the share of the peak, recomputation counted, where no row of plain fine-tuning is known."""
 HOME = "A100-80GB"
 LINK_BYTES = {True: 200e9, False: 15e9}
 """Bytes per second between accelerators with a fast link and without one."""
-WIDTHS = {"pretrain dense": log(1.5), "pretrain mixture": log(1.85), "fine-tuning": log(1.7)}
+WIDTHS = {"pretrain dense": log(1.36), "pretrain mixture": log(1.7), "fine-tuning": log(1.7)}
 """Half-widths in ln(time), at 80 %: of organisations that were left out."""
 UNKNOWN_CHIP, UNKNOWN_STACK = log(1.25), log(1.15)
 
@@ -90,7 +89,7 @@ class Rate(NamedTuple):
 class TokenLaw:
     """The law of published rates, on the chips of these data sheets."""
 
-    def __init__(self, rates: Iterable[TokenRate], chips: Mapping[str, Accelerator]) -> None:
+    def __init__(self, rates: Sequence[TokenRate], chips: Mapping[str, Accelerator]) -> None:
         self._chips = chips
         by_chip: dict[tuple[Kind, str], dict[tuple[str, Stack], list[float]]] = defaultdict(lambda: defaultdict(list))
         for rate in rates:
@@ -98,6 +97,7 @@ class TokenLaw:
                 for chip in (rate.accelerator, ""):
                     by_chip[_kind(rate.network), chip][rate.organisation, rate.stack].append(found)
         self._known = {key: median(map(median, of.values())) for key, of in by_chip.items()}
+        self._launch, self._of_peak = self._of_plain(rates)
 
     def rate(self, work: TokenWork, chip: Accelerator, accelerators: int) -> Rate | None:
         """How fast so many of a chip train; None where nobody knows, or where they lack the arithmetic."""
@@ -114,13 +114,36 @@ class TokenLaw:
     def _plain(self, work: TokenWork, chip: Accelerator, peak: float, accelerators: int) -> float:
         of, memory = work.network, chip.memory_gib or 0.0
         sequences, parts = max(most_sequences(work, accelerators, memory), 1), shards(work, accelerators, memory)
-        relative = self._reached("dense", chip.name) / self._reached("dense", HOME)
-        reached = PLAIN[work.method] * relative * OF_PRECISION["dense"][work.precision]
+        reached = self._of_peak.get(work.method, OF_PEAK) * self._beside_home(chip.name)
+        reached *= OF_PRECISION["dense"][work.precision]
         flop = of.flop_per_token(work.length, work.is_frozen, is_recomputed=True) * sequences * work.length
-        launched = of.layers * (LAUNCH_OF_MIXTURE if of.is_mixture else LAUNCH_SECONDS[work.method])
+        launch = self._launch.get(work.method, LAUNCH_SECONDS)
+        launched = of.layers * (max(LAUNCH_OF_MIXTURE, launch) if of.is_mixture else launch)
         moved = (3 - work.is_frozen) * 2e6 * of.parameters_millions * (parts > 1) / LINK_BYTES[chip.cluster_network]
         slowest: float = (launched**3 + (flop / (reached * peak)) ** 3 + moved**3) ** (1 / 3)
         return sequences * work.length / slowest
+
+    def _of_plain(self, rates: Iterable[TokenRate]) -> tuple[dict[Method, float], dict[Method, float]]:
+        """Seconds of a layer, of micro steps that arithmetic does not fill, and the share of the peak, of those that it does."""
+        launch, of_peak = defaultdict[Method, list[float]](list), defaultdict[Method, list[float]](list)
+        for rate in rates:
+            chip, of = self._chips.get(rate.accelerator), rate.network
+            is_alone = rate.stack == "plain" and rate.accelerators == 1 and not of.is_mixture
+            if rate.method == "pretrain" or not is_alone or not (chip and chip.dense_16bit_tflops):
+                continue
+            tokens = rate.work.length * (rate.micro_batch or 1)
+            flop = of.flop_per_token(rate.work.length, rate.work.is_frozen, rate.recomputed is not False) * tokens
+            seconds = tokens / rate.tokens_per_second
+            reached = flop / (seconds * chip.dense_16bit_tflops * 1e12)
+            if reached < OF_PEAK / 2:
+                launch[rate.method].append(seconds / of.layers)
+            elif reached > OF_PEAK * 0.8:
+                of_peak[rate.method].append(reached / self._beside_home(chip.name))
+        return {of: median(each) for of, each in launch.items()}, {of: median(each) for of, each in of_peak.items()}
+
+    def _beside_home(self, chip: str) -> float:
+        """How many times the share of its peak a chip reaches that HOME does."""
+        return self._reached("dense", chip) / self._reached("dense", HOME)
 
     def _efficiency(self, rate: TokenRate) -> float | None:
         chip = self._chips.get(rate.accelerator)

@@ -1,0 +1,94 @@
+"""The laws of language models against published rates, organisations left out, and by hand."""
+
+import math
+from statistics import median
+
+import pytest
+
+from costcalc.evidence import load_evidence
+from costcalc.evidence.language import find_language_network, language_networks, language_rates
+from costcalc.throughput.language.law import TokenLaw
+from costcalc.throughput.language.memory import most_sequences, needed_gib
+from costcalc.throughput.language.networks import LanguageNetwork, TokenWork
+from science.validation.language import token_cases
+
+CHIPS = load_evidence().accelerators
+LAW = TokenLaw(language_rates(), CHIPS)
+LLAMA = find_language_network("llama-2-7b")
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return dict(token_cases(CHIPS))
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "least_inside", "most_inside"),
+    [
+        ("pretraining, organisation left out", 0.21, 0.75, 0.92),
+        ("all fine-tuning, organisation left out", 0.32, 0.75, 0.92),
+        ("memory of fine-tuning", 0.16, 0.9, 1),
+    ],
+)
+def test_medians_and_ranges_of_organisations_left_out(cases, name, most, least_inside, most_inside):
+    of = cases[f"language models, {name}"]
+    errors = [abs(case.error) for case in of]
+    inside = sum(error <= case.half_widths[0] for error, case in zip(errors, of, strict=True)) / len(of)
+    assert len(of) > 50
+    assert math.expm1(median(errors)) <= most
+    assert least_inside <= inside <= most_inside
+    assert median(errors) < median(abs(case.baseline_error) for case in of)
+
+
+def test_arithmetic_of_a_token_by_hand():
+    """6 x 6.738e9 + 6 x 32 x 4096 x 2048: 42.0 GFLOP; frozen and recomputed 6 x 6.738e9 + 8 x 32 x 4096 x 2048."""
+    assert LLAMA.flop_per_token(2048, is_frozen=False, is_recomputed=False) == pytest.approx(42.04e9, rel=1e-3)
+    assert LLAMA.flop_per_token(2048, is_frozen=True, is_recomputed=True) == pytest.approx(42.58e9, rel=1e-3)
+
+
+def test_memory_by_hand():
+    """QLoRA of Llama 2 7B, one sequence of 512: 0.71 x 6.738e9 + 2 x 2 x 32000 x 4096 + 512 x (4096 x 98 + 32000 x 12) bytes."""
+    states, activations = 0.71 * 6.738e9 + 4 * 32000 * 4096, 512 * (4096 * (2 * 32 + 34) + 32000 * 12)
+    assert needed_gib(TokenWork(LLAMA, "qlora", 512), 1) == pytest.approx(1.2 * (states + activations) / 2**30 + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "length", "chip", "fits"),
+    [  # as their papers and guides say
+        ("llama-2-7b", "qlora", 512, "T4", True),
+        ("llama-2-7b", "lora", 512, "RTX 4090", True),
+        ("llama-2-7b", "full", 512, "A100-80GB", False),
+        ("llama-2-7b", "lora", 512, "T4", False),
+        ("llama-2-70b", "qlora", 512, "A100-80GB", True),
+        ("llama-2-70b", "qlora", 512, "RTX 4090", False),
+        ("llama-2-13b", "lora", 512, "RTX 4090", False),
+    ],
+)
+def test_what_fits(name, method, length, chip, fits):
+    work = TokenWork(find_language_network(name), method, length)
+    assert bool(most_sequences(work, 1, CHIPS[chip].memory_gib)) is fits
+
+
+def test_what_no_chip_computes_is_refused():
+    work = TokenWork(LLAMA, "pretrain", 2048, precision="fp8")
+    assert LAW.rate(work, CHIPS["A100-80GB"], 8) is None
+    assert LAW.rate(work, CHIPS["H100"], 8).tokens_per_second > 40_000
+
+
+def test_more_is_never_slower():
+    one, eight = (LAW.rate(TokenWork(LLAMA, "lora", 1024), CHIPS["H100"], many).tokens_per_second for many in (1, 8))
+    assert one < eight <= 8 * one
+    mixture = LanguageNetwork.of_size("any", 47_000, 13_000, None)
+    assert mixture.is_mixture
+    assert LAW.rate(TokenWork(mixture, "lora", 1024), CHIPS["H100"], 8) is not None
+
+
+def test_every_model_is_found_by_its_name_its_hub_name_and_its_others():
+    for each in language_networks().values():
+        for word in (each.name, each.hub, *(each.also or "").split()):
+            assert find_language_network(word) is each, word
+        assert (
+            0.2
+            < each.active_millions / (12 * each.layers * each.hidden**2 / 1e6 + each.vocabulary * each.hidden / 1e6)
+            < 3
+        )
