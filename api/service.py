@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from marshmallow import Schema
 from msgspec.structs import replace
 
+from api.budget import check
 from api.questions.amounts import day as day_of
 from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
@@ -322,7 +323,9 @@ class Service:
         return self.answered(self.asked(query, catalogue))
 
     def answered(self, asked: Asked) -> Answer:
-        """The answer to what was asked, of which those who watch are told. Raises BadParameters for an offset too far behind."""
+        """The answer to what was asked, of which those who watch are told. Raises BadParameters for an offset too far behind, and
+        Spent where the request has had its share of the processor."""
+        check()
         try:
             found = asked.answer()
         except TooFarBehind as error:

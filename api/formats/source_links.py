@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 LONGEST = 60
 _NAMED = re.compile(
     r"(?P<url>https?://[^\s()<>\"]+)"
-    r"|(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{7,40})(?:[: ](?P<path>[\w.+/-]+\w))?"
-    r"|(?:(?P<authors>[A-Z][\w'-]+(?: et al\.| and [A-Z][\w'-]+)? (?:19|20)\d\d), )?arXiv[: ](?P<paper>\d{4}\.\d{4,5})"
+    r"|(?<![\w.-])(?P<repository>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{7,40})(?:[: ](?P<path>[\w.+/-]+\w))?"
+    r"|(?:(?P<authors>(?<![\w'-])[A-Z][\w'-]+(?: et al\.| and [A-Z][\w'-]+)? (?:19|20)\d\d), )?arXiv[: ](?P<paper>\d{4}\.\d{4,5})"
 )
 _RESULTS = re.compile(r"mlcommons/training_results_v(?P<round>[\d.]+)")
 _ARCHIVED = re.compile(r"/web/(?P<year>\d{4})\d*/(?:https?:/+)?(?P<page>.+)")

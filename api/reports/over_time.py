@@ -15,6 +15,7 @@ from typing import ClassVar, Generic, Literal, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.budget import Spent
 from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.service import Service
@@ -58,11 +59,15 @@ class Point(Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Drivers:
     """By how much the cost of today is that of the first point, as three factors: rates of the machines that were cheapest then,
-    what recipes of today take on those, and what other machines cost with these. None where those are no longer rented."""
+    what recipes of today take on those, and what other machines cost with these. None where those are no longer rented, or to
+    ask would take too long."""
 
     prices: float | None
     chips: float | None
     recipes: float | None
+
+
+UNKNOWN = Drivers(None, None, None)
 
 
 def at_past_dates(service: Service) -> Service:
@@ -118,7 +123,10 @@ class OverTime(OfQuery, Generic[D]):
     def compared(self, points: Iterable[Point]) -> tuple[tuple[Point, ...], Drivers]:
         """The points with what changed at each, and what made the last one's cost of the first one's."""
         told = tuple(with_changes(points))
-        return told, drivers_of(self.service, self.catalogue, self.query, told)
+        try:
+            return told, drivers_of(self.service, self.catalogue, self.query, told)
+        except Spent:
+            return told, UNKNOWN
 
 
 def with_changes(points: Iterable[Point]) -> Iterator[Point]:
@@ -133,11 +141,11 @@ def with_changes(points: Iterable[Point]) -> Iterator[Point]:
 def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, points: Sequence[Point]) -> Drivers:
     """What made the last point's cost of the first one's, oldest first."""
     if len(points) < 2 or not points[0].cost:
-        return Drivers(None, None, None)
+        return UNKNOWN
     first, last = points[0], points[-1]
     then, still = first.estimate, still_rented(service, catalogue, replace(query, as_of=last.date), first.estimate)
     if still is None:
-        return Drivers(None, None, None)
+        return UNKNOWN
     prices, recipes = float(still.hourly_rate / then.hourly_rate), still.hours / then.hours
     return Drivers(prices, float(last.cost / first.cost) / prices / recipes, recipes)
 

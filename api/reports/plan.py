@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.budget import budget
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Discounts, Number, OwnRates
@@ -188,6 +189,10 @@ class Planner:
     def document(self, rows: Sequence[Given], turn: Turn = nullcontext) -> PlanDocument:
         """All rows, each answered within a turn. Raises BadParameters for a column that no row may have."""
         check_columns(rows)
+        with budget(MOST_SECONDS + 1):  # its own bounds end it before
+            return self._document(rows, turn)
+
+    def _document(self, rows: Sequence[Given], turn: Turn) -> PlanDocument:
         pairs = []
         for number, given in enumerate(rows, 1):
             with turn():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,11 +11,13 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
+from api.budget import affordable
 from api.questions.declared import fields_of
 from api.questions.fields import LAST_SECOND
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.over_time import MANY, Change, Drivers, OverTime, Point, Written, verdict
+from api.reports.paging import OfQuery
 from api.service import Service, query_of
 from costcalc.answers import PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -93,21 +95,33 @@ class TrendReport(OverTime[TrendDocument]):
 
     def written(self) -> Written[TrendDocument]:
         now = self.ask()
-        points, drivers = self.compared(self._points(now.prices.as_of))
-        document = TrendDocument(self.query, now.prices, points, drivers, tuple(verdict(points, drivers)))
-        return Written(document, points)
+        last = now.prices.as_of
+        dates = [*self._dates(last)]
+        asked = (self._point(self if day == last else self.earlier, day) for day in reversed(dates))
+        newest_first = [*affordable(asked)]
+        points, drivers = self.compared([point for point in reversed(newest_first) if point])
+        told = [*verdict(points, drivers), *_left_out(dates[: len(dates) - len(newest_first)])]
+        return Written(TrendDocument(self.query, now.prices, points, drivers, tuple(told)), points)
 
     def rows(self) -> tuple[TrendRow, ...]:
         return tuple(filled(TrendRow, point, point.estimate) for point in self.points)
 
-    def _points(self, last: datetime) -> Iterator[Point]:
+    def _dates(self, last: datetime) -> Iterator[datetime]:
+        """The dates of the points, oldest first."""
         first = self.catalogue.first_observed_at or last
         months, step = 12 * (last.year - first.year + 1), MONTHS[self.every]
-        for before in range(months, -1, -step):
-            day = _months_before(last, before)
-            asking = self.earlier if before else self
-            if day >= first and (picks := asking.ask(as_of=day, limit=1).picks):
-                yield Point.of(day, picks[0].estimate, self.query.basis)
+        days = (_months_before(last, before) for before in range(months, -1, -step))
+        yield from (day for day in days if day >= first)
+
+    def _point(self, asking: OfQuery, day: datetime) -> Point | None:
+        picks = asking.ask(as_of=day, limit=1).picks
+        return Point.of(day, picks[0].estimate, self.query.basis) if picks else None
+
+
+def _left_out(dates: Sequence[datetime]) -> Iterator[str]:
+    """What to say of the oldest dates, where the newer ones took all the processor that a question may."""
+    if dates:
+        yield f"{dates[-1]:%B %Y} and before take more processor than a question may: ask for them by as_of, or less often."
 
 
 def _months_before(moment: datetime, months: int) -> datetime:

@@ -33,7 +33,7 @@ KINDS: dict[RecipeKind, str] = {
     "tuned": "tuned",
     "record": "a benchmark entry",
 }
-COUNTED = re.compile(r"[0-9]+x ")
+COUNTED = re.compile(r"(?<![0-9])[0-9]+x ")
 HOW_BOUGHT = {
     PurchaseOption.ON_DEMAND: "on demand",
     PurchaseOption.SPOT: "on spot",

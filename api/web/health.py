@@ -27,6 +27,8 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from api.budget import SECONDS as SECONDS_OF_PROCESSOR
+from api.budget import budget
 from api.formats.json import to_json
 from api.questions.errors import NotReady
 from api.web.asked import JSON_TYPE, current_service
@@ -154,7 +156,8 @@ class Measured:
             return start_response(line, *rest)
 
         start, worked = perf_counter(), thread_time()
-        body = self._app(environ, started)
+        with budget(SECONDS_OF_PROCESSOR):
+            body = self._app(environ, started)
         replayed = environ.get(REPLAYED)
         path = replayed or environ.get(ROUTE, "unknown")
         count(path, status, perf_counter() - start, replayed=bool(replayed))

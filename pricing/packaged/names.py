@@ -23,9 +23,9 @@ MEMORY_TOLERANCE = 0.12  # a share: providers report usable memory, in GB, GiB o
 
 # A region's own code, as the provider writes it in its API; a new region is therefore no unknown spelling.
 REGION_CODE: Mapping[str, re.Pattern[str]] = {
-    "aws": re.compile(r"[a-z]{2}(-[a-z]+)+-\d"),
+    "aws": re.compile(r"\A[a-z]{2}(-[a-z]+)+-\d"),
     "azure": re.compile(r"[a-z]{5,}\d?"),
-    "gcp": re.compile(r"[a-z]+-[a-z]+\d+"),
+    "gcp": re.compile(r"\A[a-z]+-[a-z]+\d+"),
 }
 _MAKERS = re.compile("nvidia|geforce|instinct|^amd")
 _PUNCTUATION = re.compile("[^a-z0-9]")

@@ -151,7 +151,8 @@ _MEANINGS = {
     422: "reading the log takes too much processor, memory or time",
     429: "too many requests: ask again after the seconds of Retry-After",
     501: "this server draws no pictures",
-    503: "no prices are loaded yet, or too many questions at once: ask again after the seconds of Retry-After",
+    503: "no prices are loaded yet, the question takes more processor than one may, or too many questions at once: ask again "
+    "after the seconds of Retry-After",
 }
 _OF_EVERY_PATH = (400, 429, 503)
 _OPEN = ("/healthz", "/readyz", SLASH_COMMAND)  # without a token

@@ -32,9 +32,12 @@ PATH = "/pricing"
 REGION = "us"
 TOLERANCE = Decimal("0.01")  # dollars by the accelerator-hour: the page rounds to cents
 TERMS = {"monthly": "1mo", "3 month": "3mo", "3-month": "3mo", "6 month": "6mo", "6-month": "6mo", "annual": "1y"}
-TITLE = re.compile(r"(?P<count>\d+)\s*x\s+(?:nvidia|amd)\s+(?P<gpu>[^(]+?)\s*(?:\((?P<note>[^)]*)\))?", re.IGNORECASE)
+TITLE = re.compile(
+    r"(?P<count>\d+)\s*x\s+(?:nvidia|amd)\s+(?P<gpu>[^(\s]++(?:\s++[^(\s]++)*+)\s*(?:\((?P<note>[^)]*)\))?",
+    re.IGNORECASE,
+)
 PRICE = re.compile(r"\$([\d,]+(?:\.\d+)?)")
-GIGABYTES = re.compile(r"(\d+)\s*GB", re.IGNORECASE)
+GIGABYTES = re.compile(r"(?<!\d)(\d+)\s*GB", re.IGNORECASE)
 TITLE_CLASS = "plan-trigger__text--secondary"
 
 
