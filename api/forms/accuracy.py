@@ -26,14 +26,15 @@ def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
     """The accuracy within reach, and the estimates that reach it; what picks reach comes first."""
     document = report.document()
     yield from paragraph(f"{document.query.model}: {as_options(document.message)}", view.width)
-    digits = ".6g" if report.own else ".4f"
     for higher, each in pairwise(document.confirmed or (*document.estimates[:1], *document.less)):
         if each.hours != higher.hours:
             yield from paragraph(
-                f"{each.target:{digits}} takes {words.in_one_line(each, document.query.basis)}.", view.width, 4
+                f"{each.target:{report.scale.digits}} takes {words.in_one_line(each, document.query.basis)}.",
+                view.width,
+                4,
             )
-    if document.estimates:
-        yield f"{document.accuracy:{digits}} takes:"
+    if document.accuracy is not None:
+        yield f"{document.accuracy:{report.scale.digits}} takes:"
         yield from estimate_lines(document.estimates, document.query.basis, view)
     yield from missing_prices(document.prices, view)
 

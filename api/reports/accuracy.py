@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from functools import cached_property
+from itertools import groupby
 from typing import Annotated, Any
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
-from api.reports.within_reach import LEAST, highest, last_that
+from api.reports.within_reach import LEAST, Accuracies, Passed, fits_any, fits_picks, highest
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -33,12 +35,6 @@ from costcalc.training import Crossing
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
 
-BEYOND = 0.004
-"""How far above the highest accuracy that a recipe reached another run is answered for: less than twice its seed noise."""
-RUNGS, RUNG = 41, 0.0025
-LESS = (0.001, 0.0025, 0.005, 0.01, 0.02)
-LESS_OF_OWN = (0.9, 0.75, 0.5, 0.25)
-"""How far below the best, as shares of the values that a user's own run passed."""
 DEFAULT_ESTIMATES = 5
 SHORT = Decimal("0.0001")
 SURE = PurchaseOption.ON_DEMAND, PurchaseOption.OWNED
@@ -127,121 +123,114 @@ class AccuracyDocument:
 
 @dataclass(frozen=True)
 class AccuracyReport(OfQuery):
-    """Looks for the highest accuracy within the cost and time limits of one question; the question's own target is ignored."""
+    """Looks for the highest accuracy within the cost and time limits of one question, whose own target is the least of all."""
 
     own: tuple[float, ...] = ()
-    """The values that a user's own run passed, the worst first: they stand for accuracies."""
+    """The values that a user's own run passed, the worst first."""
 
     @property
     def name(self) -> str:
         return f"accuracy-{self.query.model}"
 
     def document(self) -> AccuracyDocument:
-        least = self._ask(self._least)
-        limit = least.best_reached.accuracy + BEYOND if least.best_reached else 0.0
-        accuracy = last_that(self._fits, self.own) if self.own else highest(self._fits, limit)
-        answer = least if accuracy is None else self._ask(accuracy, limit=self.query.limit, frontier=True)
-        confirmed = () if accuracy is None else tuple(self._confirmed(accuracy))
-        lower = [] if accuracy is None else self._below(accuracy)
-        return filled(
-            AccuracyDocument,
+        accuracy = self.scale.highest(lambda target: fits_any(self._at(target)))
+        if accuracy is None:
+            return self._document(self._least, None, message=self._nothing())
+        answer = self._at(accuracy, limit=self.query.limit, frontier=True)
+        confirmed = tuple(self._confirmed(accuracy))
+        return self._document(
             answer,
-            accuracy=accuracy,
-            message=self._nothing(least) if accuracy is None else self._something(accuracy, answer, confirmed),
-            budget=self.query.max_cost,
-            max_hours=self.query.max_hours,
-            query=AccuracyQuery.of(with_moment(answer.query, answer.prices.as_of), accuracy),
-            estimates=answer.estimates if accuracy is not None else (),
-            less=tuple(each for target in lower for each in self._ask(target).estimates),
+            accuracy,
+            message=self._something(accuracy, answer.estimates[0], confirmed),
+            estimates=answer.estimates,
+            less=self._estimates(self.scale.below(accuracy)),
             confirmed=confirmed,
         )
 
+    def _document(self, answer: Answer, accuracy: float | None, **found: Any) -> AccuracyDocument:
+        query = AccuracyQuery.of(with_moment(answer.query, answer.prices.as_of), accuracy)
+        limits = {"budget": self.query.max_cost, "max_hours": self.query.max_hours}
+        known: dict[str, Any] = {"estimates": (), "less": (), "confirmed": (), **limits, **found}
+        return filled(AccuracyDocument, answer, accuracy=accuracy, query=query, **known)
+
     def ladder(self) -> tuple[Estimate, ...]:
         """The cheapest estimate of each of some accuracies, from far below the highest that is known up to it."""
-        best = self._ask(self._least).best_reached
-        if best is None:
-            return ()
-        targets = self.own[:: -(-len(self.own) // RUNGS)] if self.own else self._rungs(best)
-        answers = (self._ask(target, sort="cost") for target in targets)
-        return tuple(estimate for answer in answers for estimate in answer.estimates)
+        return self._estimates(self.scale.rungs(), sort="cost") if self._least.best_reached else ()
 
-    @property
-    def _least(self) -> float:
-        return self.own[0] if self.own else LEAST
+    @cached_property
+    def scale(self) -> Accuracies | Passed:
+        """The accuracies that are looked at."""
+        best = self._least.best_reached
+        return Passed(self.own) if self.own else Accuracies(best.accuracy if best else 0.0)
 
-    def _rungs(self, best: BestReached) -> Iterator[float]:
-        targets = (round(best.accuracy - (RUNGS - 1 - rung) * RUNG, 4) for rung in range(RUNGS))
-        return (target for target in targets if target >= LEAST)
+    @cached_property
+    def _least(self) -> Answer:
+        return self._at(self.query.target)
 
-    def _ask(self, target: float, **changes: Any) -> Answer:
-        return self.service.answered(self._asked(target, **changes))
+    def _at(self, target: float, **changes: Any) -> Answer:
+        """The first estimate of this accuracy."""
+        return self.ask(**{"target": target, "limit": 1, **changes})
 
-    def _asked(self, target: float, **changes: Any) -> Asked:
-        return self.service.asked(replace(self.query, **{"target": target, "limit": 1, **changes}), self.catalogue)
+    def _estimates(self, targets: Iterable[float], **changes: Any) -> tuple[Estimate, ...]:
+        return tuple(estimate for target in targets for estimate in self._at(target, **changes).estimates)
 
-    def _fits(self, target: float) -> bool:
-        return self._ask(target).count > 0
-
-    def _below(self, accuracy: float) -> list[float]:
-        if not self.own:
-            return [round(accuracy - less, 4) for less in LESS if accuracy - less > LEAST]
-        passed = self.own.index(accuracy)
-        return [self.own[int(share * passed)] for share in LESS_OF_OWN] if passed else []
-
-    def _something(self, accuracy: float, answer: Answer, confirmed: Sequence[Estimate]) -> str:
-        sentence = self._told(accuracy, answer.estimates[0])
+    def _something(self, accuracy: float, best: Estimate, confirmed: Sequence[Estimate]) -> str:
+        sentence = self._told(accuracy, best)
         if confirmed and confirmed[0].target != accuracy:
             sure = self._told(confirmed[0].reached, confirmed[0])
             sentence = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {sentence}"
+        return f"{sentence}{self._highest(accuracy)}"
+
+    def _highest(self, accuracy: float) -> str:
+        """That nothing reaches a higher accuracy at any price, where that is so."""
         if self.own:
-            return f"{sentence} The run reached no better value." if accuracy == self.own[-1] else sentence
-        if self._ask(accuracy + LEAST, max_cost=None, max_hours=None).count:
-            return sentence
-        return f"{sentence} No known recipe reaches a higher accuracy with the required confidence, at any price."
+            return " The run reached no better value." if accuracy == self.own[-1] else ""
+        if self._at(accuracy + LEAST, max_cost=None, max_hours=None).count:
+            return ""
+        return " No known recipe reaches a higher accuracy with the required confidence, at any price."
 
     def _told(self, accuracy: float, best: Estimate) -> str:
-        value = value_in_words(self.query.metric, float(f"{accuracy:.6g}")) if self.own else f"{accuracy:.4f}"
+        value = f"{accuracy:{self.scale.digits}}"
+        value = value_in_words(self.query.metric, float(value)) if self.own else value
         several = f"{best.nodes} x " if best.nodes > 1 else ""
         chips = counted(best.accelerators, best.accelerator)
         return f"{value} with {chips} at {provider(best.provider).name} ({several}{best.instance_type}): {self._costs(best)}."
 
     def _confirmed(self, accuracy: float) -> Iterator[Estimate]:
         """The cheapest picks of the highest accuracy that they reach within the limits, and of lower ones that take less."""
-        sure = highest(self._picks_fit, accuracy) if self._ask(accuracy).missed and not self.own else accuracy
-        hours = 0.0
-        for target in (sure, *self._below(sure)) if sure is not None else ():
-            answer = self._ask(target)
-            for pick in () if answer.missed else answer.picks[:1]:
-                if pick.estimate.hours != hours:
-                    yield pick.estimate
-                hours = pick.estimate.hours
+        sure: float | None = accuracy
+        if self._at(accuracy).missed and not self.own:
+            sure = highest(lambda target: fits_picks(self._at(target)), accuracy)
+        targets = () if sure is None else (sure, *self.scale.below(sure))
+        picked = [answer.picks[0].estimate for answer in map(self._at, targets) if fits_picks(answer)]
+        yield from (next(alike) for _, alike in groupby(picked, key=lambda each: each.hours))
 
-    def _picks_fit(self, target: float) -> bool:
-        answer = self._ask(target)
-        return bool(answer.picks) and not answer.missed
-
-    def _nothing(self, nothing: Answer) -> str:
+    def _nothing(self) -> str:
         """Why nothing fits, and the smallest limit that would."""
-        if nothing.count:
+        if self._least.count:
             return "No estimate reaches any accuracy."
-        asked = self._asked(self._least, max_cost=None)
-        figures = asked.overview()
-        if len(figures.cost):
-            at = int(figures.cost.argmin())
-            [bill], hours = (
-                asked.bills([int(figures.row[at])], int(figures.nodes[at])),
-                Decimal(repr(float(figures.hours[at]))),
-            )
-            cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
-            least = f"{cost.quantize(CENT, ROUND_CEILING):f} {self.query.currency}"
+        at_any_cost = self._asked(max_cost=None)
+        if len(at_any_cost.overview().cost):
+            least = f"{self._least_cost(at_any_cost):f} {self.query.currency}"
             text = f"No estimate fits the budget. The cheapest that reaches any accuracy costs {least}"
             return f"{text}: raise budget= to at least that."
-        every = self._asked(self._least, max_cost=None, max_hours=None).overview().hours
+        every = self._asked(max_cost=None, max_hours=None).overview().hours
         if len(every):
             hours = Decimal(repr(float(every.min()))).quantize(SHORT, ROUND_CEILING)
             return f"No estimate is fast enough. The fastest takes {hours:f} h: raise max_hours= to at least that."
-        text = left_out(nothing)
-        return f"No estimate answers this question; {f'left out: {text}' if text else 'there are no offers'}."
+        reasons = left_out(self._least)
+        return f"No estimate answers this question; {f'left out: {reasons}' if reasons else 'there are no offers'}."
+
+    def _asked(self, **changes: Any) -> Asked:
+        return self.service.asked(replace(self.query, limit=1, **changes), self.catalogue)
+
+    def _least_cost(self, asked: Asked) -> Decimal:
+        figures = asked.overview()
+        at = int(figures.cost.argmin())
+        [bill] = asked.bills([int(figures.row[at])], int(figures.nodes[at]))
+        hours = Decimal(repr(float(figures.hours[at])))
+        cost = bill.billed(hours) if self.query.basis == "billed" else bill.effective(hours)
+        return cost.quantize(CENT, ROUND_CEILING)
 
     def _costs(self, estimate: Estimate) -> str:
         cost = estimate.cost(self.query.basis).cost
