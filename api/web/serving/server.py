@@ -154,6 +154,7 @@ def _loader(settings: Settings, evidence: Evidence, note: Path) -> Callable[[], 
     def load() -> Asgi:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)  # granian forks its workers deaf, until they have loaded
         from api.bootstrap import build
+        from api.web.serving import ahead
         from api.web.serving.access_log import log_to_stderr
         from api.web.serving.front import create_front  # prometheus_client reads PROMETHEUS_MULTIPROC_DIR once
 
@@ -162,7 +163,9 @@ def _loader(settings: Settings, evidence: Evidence, note: Path) -> Callable[[], 
         Finalize(None, os._exit, (0,), exitpriority=-1)  # at its end; an answer whose client has left waits on
         _keep_memory_small()
         sys.setswitchinterval(SWITCH_SECONDS)
-        front = create_front(build(settings, evidence, note), settings)
+        service = build(settings, evidence, note)
+        front = create_front(service, settings)
+        ahead.begin(service)
         gc.freeze()  # what stays for good is not looked through again, so that garbage is collected sooner
         return front
 
