@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
 from costcalc.answers import Folded, Ranges, Rented
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
+from costcalc.costing.bills import Tariffs
 from costcalc.costing.candidates import CENTS, Candidates, Order, in_cents
 from costcalc.costing.listing import Listing
+from costcalc.costing.rentals import EVERYTHING, Rentals, cost_ranges
+from costcalc.costing.requirements import are_sure
+from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.offer import PurchaseOption
@@ -31,24 +36,38 @@ from costcalc.picks import (
     PickName,
 )
 from costcalc.query import EstimateQuery
-from costcalc.units import Flags, Floats, Indices, chance_above, stays_below
+from costcalc.units import Floats, Indices, chance_above, stays_below
 
 MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
+class Safe(NamedTuple):
+    """What the share SAFE of runs stays below, in cost and in hours, of the candidates at these positions. One counts `dearer` so
+    many times where runs exceed a limit: TOO_MUCH times more for each that does."""
+
+    positions: Indices
+    cost: Floats
+    hours: Floats
+    dearer: Floats
+
+    def worth(self, hour_worth: float) -> Floats:
+        """Cost + `hour_worth` x hours, in cents."""
+        return in_cents((self.cost + hour_worth * self.hours) * self.dearer)
+
+
 class Choice(Struct, frozen=True, eq=False, dict=True):
-    """The candidates of a question, which of their training times can be the surest, their ranges, and what starts as it
-    is. Positions are those of the candidates."""
+    """The candidates of a question, and what `starts` as it is, None where that is not asked. Positions are those of the
+    candidates."""
 
     query: EstimateQuery
     catalogue: Catalogue
     matrix: TrainingMatrix
     times: TrainingTimes
     candidates: Candidates
-    sure: Flags
-    ranges: Callable[[Candidates], Ranges]
-    starts: Callable[[Rented], bool]
+    market: Market
+    as_of: datetime
+    starts: Callable[[Rented], bool] | None
 
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
@@ -63,17 +82,19 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
-        cheapest = self._best_to_start(0.0, MOST_TO_START)
-        balanced = self._best_to_start(hour_worth, BALANCED_TO_START)
+        some = self._safe(self._near(hour_worth))
+        cheapest = self._best_to_start(some, 0.0, MOST_TO_START)
+        balanced = self._best_to_start(some, hour_worth, BALANCED_TO_START)
         both = np.array([cheapest, balanced])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         picks: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._cheapest(soon),
-            "balanced": self._least(both, self._worth(both, hour_worth)),
+            "balanced": self._least(both, some.worth(hour_worth)[some.positions.searchsorted(both)]),
         }
-        sure = pickable[self.sure[self.candidates.time[pickable]] & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
-        ranges = self.ranges(self.candidates.take(sure))
+        is_sure = are_sure(self.matrix, self.times)[self.candidates.time[pickable]]
+        sure = pickable[is_sure & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
+        ranges = self.ranges(sure)
         costs = ranges.cost_low > 0
         if costs.any():
             of_cost = ranges.cost_high[costs] / ranges.cost_low[costs]
@@ -103,40 +124,42 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         if named_first == "fastest":
             figures = self.candidates.calendar_hours[positions]
         else:
-            figures = self._worth(positions, hour_worth if named_first == "balanced" else 0.0)
+            figures = self._safe(positions).worth(hour_worth if named_first == "balanced" else 0.0)
         return self._first_fitting(positions[np.argsort(figures, kind="stable")], fits)
 
-    def _best_to_start(self, hour_worth: float, most: float) -> int:
+    def _best_to_start(self, some: Safe, hour_worth: float, most: float) -> int:
         """The position of the one that is worth least, of those that start as they are and are worth at most `most` times the
         least; of all where there are none, and where the question is not about what one would rent now."""
-        near, query = self._near(hour_worth, most), self.query
-        if not (query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}):
-            near = np.array([*self._fitting(near, self.starts)] or near, np.int64)
-        return self._least(near, self._worth(near, hour_worth))
+        worth, query = some.worth(hour_worth), self.query
+        near = (worth <= most * worth.min()).nonzero()[0]
+        if self.starts and not (query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}):
+            starting = some.positions.searchsorted([*self._fitting(some.positions[near], self.starts)])
+            near = starting if len(starting) else near
+        return self._least(some.positions[near], worth[near])
 
-    def _near(self, hour_worth: float, most: float) -> Indices:
-        """The positions that picks may come from and that are worth at most `most` times the least; by their middles, which are
-        less, many are left out first."""
+    def _near(self, hour_worth: float) -> Indices:
+        """The positions, of those that picks may come from, of all that can be the cheapest or the balanced; by their middles,
+        which are less than what they are worth, many are left out."""
         positions = self._pickable
-        middle = self.candidates.cost[positions] + hour_worth * self.candidates.calendar_hours[positions]
-        near = positions[CENTS * middle <= most * self._worth(positions[[middle.argmin()]], hour_worth)]
-        worth = self._worth(near, hour_worth)
-        return np.asarray(near[worth <= most * worth.min()])
+        cost = self.candidates.cost[positions]
+        both = cost + hour_worth * self.candidates.calendar_hours[positions]
+        least = self._safe(positions[[cost.argmin(), both.argmin()]])
+        most_cost = MOST_TO_START * least.worth(0.0)[0]
+        most = BALANCED_TO_START * least.worth(hour_worth)[1]
+        return np.asarray(positions[(CENTS * cost <= most_cost) | (CENTS * both <= most)])
 
-    def _worth(self, positions: Indices, hour_worth: float) -> Floats:
-        """What the share SAFE of runs stays below, in cents: cost + `hour_worth` x hours; a run that exceeds a limit counts
-        TOO_MUCH times more."""
-        some, query = self.candidates.take(positions), self.query
-        ranges = self.ranges(some)
-        costs, hours = (some.cost, ranges.cost_high), (some.calendar_hours, ranges.hours_high)
-        worth = stays_below(*costs, SAFE) + hour_worth * stays_below(*hours, SAFE)
+    def _safe(self, positions: Indices) -> Safe:
+        some, query, ranges = self.candidates, self.query, self.ranges(positions)
+        costs = some.cost.take(positions), ranges.cost_high
+        hours = some.calendar_hours.take(positions), ranges.hours_high
+        dearer = np.ones(len(positions))
         for limit, (middle, high) in ((query.max_cost, costs), (query.max_hours, hours)):
             if limit is not None:
                 beyond = [
                     chance_above(float(limit), *each) for each in zip(middle.tolist(), high.tolist(), strict=True)
                 ]
-                worth *= 1 + TOO_MUCH * np.array(beyond)
-        return np.asarray(in_cents(worth))
+                dearer *= 1 + TOO_MUCH * np.array(beyond)
+        return Safe(positions, stays_below(*costs, SAFE), stays_below(*hours, SAFE), dearer)
 
     def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
         return next(self._fitting(positions, fits), None)
@@ -180,6 +203,18 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         nodes = self.matrix.nodes[self.times.cluster[time]]
         return zip(*(each.tolist() for each in (self.times.recipe[time], shapes, nodes, region)), strict=True)
 
+    def ranges(self, positions: Indices) -> Ranges:
+        """The ranges of the candidates at these positions."""
+        some, times = self.candidates, self.times
+        row, time, calendar = some.row.take(positions), some.time.take(positions), some.calendar_hours.take(positions)
+        low, high = times.hours_low.take(time), times.hours_high.take(time)
+        hours = times.train_hours.take(time) + times.overhead_hours.take(time)
+        tariffs = Tariffs.of(self.catalogue.columns, row, self.matrix.nodes.take(times.cluster.take(time)))
+        waits = calendar > hours
+        rented = Rentals(row, EVERYTHING, time, hours, calendar, waits, tariffs)
+        ends = cost_ranges(self.catalogue, self.query, rented, (low, high), self.market, self.as_of)
+        return Ranges(np.where(waits, calendar, low), np.where(waits, calendar, high), *ends)
+
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""
         on_frontier = self.candidates.on_frontier.nonzero()[0]
@@ -216,7 +251,11 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         return calendar if waits else float(self.times.hours_high[time])
 
     def _order(self, by: Literal["cost", "time"]) -> Order:
-        return self.candidates.order(by, self.catalogue)
+        return self._by_cost if by == "cost" else self._by_cost.by_time()
+
+    @cached_property
+    def _by_cost(self) -> Order:
+        return self.candidates.order("cost", self.catalogue)
 
 
 def folded(by_marks: Sequence[int], needed: int) -> Folded:

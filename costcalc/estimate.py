@@ -14,13 +14,13 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented, Shown
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Rented, Shown
 from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice, folded
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
-from costcalc.costing.bills import Bill, Tariffs
+from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
     Candidates,
     free_tiers,
@@ -30,13 +30,10 @@ from costcalc.costing.kept import LEAST_KEPT
 from costcalc.costing.listing import Listing
 from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.rentals import (
-    EVERYTHING,
     AllowedOffers,
-    Rentals,
-    cost_ranges,
     without_training_time,
 )
-from costcalc.costing.requirements import are_sure, offer_marks
+from costcalc.costing.requirements import offer_marks
 from costcalc.costing.sieve import Sieve, Totals
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
@@ -54,7 +51,7 @@ from costcalc.query import LAST_OFFSET, EstimateQuery, reset
 from costcalc.reasons import reasoned
 from costcalc.recall import Recall
 from costcalc.rivals import Rivals
-from costcalc.units import Flags, Indices
+from costcalc.units import Indices
 
 FILTERS: tuple[Part, ...] = ("machine", "count", "purchase", "limit", "order", "page", "price")
 """The parts of a question that leave out or order what can be rented."""
@@ -76,10 +73,6 @@ def answer(
     with the same `memory` share what was worked out for the first of them, which takes a hundred times as long.
     """
     return Asked(query, evidence, catalogue, now, market, memory or Memory()).answer()
-
-
-def _any(_: Rented) -> bool:
-    return True
 
 
 class Ordinary(NamedTuple):
@@ -110,7 +103,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     now: datetime
     market: Market = IN_DOLLARS
     memory: Memory = field(default_factory=Memory)
-    starts: Callable[[Rented], bool] = _any
+    starts: Callable[[Rented], bool] | None = None
 
     def answer(self, with_frontier: bool = False) -> Answer:
         """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best. Raises
@@ -149,15 +142,15 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             likeliest=self._likeliest,
             folded=folded(found.totals.by_marks.tolist(), found.needed.marks),
             count=found.totals.every,
-            estimates=tuple(estimates[position] for position in chosen.listed),
+            estimates=tuple([estimates[position] for position in chosen.listed]),
             owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
             rejections={reason: number for reason, (_, number) in found.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
             quoted_exchange=self.quoted_exchange(np.append(found.candidates.row[[*shown, *chosen.best]], free.row)),
-            bills=tuple(shown[position].bill for position in chosen.listed),
-            on_demand=tuple(shown[position].on_demand for position in chosen.listed),
+            bills=tuple([shown[position].bill for position in chosen.listed]),
+            on_demand=tuple([shown[position].on_demand for position in chosen.listed]),
         )
 
     def _chosen(self, with_frontier: bool) -> _Chosen:
@@ -178,11 +171,10 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         ranks |= self._ranks([each for each in others if each not in ranks])
         return _Chosen(picks, first, lead, best, unconfirmed, beside, own, listed, ranks)
 
-    @property
+    @cached_property
     def _choice(self) -> Choice:
-        found = self._found
-        of = found.matrix, found.times, found.candidates, found.sure
-        return Choice(self.query, self.catalogue, *of, self._ranges, self.starts)
+        found, where = self._found, (self.market, self._found.recall.as_of)
+        return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, *where, self.starts)
 
     def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""
@@ -214,8 +206,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         recall, matrix = found.recall, found.matrix
         groups = recall.ordinary_groups(matrix, lead.offer.machine.accelerator)
         script = OrdinaryScript(query, self.catalogue, matrix, groups, eligible, course)
-        here = lead, recall.one_offer(matrix, lead.row, lead.time.cluster), recall.spot_risks
-        return Ordinary(script.instead(groups.today, *here), script.instead(groups.as_published, *here), script.missed)
+        offer = recall.one_offer(matrix, lead.row, lead.time.cluster)
+        return Ordinary(*script.instead(lead, offer, recall.spot_risks), script.missed)
 
     @cached_property
     def _picks(self) -> dict[PickName, int]:
@@ -303,7 +295,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def overview(self, pickable: bool = False) -> Overview:
         """Every estimate as columns, or those alone that picks may come from: in a twentieth of the time that exact ones take."""
         found = self._found
-        candidates = found.candidates.take(self._listing.all(pickable))
+        listed = self._listing.all(pickable)
+        candidates = found.candidates.take(listed)
         return Overview(
             rank=np.arange(len(candidates.row)) + 1,
             row=candidates.row,
@@ -313,7 +306,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             on_frontier=candidates.on_frontier,
             every=found.totals.marked(found.needed.marks) if pickable else found.totals.every,
             dearer=partial(self._dearer, candidates),
-            ranges=lambda positions: self._ranges(candidates.take(positions)),
+            ranges=lambda positions: self._choice.ranges(listed[positions]),
         )
 
     def _dearer(self, candidates: Candidates, cost: float) -> int:
@@ -322,16 +315,6 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         if found.totals.every > len(found.candidates.row):
             return found.sieve.dearer(found.needed.marks, cost)
         return int(np.count_nonzero(candidates.cost > cost))
-
-    def _ranges(self, some: Candidates) -> Ranges:
-        found, calendar = self._found, some.calendar_hours
-        times = found.times.take(some.time)
-        waits = calendar > times.hours
-        tariffs = Tariffs.of(self.catalogue.columns, some.row, found.matrix.nodes[times.cluster])
-        rented = Rentals(some.row, EVERYTHING, some.time, times.hours, calendar, np.zeros(len(waits), bool), tariffs)
-        low, high = (np.where(waits, calendar, end) for end in (times.hours_low, times.hours_high))
-        ends = cost_ranges(self.catalogue, self.query, rented, times, self.market, found.recall.as_of)
-        return Ranges(low, high, *ends)
 
     @cached_property
     def _found(self) -> _Found:
@@ -382,7 +365,6 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             totals=totals,
             needed=chosen,
             rejected=rejected,
-            sure=are_sure(matrix, times),
         )
 
 
@@ -419,7 +401,6 @@ class _Found(Struct, frozen=True):
     totals: Totals
     needed: Needed
     rejected: dict[str, tuple[str, int]]
-    sure: Flags
 
 
 def _price_basis(catalogue: Catalogue, as_of: datetime, seen: LastSeen) -> PriceBasis:

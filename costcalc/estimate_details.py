@@ -14,7 +14,7 @@ from msgspec import Struct, convert
 from costcalc import rate_moves
 from costcalc.answers import Estimate, Shown
 from costcalc.assumptions import as_it_ran, of_hours, of_recipe, own_noise
-from costcalc.costing.bills import Paid, break_even_hours
+from costcalc.costing.bills import break_even_hours
 from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
@@ -45,7 +45,7 @@ class _Exactly(NamedTuple):
     known: Grounds
     moved: rate_moves.Width
     usual: tuple[float, ...]
-    paid: Paid
+    money: Money
     break_even: Decimal | None
 
 
@@ -86,7 +86,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
 
     def _estimate(self, exactly: _Exactly, training: Training, assumptions: tuple[str, ...]) -> Estimate:
-        candidate, rented, known, _, usual, paid, break_even = exactly
+        candidate, rented, known, _, usual, money, break_even = exactly
         time, power = candidate.time, rented.power
         kwh = power.kilowatts and power.kilowatts * time.hours
         standing = Standing(
@@ -113,7 +113,8 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             purchase=rented.purchase,
             training=training,
             time=hours,
-            money=_money(paid, break_even, self.query.currency),
+            money=money,
+            break_even_hours=None if break_even is None else float(break_even),
             energy=Energy(kwh, kwh and power.kg_per_kwh and kwh * power.kg_per_kwh),
             grounds=known,
             sources=Sources(rented.purchase.price, known.throughput, known.convergence),
@@ -240,22 +241,3 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         near = curves.ending_between(target - JUST_BELOW, target)[::-1]
         near = near[~recipes.is_interpolated[near] & (self.matrix.speed_row[near] != NOWHERE)]
         return list(zip(near.tolist(), curves.end_epochs[near].tolist(), strict=True))
-
-
-def _money(paid: Paid, break_even: Decimal | None, currency: str) -> Money:
-    effective, effective_low, effective_high = paid.effective
-    billed, billed_low, billed_high = paid.billed
-    return Money(
-        hourly_rate=paid.hourly,
-        effective=effective,
-        effective_low=effective_low,
-        effective_high=effective_high,
-        billed=billed,
-        billed_low=billed_low,
-        billed_high=billed_high,
-        usual_low=paid.others[0] if paid.others else None,
-        usual_high=paid.others[1] if paid.others else None,
-        break_even_hours=None if break_even is None else float(break_even),
-        currency=currency,
-        components=paid.components,
-    )

@@ -3,7 +3,7 @@ as an ordinary loop of today runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from costcalc.costing.rentals import AllowedOffers, Pairs, Risks, rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import Course, training_times
+from costcalc.duration.training_times import Course, best_of_groups
 from costcalc.grounds import RankedCandidate
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
@@ -65,25 +65,29 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     course: Course
 
     def instead(
-        self, groups: Sequence[Flags], lead: RankedCandidate, offers: AllowedOffers, risks: Risks
-    ) -> RankedCandidate | None:
-        """The lead's machine, which `offers` has alone, with a script of the first of these groups that reaches the target and
-        runs there."""
-        for group in groups:
-            usable = self.eligible.usable & group
-            if not usable.any():
-                continue
-            eligible = self.eligible._replace(eligible=usable)
-            times = training_times(self.course, self.query, eligible, offers.clusters)
-            pairs = Pairs.every(offers, times)
-            times, rented = rentals(self.catalogue, self.matrix, pairs, self.query, risks)
-            runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
-            if len(runs) and runs[0] != NO and rented.hours[0] < ENDLESS_HOURS:
-                hours, runs_here = float(rented.calendar_hours[0]), True if runs[0] == YES else None
-                (time,) = times.at(rented.time)
-                scripted = lead._replace(time=time, calendar_hours=hours, runs_here=runs_here)
-                return scripted._replace(rank=0, on_frontier=False, pick=None)
-        return None
+        self, lead: RankedCandidate, offers: AllowedOffers, risks: Risks
+    ) -> tuple[RankedCandidate | None, RankedCandidate | None]:
+        """The lead's machine, which `offers` has alone, with an ordinary loop of today and with a script as published: each of
+        the first group that has one that reaches the target and runs there."""
+        today, published = self.groups.today, self.groups.as_published
+        groups = self.eligible.usable & np.array([*today, *published])
+        which, times = best_of_groups(self.course, self.query, self.eligible, lead.time.cluster, groups)
+        pairs = Pairs.every(offers, times)
+        times, rented = rentals(self.catalogue, self.matrix, pairs, self.query, risks)
+        runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
+        start = ((runs != NO) & (rented.hours < ENDLESS_HOURS)).nonzero()[0]
+        ways = dict(zip(which[start].tolist(), start.tolist(), strict=True))
+
+        def first(numbers: Iterable[int]) -> RankedCandidate | None:
+            at = next((ways[number] for number in numbers if number in ways), None)
+            if at is None:
+                return None
+            hours, runs_here = float(rented.calendar_hours[at]), True if runs[at] == YES else None
+            (time,) = times.at(rented.time[[at]])
+            scripted = lead._replace(time=time, calendar_hours=hours, runs_here=runs_here)
+            return scripted._replace(rank=0, on_frontier=False, pick=None)
+
+        return first(range(len(today))), first(range(len(today), len(groups)))
 
     @property
     def missed(self) -> Missed | None:

@@ -43,7 +43,8 @@ class Machines(Struct, frozen=True):
 
 
 class Purchase(Struct, frozen=True):
-    """How machines are bought, and who stated the rate, how many days before the question's moment.
+    """How machines are bought, in which currency they are paid, and who stated the rate, how many days before the moment of
+    the question.
 
     `offering_class` tells apart offers of a provider that are otherwise alike: a savings plan for any compute or for this type of
     machine. `available` says whether such a machine was free then, None where the provider does not say, and `available_at`
@@ -54,6 +55,7 @@ class Purchase(Struct, frozen=True):
     term: str | None
     payment: Payment | None
     offering_class: str | None
+    currency: str
     price: PriceSource
     age_days: int
     first_hand: bool
@@ -99,7 +101,8 @@ class Time(Struct, frozen=True):
 
 
 class Money(Struct, frozen=True):
-    """What an estimate costs, in `currency`; see `Estimate`."""
+    """What an estimate costs by each basis, rounded, with the ends of its range; the effective rate per hour, not rounded; what
+    other people's code costs, by the question's basis; and the lines of its bill."""
 
     hourly_rate: Decimal
     effective: Decimal
@@ -110,8 +113,6 @@ class Money(Struct, frozen=True):
     billed_high: Decimal
     usual_low: Decimal | None
     usual_high: Decimal | None
-    break_even_hours: float | None
-    currency: str
     components: tuple[Component, ...]
 
 
@@ -186,6 +187,7 @@ class Parts(Struct, frozen=True, kw_only=True):
     training: Training
     time: Time
     money: Money
+    break_even_hours: float | None
     energy: Energy
     grounds: Grounds
     sources: Sources

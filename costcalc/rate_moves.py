@@ -46,26 +46,30 @@ class Moves(NamedTuple):
 
     def after_days(self, days: float) -> Width:
         """Both ends after one number of days."""
-        return Width(self._at(self.fall, days), self._at(self.rise, days))
+        at, after, share = self._between(days)
+        fall, rise = self.fall, self.rise
+        return Width(fall[at] + (fall[after] - fall[at]) * share, rise[at] + (rise[after] - rise[at]) * share)
 
     def expected_after(self, days: float) -> float:
         """The change on average after one number of days, in ln."""
-        return self._at(self.expected, days)
+        at, after, share = self._between(days)
+        return self.expected[at] + (self.expected[after] - self.expected[at]) * share
 
-    def _at(self, figures: tuple[float, ...], days: float) -> float:
-        """`np.interp` of one number, in a tenth of its time."""
+    def _between(self, days: float) -> tuple[int, int, float]:
+        """Between which of the known days a number of days lies, and how far: `np.interp` in a tenth of its time."""
         known = self.days
         if days >= known[-1]:
-            return figures[-1]
+            return -1, -1, 0.0
         at = bisect_right(known, days) - 1
-        share = (days - known[at]) / (known[at + 1] - known[at])
-        return figures[at] + (figures[at + 1] - figures[at]) * share
+        return at, at + 1, (days - known[at]) / (known[at + 1] - known[at])
 
 
 STILL = Moves((0,), (0.0,), (0.0,), (0.0,))
 Moving = tuple[str, str, str]
 """Whose rates move alike: the class of provider, the purchase option, and the generation of accelerator of spot rates, else
 empty."""
+Mover = tuple[str, str]
+"""The class of a provider, and the generation by whose spot rates its own move."""
 
 
 class RateMoves(Struct, frozen=True):
@@ -83,9 +87,12 @@ class RateMoves(Struct, frozen=True):
 
     def of(self, provider: str, option: PurchaseOption, accelerator: str) -> Moves:
         """How such rates move. Fees of terms and months stay, unless they are known to move."""
-        name: Moving = (HYPERSCALER if is_hyperscaler(provider) else OTHER_CLOUD, option, "")
-        if option is PurchaseOption.SPOT:
-            name = (HYPERSCALER, option, generation(provider, accelerator) or WIDEST)
+        return self.of_mover(mover(provider, accelerator), option)
+
+    def of_mover(self, asked_by: Mover, option: PurchaseOption) -> Moves:
+        """The same of what is rented from one of these."""
+        cloud, spot = asked_by
+        name = (HYPERSCALER, option, spot) if option is PurchaseOption.SPOT else (cloud, option, "")
         return self.known.get(name, STILL)
 
     def of_offer(self, offer: Offer) -> Moves:
@@ -96,6 +103,11 @@ class RateMoves(Struct, frozen=True):
 
 
 NONE_KNOWN = RateMoves()
+
+
+def mover(provider: str, accelerator: str) -> Mover:
+    """Whose rates those of a provider's machines with such accelerators are like."""
+    return HYPERSCALER if is_hyperscaler(provider) else OTHER_CLOUD, generation(provider, accelerator) or WIDEST
 
 
 def is_hyperscaler(provider: str) -> bool:

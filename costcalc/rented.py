@@ -115,7 +115,7 @@ class Renting(Struct, frozen=True):
         return Rented(
             bill=self.bill(offer, nodes),
             machines=machines(offer, nodes),
-            purchase=purchase(offer, age_days),
+            purchase=purchase(offer, age_days, query.currency),
             power=power(self.energy, offer, nodes, self.as_of.year),
             price=tuple(price),
             moves_known=moves_known(offer),
@@ -152,13 +152,14 @@ def machines(offer: Offer, nodes: int) -> Machines:
     )
 
 
-def purchase(offer: Offer, age_days: int) -> Purchase:
-    """How an offer is bought, at this age of its rate."""
+def purchase(offer: Offer, age_days: int, currency: str) -> Purchase:
+    """How an offer is bought, at this age of its rate, and paid in a currency."""
     return Purchase(
         option=offer.purchase_option,
         term=offer.term,
         payment=offer.payment,
         offering_class=offer.offering_class,
+        currency=currency,
         price=PriceSource(offer.source, offer.observed_at),
         age_days=age_days,
         first_hand=offer.first_hand,

@@ -39,6 +39,7 @@ from costcalc.offer import (
     term_hours,
 )
 from costcalc.query import EstimateQuery
+from costcalc.rate_moves import Mover, mover
 from costcalc.units import SECONDS_PER_DAY, Flags, Indices
 
 MOMENTS_KEPT = 8
@@ -295,6 +296,13 @@ class Catalogue:
         """A number for the provider of each instance code."""
         number: dict[str, int] = {}
         return np.array([number.setdefault(name, len(number)) for name, _, _ in self.vocabulary.instances], np.int64)
+
+    @cached_property
+    def movers(self) -> tuple[Sequence[Mover], Indices]:
+        """Whose rates move alike, and for each instance code which of them it is."""
+        named = [mover(provider, machine.accelerator) for provider, _, machine in self.vocabulary.instances]
+        numbers = {each: number for number, each in enumerate(dict.fromkeys(named))}
+        return [*numbers], np.array([numbers[each] for each in named], np.int64)
 
     @cached_property
     def instance_code(self) -> dict[tuple[str, str], int]:

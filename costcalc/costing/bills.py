@@ -15,6 +15,7 @@ from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
 from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component
 from costcalc.offer import Offer, PurchaseOption, Tariff, tariff
+from costcalc.parts import Money
 from costcalc.query import Basis
 from costcalc.rate_moves import STILL, Moves
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
@@ -58,17 +59,6 @@ class Charge(NamedTuple):
 
 Line = tuple[str, Decimal, str, Decimal]
 """One line of a bill, unrounded: its name, quantity, unit and rate."""
-
-
-class Paid(Struct, frozen=True):
-    """What a training costs by each basis, and the low and the high end of its range; the effective rate per hour, not rounded;
-    the lines of its bill; and what it costs in other hours that were asked for."""
-
-    effective: tuple[Decimal, Decimal, Decimal]
-    billed: tuple[Decimal, Decimal, Decimal]
-    hourly: Decimal
-    components: tuple[Component, ...]
-    others: Sequence[Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +124,7 @@ class Bill:
             return self.full_hourly
         return (self.effective(hours) - self._beside(hours)) / hours
 
-    def paid(self, hours: Sequence[Decimal], times: Sequence[Decimal], basis: Basis) -> Paid:
+    def paid(self, hours: Sequence[Decimal], times: Sequence[Decimal], basis: Basis) -> Money:
         """What a training costs, rounded: of its `hours`, the low and the high end of their range, at the ends of which the
         metered rate is `times` as high; and what it costs by this basis in other hours, which follow them."""
         point, low, high, *others = hours
@@ -146,12 +136,17 @@ class Bill:
         exact += map(self.billed if basis == "billed" else self.effective, others)
         cost, low_cost, high_cost, billed_low, billed_high, *rest = in_cents([*exact, *_amounts(lines)])
         of_others, (billed, *amounts) = rest[: len(others)], rest[len(others) :]
-        return Paid(
-            effective=(cost, low_cost, high_cost),
-            billed=(billed, billed_low, billed_high),
-            hourly=self.effective_hourly(point),
+        return Money(
+            hourly_rate=self.effective_hourly(point),
+            effective=cost,
+            effective_low=low_cost,
+            effective_high=high_cost,
+            billed=billed,
+            billed_low=billed_low,
+            billed_high=billed_high,
+            usual_low=of_others[0] if of_others else None,
+            usual_high=of_others[1] if of_others else None,
             components=_components(lines, billed, amounts),
-            others=of_others,
         )
 
     @property
@@ -274,12 +269,12 @@ class Tariffs(NamedTuple):
     def of(cls, columns: Columns, row: Indices, nodes: Indices) -> Tariffs:
         """Those of the offers in these rows of a catalogue, for so many machines of each."""
         each = nodes / NANOS_PER_UNIT
-        metered, fee, period, *others = (getattr(columns, name).take(row) for name in cls._fields)
+        metered, fee, period, *others = [getattr(columns, name).take(row) for name in cls._fields]
         return Tariffs._make((metered * each, fee * each, np.where(fee, period, ENDLESS), *others))
 
     def part(self, which: Indices | slice) -> Tariffs:
         """Those at these positions."""
-        return Tariffs._make(column[which] for column in self)
+        return Tariffs._make([column[which] for column in self])
 
     def by_the_second(self, which: Flags) -> Tariffs:
         """The same tariffs, with every metered second paid and no more by those that are marked."""

@@ -39,6 +39,10 @@ class Order(NamedTuple):
     row: Indices
     time: Indices
 
+    def by_time(self) -> Order:
+        """The order of the same candidates in which time goes before cost, or cost before time."""
+        return self._replace(primary=self.secondary, secondary=self.primary)
+
     def sorted(self, positions: Indices) -> Indices:
         """These rising positions, in this order."""
         row = self.row[positions]

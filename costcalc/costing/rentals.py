@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -265,50 +265,70 @@ def costs(catalogue: Catalogue, query: EstimateQuery, rented: Rentals, market: M
     cost = np.empty(len(rented.row))
     for start in range(0, len(cost), TOGETHER):
         part = slice(start, start + TOGETHER)
-        tariffs, hours = rented.tariffs.part(part), rented.hours[part]
-        by_bill = query.basis == "billed"
-        cost[part] = tariffs.billed(hours) if by_bill else tariffs.effective(hours, query.utilization)
-    cost *= price_factors(catalogue, query, market.exchange, rented.row)
-    if any(requested(query)):
-        once, hourly = storage_and_egress(catalogue, query, rented.row, market)
-        cost += once + hourly * rented.hours
-    return cost
+        cost[part] = _by_basis(query, rented.tariffs.part(part), rented.hours[part])
+    return _in_all(catalogue, query, rented.row, market)(cost, rented.hours)
+
+
+def _by_basis(query: EstimateQuery, tariffs: Tariffs, hours: Floats) -> Floats:
+    """The list price of so many hours by the basis asked for."""
+    return tariffs.billed(hours) if query.basis == "billed" else tariffs.effective(hours, query.utilization)
+
+
+def _in_all(
+    catalogue: Catalogue, query: EstimateQuery, row: Indices, market: Market
+) -> Callable[[Floats, Floats], Floats]:
+    """What makes of list prices, and of the hours that they are for, what is paid for the offers in these rows."""
+    factors = price_factors(catalogue, query, market.exchange, row)
+    if not any(requested(query)):
+        return lambda cost, _: cost * factors
+    once, hourly = storage_and_egress(catalogue, query, row, market)
+    return lambda cost, hours: cost * factors + (once + hourly * hours)
 
 
 def cost_ranges(
-    catalogue: Catalogue, query: EstimateQuery, rented: Rentals, times: TrainingTimes, market: Market, as_of: datetime
+    catalogue: Catalogue,
+    query: EstimateQuery,
+    rented: Rentals,
+    ends: tuple[Floats, Floats],
+    market: Market,
+    as_of: datetime,
 ) -> tuple[Floats, Floats]:
-    """Both ends of the 80 % range of each rental's cost, whose training times these are; rates move as `rate_moves.factors` says
-    of one, and the low end is by the second where nobody knows how a provider rounds up."""
-    age = (int(as_of.timestamp()) - catalogue.columns.observed[rented.row]) // SECONDS_PER_DAY
-    fall, rise = _rate_widths(catalogue, market.moves.at(as_of), rented.row, age + times.hours / HOURS_PER_DAY)
-    kinds, of_kind = np.unique(catalogue.columns.instance[rented.row], return_inverse=True)
-    providers = (catalogue.vocabulary.instances[kind][0] for kind in kinds.tolist())
-    assumed = np.array([name in market.whole_hours_assumed for name in providers], bool)[of_kind]
+    """Both ends of the 80 % range of each rental's cost, from those of its hours; rates move as `rate_moves.factors` says of one,
+    and the low end is by the second where nobody knows how a provider rounds up."""
+    columns, row, hours = catalogue.columns, rented.row, rented.hours
+    age = (int(as_of.timestamp()) - columns.observed.take(row)) // SECONDS_PER_DAY
+    widths = _rate_widths(catalogue, market.moves.at(as_of), row, age + hours / HOURS_PER_DAY)
+    assumed = _rounding_assumed(catalogue, market, row)
+    by_the_second = rented.tariffs.by_the_second(assumed) if assumed.any() else rented.tariffs
+    in_all = _in_all(catalogue, query, row, market)
 
-    def at(hours: Floats, sign: int, width: Floats) -> Floats:
-        tariffs = rented.tariffs.by_the_second(assumed & (sign < 0)) if assumed.any() else rented.tariffs
+    def at(end: Floats, sign: int, width: Floats, tariffs: Tariffs) -> Floats:
         if width.any():
-            own = np.abs(np.log(hours / times.hours))
+            own = np.abs(np.log(end / hours))
             tariffs = tariffs._replace(metered=tariffs.metered * np.exp(sign * (np.hypot(own, width) - own)))
-        return costs(catalogue, query, rented._replace(hours=hours, tariffs=tariffs), market)
+        return in_all(_by_basis(query, tariffs, end), end)
 
-    return at(times.hours_low, -1, fall), at(times.hours_high, 1, rise)
+    (low, high), (fall, rise) = ends, widths
+    return at(low, -1, fall, by_the_second), at(high, 1, rise, rented.tariffs)
+
+
+def _rounding_assumed(catalogue: Catalogue, market: Market, row: Indices) -> Flags:
+    """For which of the offers in these rows nobody knows how the provider rounds time up."""
+    kinds, of_kind = np.unique(catalogue.columns.instance.take(row), return_inverse=True)
+    providers = [catalogue.vocabulary.instances[kind][0] for kind in kinds.tolist()]
+    return np.array([name in market.whole_hours_assumed for name in providers], bool)[of_kind]
 
 
 def _rate_widths(catalogue: Catalogue, known: RateMoves, row: Indices, days: Floats) -> tuple[Floats, Floats]:
     """How far below and above, in ln, the rate of each row may be paid so many days after it was seen."""
-    columns, widths = catalogue.columns, np.zeros((2, len(row)))
-    kinds = columns.instance.take(row).astype(np.int64) * len(OPTIONS) + columns.option.take(row)
-    codes, which = np.unique(kinds, return_inverse=True)
-    pairs = [
-        (catalogue.vocabulary.instances[code // len(OPTIONS)], OPTIONS[code % len(OPTIONS)]) for code in codes.tolist()
-    ]
-    moves = [known.of(provider, option, machine.accelerator) for (provider, _, machine), option in pairs]
+    columns, widths, (movers, of_instance) = catalogue.columns, np.zeros((2, len(row))), catalogue.movers
+    kinds = of_instance.take(columns.instance.take(row)) * len(OPTIONS) + columns.option.take(row)
     stated = catalogue.stated_by_asker.take(row)
-    for some in {*moves} - {STILL}:
-        at = (np.array([each is some for each in moves], bool)[which] & ~stated).nonzero()[0]
-        widths[:, at] = some.after(days[at])
+    for kind in np.bincount(kinds).nonzero()[0].tolist():
+        moves = known.of_mover(movers[kind // len(OPTIONS)], OPTIONS[kind % len(OPTIONS)])
+        if moves is not STILL:
+            at = ((kinds == kind) & ~stated).nonzero()[0]
+            widths[:, at] = moves.after(days[at])
     return widths[0], widths[1]
 
 

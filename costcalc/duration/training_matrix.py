@@ -145,12 +145,13 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     def out_of_use(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes [r, c] are ordinary scripts of another framework than what most people run on these clusters."""
-        other = self.most_run.between(recipes, clusters) == OTHER_FRAMEWORK
-        return np.asarray(other & self._is_ordinary[recipes, None])
+        return self._out_of_use.take(recipes, axis=0).take(self.most_run.vendor.take(clusters), axis=1)
 
     @cached_property
-    def _is_ordinary(self) -> Flags:
-        return np.array([recipe.kind == "ordinary" for recipe in self.recipes.recipes], bool)
+    def _out_of_use(self) -> Flags:
+        """The same of all recipes, by the vendor of the clusters' chips [R, V]."""
+        ordinary = np.array([recipe.kind == "ordinary" for recipe in self.recipes.recipes], bool)
+        return np.asarray((self.most_run.steps == OTHER_FRAMEWORK) & ordinary[:, None])
 
     @cached_property
     def usual_code(self) -> Flags:

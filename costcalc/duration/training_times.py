@@ -63,7 +63,7 @@ class TrainingTimes(NamedTuple):
     def at(self, positions: Indices) -> list[TrainingTime]:
         """The entries at these positions."""
         taken = self.take(positions)
-        return list(map(TrainingTime, *(column.tolist() for column in (*taken, taken.hours))))
+        return list(map(TrainingTime, *[column.tolist() for column in (*taken, taken.hours)]))
 
     def take(self, positions: Indices) -> TrainingTimes:
         """The entries at these positions, as columns."""
@@ -71,7 +71,7 @@ class TrainingTimes(NamedTuple):
 
     def followed_by(self, others: TrainingTimes) -> TrainingTimes:
         """These and others behind them."""
-        return TrainingTimes._make(np.concatenate(both) for both in zip(self, others, strict=True))
+        return TrainingTimes._make(map(np.concatenate, zip(self, others, strict=True)))
 
 
 OUT_OF_USE = 1e3  # how many times as long such a script counts: any other that runs goes before it
@@ -125,31 +125,60 @@ def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecip
     matrix, clusters, recipes = course.matrix, allowed.nonzero()[0], eligible.eligible.nonzero()[0]
     if query.recipes == "best":
         recipes = matrix.by_preference[eligible.eligible.take(matrix.by_preference)]
-    is_ordinary = query.training == "ordinary" and not query.recipe
-    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS and not is_ordinary:
+    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS and not _is_ordinary(query):
         recipes = _possibly_best(course, recipes)
+    pairs = recipes, clusters
+    hours, logged = _hours(course, query, pairs)
+    if query.recipes == "best":
+        r, c = _best(_expected(course, query, pairs, hours))
+    else:
+        r, c = _every(matrix, query, hours, recipes, clusters)
+    at = recipes[r], clusters[c], logged[r, c]
+    return _times(course, query, eligible, at, hours[r, c])
+
+
+def best_of_groups(
+    course: Course, query: EstimateQuery, eligible: EligibleRecipes, cluster: int, groups: Flags
+) -> tuple[Indices, TrainingTimes]:
+    """The groups of recipes [G, R] that have one for this cluster, and the times of the best of each."""
+    by_preference, clusters = course.matrix.by_preference, np.array([cluster])
+    recipes = by_preference[groups.any(axis=0).take(by_preference)]
+    pairs = recipes, clusters
+    hours, logged = _hours(course, query, pairs)
+    expected = np.where(groups.take(recipes, axis=1).T, _expected(course, query, pairs, hours), np.inf)
+    r, which = _best(expected)
+    at = recipes[r], clusters.repeat(len(r)), logged[r, 0]
+    return which, _times(course, query, eligible, at, hours[r, 0])
+
+
+def _hours(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices]) -> tuple[Floats, Flags]:
+    """The hours on their own clock of these recipes on these clusters [r, c], and which of them were logged."""
+    matrix, (recipes, clusters) = course.matrix, pairs
     hours = matrix.training_hours(course.work, recipes, clusters)
     apart = (matrix.clock_factor[recipes] != 1).nonzero()[0]
     hours[apart] *= matrix.clock_factor[recipes[apart], None]
     if query.evidence == "measured":
         hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
-    logged = _put_logged_hours(course, query, (recipes, clusters), hours)
-    if query.recipes == "best":
-        expected = hours * course.weight[recipes, None]
-        expected += course.constant[recipes, None]
-        expected *= matrix.runs.last_resorts(recipes, clusters)
-        if is_ordinary:
-            expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
-        else:
-            expected *= np.where(matrix.out_of_use(recipes, clusters), OUT_OF_USE, 1.0)
-        if matrix.recipes.is_closed.any():
-            expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
-        r, c = _best(expected)
+    return hours, _put_logged_hours(course, query, pairs, hours)
+
+
+def _expected(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices], hours: Floats) -> Floats:
+    """What recipes are chosen by on each cluster [r, c]."""
+    matrix, (recipes, clusters) = course.matrix, pairs
+    expected = hours * course.weight[recipes, None]
+    expected += course.constant[recipes, None]
+    expected *= matrix.runs.last_resorts(recipes, clusters)
+    if _is_ordinary(query):
+        expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
     else:
-        r, c = _every(matrix, query, hours, recipes, clusters)
-    train, best = hours[r, c], recipes[r]
-    total = train * course.evaluation_factor[best] + course.fixed_hours[best]
-    return _times(matrix, query, eligible, (best, clusters[c], logged[r, c]), (train, total))
+        expected *= np.where(matrix.out_of_use(recipes, clusters), OUT_OF_USE, 1.0)
+    if matrix.recipes.is_closed.any():
+        expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
+    return expected
+
+
+def _is_ordinary(query: EstimateQuery) -> bool:
+    return query.training == "ordinary" and not query.recipe
 
 
 def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
@@ -273,13 +302,15 @@ def _best(expected: Floats) -> tuple[Indices, Indices]:
 
 
 def _times(
-    matrix: TrainingMatrix,
+    course: Course,
     query: EstimateQuery,
     eligible: EligibleRecipes,
-    pairs: tuple[Indices, Indices, Flags],
-    hours: tuple[Floats, Floats],
+    at: tuple[Indices, Indices, Flags],
+    train: Floats,
 ) -> TrainingTimes:
-    (r, c, logged), (train, total) = pairs, hours
+    """The times of recipes on clusters that train so many hours, which of them are logged."""
+    matrix, (r, c, logged) = course.matrix, at
+    total = train * course.evaluation_factor[r] + course.fixed_hours[r]
     row, own = matrix.speed_row[r], matrix.fitted.widths["own"].ln
     width_below = np.where(logged, own, matrix.limited.width_below[row, c])
     width_above = np.where(logged, own, matrix.limited.width_above[row, c])
