@@ -293,10 +293,10 @@ def publish(folder: Path, unsigned: bool) -> None:
 @click.argument("published", type=FOLDER)
 @_faults_told()
 def sign(folder: Path, published: Path) -> None:
-    """Sign the edition that `prices publish --unsigned` wrote into FOLDER, and write the open book.
+    """Sign the edition in FOLDER, and write the open book.
 
-    PUBLISHED holds the edition before it, if there is one, and the file of the month's observations. The edition has to follow
-    that one, and to keep the same rules. Exit status 1: it is not signed.
+    The edition is what `prices publish --unsigned` wrote. PUBLISHED holds the edition before it, if there is one, and the file of
+    the month's observations. The edition has to follow that one, and to keep the same rules. Exit status 1: it is not signed.
     """
     with _not_made_told():
         _sign(folder, published, settings_of_environment(), utc_now())
@@ -330,9 +330,9 @@ class VerifySchema(WithdrawSchema):
 @told()
 @_faults_told()
 def verify(edition: Path | None, **filters: object) -> None:
-    """Say where the current rates that match the filters come from: who stated them, who brought them, who signed that.
+    """Say who stated, brought and signed the current rates.
 
-    With --edition, say it of that file. Exit status 1: nobody takes it.
+    They are those that match the filters. With --edition, say it of that file. Exit status 1: nobody takes it.
     """
     if edition:
         _verify_edition(edition, utc_now())
