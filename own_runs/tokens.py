@@ -59,6 +59,11 @@ class TokenTraining(Struct, frozen=True):
         return cls(work, each * (PADDED if is_padded else 1.0), passes, is_packed, is_padded)
 
     @property
+    def billed_tokens(self) -> float:
+        """What an API bills: all passes, without what padding adds here."""
+        return self.tokens * self.passes / (PADDED if self.is_padded else 1.0)
+
+    @property
     def law(self) -> str:
         """The name of its law, which stands in place of a recipe's."""
         stack = "tuned" if self.work.is_tuned and self.work.stack != "plain" else "plain"

@@ -1,13 +1,24 @@
-"""What an answer about a language model says beside its figures: what is trained, and the memory that it needs."""
+"""What an answer about a language model says beside its figures: what is trained, the memory that it needs, what APIs charge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
 
+from msgspec import Struct
+
+from costcalc.answers import Answer, Estimate
+from costcalc.duration.overheads import STARTUP_HOURS
+from costcalc.money import money
+from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import training_in_words
 from costcalc.throughput.language.memory import needed_gib
+from costcalc.units import count_in_words
 from own_runs.tokens import PADDED, TokenTraining
+from pricing.packaged.providers import provider
+from pricing.packaged.token_rates import CLOSED, token_prices
 
 
 def what_is_trained(query: EstimateQuery) -> Iterator[str]:
@@ -25,10 +36,70 @@ def what_is_trained(query: EstimateQuery) -> Iterator[str]:
         yield "Short examples are padded to that: packed=true may take a third of it."
 
 
+def needed_gib_of(query: EstimateQuery) -> dict[str, float]:
+    """By the number of accelerators, what each needs for one sequence at once; empty for other trainings."""
+    training = TokenTraining.of(query)
+    counts = (1, 2, 4, 8, 16, 64) if training else ()
+    return {f"{many}": round(needed_gib(training.work, 1, many), 1) for many in counts if training}
+
+
 def needed_memory(query: EstimateQuery) -> str:
-    """`one needs 1,334 GiB, each of 8 178 GiB`; empty for other trainings."""
+    """`alone it needs 1,334 GiB, each of 8 needs 178 GiB`; empty for other trainings."""
+    needed = needed_gib_of(query)
+    return f"alone it needs {needed['1']:,.0f} GiB, each of 8 needs {needed['8']:,.0f} GiB" if needed else ""
+
+
+class ApiPrice(Struct, frozen=True):
+    """What an API charges for the training: `rate` for each `unit`, at least the `minimum`, in all `cost`, in dollars whatever
+    the currency of the answer. `model` is the one that it trains; `serving` says what using the result adds."""
+
+    provider: str
+    model: str
+    method: str
+    rate: Decimal
+    unit: str
+    minimum: Decimal
+    cost: Decimal
+    serving: str | None
+    observed_at: date
+    source: str
+
+
+def api_prices(query: EstimateQuery, as_of: datetime) -> tuple[ApiPrice, ...]:
+    """The cheapest rate of each API and model, cheapest first, closed models last; none of other trainings."""
     training = TokenTraining.of(query)
     if training is None:
+        return ()
+    tokens = training.billed_tokens
+    return tuple(
+        ApiPrice(
+            each.provider,
+            each.model or training.work.network.name,
+            each.method if each.method != CLOSED else training.work.method,
+            each.rate,
+            "1M tokens",
+            each.minimum,
+            each.cost(tokens * query.runs),
+            each.serving,
+            each.observed_at,
+            each.source,
+        )
+        for each in token_prices(training.work.network, training.work.method, as_of.date())
+    )
+
+
+def by_the_token(answer: Answer, lead: Estimate) -> str:
+    """Whether an API trains the same model for less than the lead, and from how many tokens renting is cheaper."""
+    query = answer.query
+    same = [each for each in api_prices(query, answer.prices.as_of) if each.model == query.model]
+    is_rented = lead.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.FREE)
+    if not same or not is_rented or query.currency != "USD":
         return ""
-    alone, of_eight = (needed_gib(training.work, 1, shards) for shards in (1, 8))
-    return f"alone it needs {alone:,.0f} GiB, each of 8 needs {of_eight:,.0f} GiB"
+    least, rented = same[0], lead.cost(answer.basis).cost
+    name = f"By the token: {money(least.cost, 'USD')} at {provider(least.provider).name.replace('-', ' ').title()}"
+    tokens = TokenTraining.of(query).billed_tokens * query.runs  # type: ignore[union-attr]  # it has API prices
+    start = float(lead.hourly_rate) * STARTUP_HOURS
+    saved = float(least.rate) / 1e6 - (float(rented) - start) / tokens
+    if saved <= 0:
+        return f"{name}, which is cheaper than this machine at any number of tokens."
+    return f"{name}; renting is cheaper from {count_in_words(float(f'{start / saved:.2g}'))} tokens."

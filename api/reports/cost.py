@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from api.questions.values import Values
 from api.reports.advice import Advice
+from api.reports.by_tokens import ApiPrice, api_prices, needed_gib_of
 from api.reports.paging import Rest, rest_of
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Folded, Hint, OwnedMachine, Pick, PriceBasis, Step
@@ -42,7 +43,8 @@ class Beside(Struct, frozen=True):
 
 class CostDocument(Struct, frozen=True):
     """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has the
-    rates of further currencies that offers here are quoted in; `notes` are to be read before the figures."""
+    rates of further currencies that offers here are quoted in; `notes` are to be read before the figures. Of a language model by
+    tokens `api_prices` are what APIs charge, and `needed_gib` is the memory that each of so many accelerators needs."""
 
     query: EstimateQuery
     prices: PriceBasis
@@ -66,6 +68,8 @@ class CostDocument(Struct, frozen=True):
     next: Step | None = None
     ordinary: Beside | None = None
     as_published: Beside | None = None
+    api_prices: tuple[ApiPrice, ...] = ()
+    needed_gib: dict[str, float] = field(default_factory=dict)
 
 
 class CostReport(Advice):
@@ -88,6 +92,8 @@ class CostReport(Advice):
             notes=self.notes,
             ordinary=Beside.of(self.answer.ordinary),
             as_published=Beside.of(self.answer.as_published),
+            api_prices=api_prices(self.query, self.answer.prices.as_of),
+            needed_gib=needed_gib_of(self.query),
         )
 
     @property

@@ -9,7 +9,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from api.reports.by_tokens import needed_memory
+from api.reports.by_tokens import by_the_token, needed_memory
 from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.confirmation import FRESH_DAYS
 from costcalc.costing.owning import PRICE_UNKNOWN
@@ -132,6 +132,7 @@ def _advice(answer: Answer) -> Iterator[Sentence]:
     yield Sentence(Line.RECIPE, 0, _code(lead))
     yield from _ordinary(answer)
     yield Sentence(Line.RECIPE, 0, _ported(answer))
+    yield Sentence(Line.OTHERS, 0, by_the_token(answer, lead))
     yield Sentence(Line.OTHERS, 0, _rivals(answer))
     yield from _others(answer)
 
