@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from api.formats.xlsx.tables import Total
 
 
+SUMMED = {
+    "billed_cost": "to pay",
+    "billed_cost_low": "at least",
+    "billed_cost_high": "at most",
+    "calendar_hours": "hours",
+}
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
 
 
@@ -50,11 +56,17 @@ def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:
     columns = {name: xl_col_to_name(position) for position, name in enumerate(names)}
     places = {name: f"'Plan'!${column}$2:${column}$1001" for name, column in columns.items()}
     for each in sums:
-        paid, own = places.get("billed_cost"), places.get(each.column)
-        if paid and (own or not each.column):
-            text = each.value.replace('"', '""')
-            formula = f'=SUMIF({own},"{text}",{paid})' if own else f"=SUM({paid})"
-            yield Total(f"{each.column.lstrip('_')} {each.value}".strip(), each.rows, each.cost, formula)
+        own, text = places.get(each.column), each.value.replace('"', '""')
+        if own or not each.column:
+            formulas = {
+                heading: (
+                    getattr(each, name),
+                    f'=SUMIF({own},"{text}",{places[name]})' if own else f"=SUM({places[name]})",
+                )
+                for name, heading in SUMMED.items()
+                if name in places
+            }
+            yield Total(f"{each.column.lstrip('_')} {each.value}".strip(), each.rows, formulas)
 
 
 def _as_number(read: Callable[[Any], Any]) -> Callable[[Any], Any]:

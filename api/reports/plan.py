@@ -44,6 +44,7 @@ MOST_COLUMNS = 100
 MOST_VALUES_SUMMED = 50
 SEPARATORS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+COSTS = ("billed_cost", "billed_cost_low", "billed_cost_high")
 NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
 
 Given = dict[str, str]
@@ -137,12 +138,16 @@ class PlanDocument:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What some rows cost together: all of them, or those with this value in one of the user's own columns."""
+    """What some rows cost together, and how long they take one after another: all of them, or those with this value in one of the
+    user's own columns. The range is that of rows whose costs are all low or all high together."""
 
     column: str
     value: str
     rows: int
-    cost: Decimal
+    billed_cost: Decimal
+    billed_cost_low: Decimal
+    billed_cost_high: Decimal
+    calendar_hours: float
     currency: str
 
 
@@ -156,8 +161,10 @@ def sums_of(document: PlanDocument) -> list[Sum]:
     [currency] = currencies
 
     def total(column: str, value: str, rows: Sequence[Answered]) -> Sum:
-        costs = (row.estimate.billed_cost for row in rows if row.estimate)
-        return Sum(column, value, len(rows), sum(costs, Decimal(0)), currency)
+        estimates = [row.estimate for row in rows if row.estimate]
+        paid, low, high = (sum((getattr(each, name) for each in estimates), Decimal(0)) for name in COSTS)
+        hours = sum(each.calendar_hours for each in estimates)
+        return Sum(column, value, len(rows), paid, low, high, hours, currency)
 
     sums = [total("", "all", answered)]
     own = dict.fromkeys(

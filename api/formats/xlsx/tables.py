@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -29,12 +29,12 @@ MIDNIGHTS = (time(), time(23, 59, 59))
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A sum of a column of the table: of all rows, or of those with this text in one of the user's own columns."""
+    """Sums of columns of the table, each amount with its formula, by what it is called: of all rows, or of those with this text
+    in one of the user's own columns."""
 
     name: str
     rows: int
-    amount: Decimal
-    formula: str
+    sums: Mapping[str, tuple[Decimal | float, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,15 @@ def write_front(sheet: Sheet, front: Front) -> int:
 
 
 def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:
-    if front.totals:
-        amount = f"to pay ({front.currency})"
-        yield [("total", "heading_of_rows"), ("rows", "heading_of_numbers"), (amount, "heading_of_numbers")]
+    for total in front.totals[:1]:
+        headings = (name if name == "hours" else f"{name} ({front.currency})" for name in total.sums)
+        yield [("total", "heading_of_rows"), *((name, "heading_of_numbers") for name in ("rows", *headings))]
     for total in front.totals:
-        yield [(total.name, None), (total.rows, None), (Formula(total.formula, total.amount), "money")]
+        sums = (
+            (Formula(formula, amount), "hours" if name == "hours" else "money")
+            for name, (amount, formula) in total.sums.items()
+        )
+        yield [(total.name, None), (total.rows, None), *sums]
     if front.as_of:
         yield [("prices of (UTC)", None), (front.as_of, None)]
 

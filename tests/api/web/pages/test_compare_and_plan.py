@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import expect
 from support.browser import follow
 
+from costcalc.units import in_words
+
 ASKED = "model=resnet50&target=0.757"
 NO_SCRIPTS = {"java_script_enabled": False}
 SHEET = "model,target,provider,_project\nresnet50,0.757,aws,vision\nresnet50,757,,vision\nresnet18,0.69,,search\n"
@@ -126,8 +128,10 @@ def test_the_currency_asked_for_last_is_asked_for_again(look):
 def test_a_plan_ends_with_its_sums(client):
     sheet = "model,target,_project\nresnet50,0.757,blue\nresnet18,0.69,blue\nresnet50,0.76,red\n"
     page = client.post("/plan", data={"rows": sheet}, content_type="multipart/form-data").get_data(as_text=True)
-    costs = [float(row["billed_cost"]) for row in csv.DictReader(io.StringIO(
-        client.post("/plan.csv", data=sheet, content_type="text/csv").text))]  # fmt: skip
+    rows = [*csv.DictReader(io.StringIO(client.post("/plan.csv", data=sheet, content_type="text/csv").text))]
+    costs, low, high = ([float(row[f"billed_cost{end}"]) for row in rows] for end in ("", "_low", "_high"))
     sums = page.partition("In all")[2]
+    assert f"${sum(costs):,.2f} (${sum(low):,.2f} to ${sum(high):,.2f}) for 3 rows, " in sums
+    assert f"{in_words(sum(float(row['calendar_hours']) for row in rows))} one after another" in sums
     for total in (sum(costs), costs[0] + costs[1], costs[2]):
         assert f"${total:,.2f}" in sums
