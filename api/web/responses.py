@@ -30,7 +30,7 @@ from api.web.asked import (
     path_asked,
     wants_page,
 )
-from api.web.asker import COOKIE, current_owner
+from api.web.asker import COOKIE, current_owner, current_token
 from api.web.pages.lists import form_of, page_of
 from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
 from costcalc.query import EstimateQuery
@@ -89,12 +89,16 @@ def without_prices(question: Question, **named: str) -> Response:
 def with_address(question: Question, layout: Layout, now: datetime) -> Layout:
     """A layout with the whole address that was asked: a workbook is handed on, so that its address keeps the moment of its
     prices, and must not have the user's token."""
-    given = {name: texts for name, texts in arguments().items() if name != "token"}
+    given = _without_token()
     if "as_of" in question.schema.fields:
         given.setdefault("as_of", [text_of(now.replace(microsecond=0))])
     query = urlencode(given, doseq=True, safe=",:*")
     root = f"{request.host_url.rstrip('/')}{request.script_root}"
     return replace(layout, root=root, address=f"{request.base_url}{'?' * bool(query)}{query}")
+
+
+def _without_token() -> dict[str, list[str]]:
+    return {name: texts for name, texts in arguments().items() if name != "token"}
 
 
 def written(question: Question, report: Report, kind: str, layout: Layout) -> Body:
@@ -167,7 +171,7 @@ def whole_or_streamed(pieces: Iterator[bytes]) -> Iterable[bytes]:
 def tell_rest(response: Response, rest: Rest | None) -> None:
     """Says how many rows there are and where the next begin, where some are left out (RFC 8288)."""
     if rest:
-        query = urlencode({**arguments(), "offset": [rest.offset]}, doseq=True)
+        query = urlencode({**_without_token(), "offset": [rest.offset]}, doseq=True)
         response.headers["X-Total-Count"] = str(rest.total)
         response.headers["Link"] = f'<{request.script_root}{request.path}?{query}>; rel="next"'
 
@@ -202,8 +206,10 @@ def name_file(response: Response, name: str, layout: Layout) -> Response:
 
 def remember(response: Response) -> None:
     """Leaves a finished answer of `cached` for `Replay`, every header included; streams are too large for that, and answers to a
-    browser that is signed in must not outlive its sign-in."""
-    state = g.get("state") if COOKIE not in request.cookies else None
+    browser that is signed in must not outlive its sign-in, nor those to a token its last day."""
+    token = current_token()
+    is_ending = token is not None and token.until == current_service().clock().date()
+    state = None if COOKIE in request.cookies or is_ending else g.get("state")
     if state is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
         body = response.get_data()
         response.content_length = len(body)

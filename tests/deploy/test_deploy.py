@@ -55,6 +55,16 @@ def test_a_count_of_proxies_is_trusted_not_a_network_with_clients_in_it():
     assert compose["COSTCALC_TRUSTED_PROXIES"] == kubernetes["COSTCALC_TRUSTED_PROXIES"] == "1"
 
 
+def test_every_service_of_compose_is_hardened_and_asks_for_its_password():
+    compose = (DEPLOY / "compose.yaml").read_text()
+    for name, service in yaml.safe_load(compose)["services"].items():
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert set(service.get("cap_add", ())) <= {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}, name
+    assert "--requirepass" in compose
+    assert "redis://:${REDIS_PASSWORD" in compose
+
+
 def test_the_image_is_named_by_the_version():
     [image] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())["images"]
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

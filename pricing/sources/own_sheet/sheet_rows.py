@@ -20,6 +20,7 @@ from pricing.sources.source import SourceError
 
 T = TypeVar("T")
 
+LONGEST_QUOTED = 24  # signs: keys of clouds and of APIs have more
 REQUIRED = ("provider", "instance_type", "purchase_option", "currency")
 COLUMNS: Mapping[str, str] = {
     "provider": "whose machine it is, as in answers: aws, gcp, ... or a name of your own",
@@ -124,12 +125,17 @@ def _columns(titles: list[str]) -> tuple[list[str], dict[str, str]]:
     return names, currencies
 
 
+def quoted(cell: str | None) -> str:
+    """A cell in a message that anybody may read: whole where it is short, and by its length where it may be a key."""
+    return f"a cell of {len(cell)} signs" if cell and len(cell) > LONGEST_QUOTED else repr(cell)
+
+
 def _faults(header: list[str], names: list[str]) -> Iterator[str]:
     for title, name in zip(header, names, strict=True):
         if name and name not in COLUMNS:
             near = next(iter(get_close_matches(name, COLUMNS, 1)), None)
             advice = f"type {near or 'one of ' + ', '.join(COLUMNS)}"
-            yield f"row 1, no column is called {title.strip()!r}: {advice}"
+            yield f"row 1, no column is called {quoted(title.strip())}: {advice}"
     for name in dict.fromkeys(names):
         if name and names.count(name) > 1:
             yield f"row 1, column {name} stands there twice: delete one"
@@ -173,7 +179,7 @@ class SheetRow:
         try:
             return Amount.of(cell).number(self.writing.decimal, self.writing.is_told) if cell else None
         except ValueError as advice:
-            raise CellFault(column, f"{cell!r} is no amount: {advice}") from None
+            raise CellFault(column, f"{quoted(cell)} is no amount: {advice}") from None
 
     def whole(self, column: str) -> int | None:
         """A whole number of zero or more."""
@@ -183,7 +189,7 @@ class SheetRow:
         except ValueError:
             number = Decimal("0.5")
         if number is not None and number % 1:
-            raise CellFault(column, f"{cell!r} is no whole number: type digits only, such as 8")
+            raise CellFault(column, f"{quoted(cell)} is no whole number: type digits only, such as 8")
         return None if number is None else int(number)
 
     def number(self, column: str) -> float | None:
@@ -197,7 +203,7 @@ class SheetRow:
         try:
             return self.writing.day(cell) if cell else None
         except ValueError as advice:
-            raise CellFault(column, f"{cell!r} is no date: {advice}") from None
+            raise CellFault(column, f"{quoted(cell)} is no date: {advice}") from None
 
     def choice(self, column: str, read: Callable[[str], T], *words: str) -> T | None:
         """One of a few words, however its case and blanks are."""
@@ -205,7 +211,7 @@ class SheetRow:
         try:
             return read(re.sub(r"[\s-]+", "_", cell.casefold())) if cell else None
         except ValueError:
-            raise CellFault(column, f"{cell!r} is unknown: type {' or '.join(words)}") from None
+            raise CellFault(column, f"{quoted(cell)} is unknown: type {' or '.join(words)}") from None
 
     def currency(self) -> str:
         """The one currency of its amounts: that of its own column, or beside the amounts."""
@@ -215,7 +221,7 @@ class SheetRow:
         codes = {code for code in named.values() if code}
         code = SIGNS.get(cell.upper(), cell.upper()) if cell else next(iter(codes), "")
         if not (len(code) == 3 and code.isascii() and code.isalpha()):
-            told = f"{code!r} is no currency" if code else "is empty"
+            told = f"{quoted(code)} is no currency" if code else "is empty"
             raise CellFault("currency", f"{told}: type three letters, such as USD or EUR")
         for column, other in named.items():
             if other not in (None, code) and not (other == DOLLAR and code in DOLLARS):

@@ -50,7 +50,7 @@ from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import spread
 from pricing.sources.own_sheet import bills
-from pricing.sources.own_sheet.sheet_rows import COLUMNS, NUMBERS, CellFault, SheetRow, SheetTable
+from pricing.sources.own_sheet.sheet_rows import COLUMNS, NUMBERS, CellFault, SheetRow, SheetTable, quoted
 from pricing.sources.source import Bounds, Collected, CredentialsMissing, SourceError, SourceSetting, SourceSpec
 
 SHEET = SourceSetting(
@@ -287,7 +287,7 @@ def _accelerator(typed: str, memory_gib: float | None) -> str:
         canonical = None
     if canonical is None:
         near = next(iter(get_close_matches(typed, names, 1, 0.4)), "one of costcalc's accelerators")
-        raise CellFault("accelerator", f"{typed!r} is unknown: type {near}")
+        raise CellFault("accelerator", f"{quoted(typed)} is unknown: type {near}")
     return canonical
 
 
@@ -368,7 +368,7 @@ def _observed(row: SheetRow, now: datetime) -> datetime:
     day = row.day("observed_at")
     if day is not None and day - now > FURTHEST_EAST:
         advice = f"lies ahead: type the day of the quote, at the latest {now:%Y-%m-%d}"
-        raise CellFault("observed_at", f"{row.text('observed_at')!r} {advice}")
+        raise CellFault("observed_at", f"{quoted(row.text('observed_at'))} {advice}")
     return min(day or now, now)
 
 

@@ -162,6 +162,14 @@ def test_a_token_has_a_last_day():
     assert client.post("/signin", data={"token": "sesame"}).status_code == 401
 
 
+def test_no_answer_in_memory_outlives_a_token():
+    moments = [packaged_service().clock() + timedelta(1)]
+    client = guarded("until=2026-11-21:sesame", clock=lambda: moments[0])
+    for status in (200, 401):
+        assert client.get(ASKED, headers=bearer("sesame")).status_code == status
+        moments[0] += timedelta(1)
+
+
 def test_no_address_with_a_token_is_redirected():
     answered = guarded().get("//offers//history?token=sesame")
     assert (answered.status_code >= 400, "Location" in answered.headers) == (True, False)

@@ -194,3 +194,10 @@ def test_the_name_of_a_file_has_letters_digits_dots_and_hyphens_alone():
     saved = name_file(Response(), 'cost-my "run"/50_v1.5.xlsx', Layout())
     assert saved.headers["Content-Disposition"] == 'attachment; filename="cost-my--run--50_v1.5.xlsx"'
     assert "Content-Disposition" not in name_file(Response(status=304), "cost.xlsx", Layout()).headers
+
+
+def test_the_address_of_the_next_rows_has_no_token(service):
+    client = create_app(service, Settings(api_tokens=("sesame",))).test_client()
+    link = client.get("/offers?limit=1&token=sesame").headers["Link"]
+    assert "limit=1&offset=1" in link
+    assert "sesame" not in link

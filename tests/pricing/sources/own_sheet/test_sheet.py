@@ -332,3 +332,22 @@ def test_our_own_export_is_a_sheet(layout):
     if "currency" not in layout:
         assert [row[-1] for row in read] == pytest.approx([row[-1] for row in written])
     assert not {SECOND_HAND, ROUNDED} & {flag for offer in found for flag in offer.flags}
+
+
+@pytest.mark.parametrize(
+    ("row", "header"),
+    [
+        ("{key},p3.2xlarge", "provider,instance_type"),
+        ("aws,p3.2xlarge,V100,1,on_demand,,{key},,,,USD", HEADER),
+        ("aws,p3.2xlarge,{key},1,on_demand,,1,,,,USD", HEADER),
+        ("aws,p3.2xlarge,V100,{key},on_demand,,1,,,,USD", HEADER),
+        ("aws,p3.2xlarge,V100,1,{key},,1,,,,USD", HEADER),
+        ("aws,p3.2xlarge,V100,1,reserved,{key},1,,,,USD", HEADER),
+        ("aws,p3.2xlarge,V100,1,on_demand,,1,,,,{key}", HEADER),
+        ("x", "AWS_SECRET_ACCESS_KEY={key}"),
+    ],
+)
+def test_what_may_be_a_key_is_in_no_message(row, header):
+    """Somebody names the file of their keys as the sheet: everybody reads why a source failed."""
+    key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+    assert key not in fault(row.format(key=key), header=header.format(key=key))
