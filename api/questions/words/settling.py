@@ -259,11 +259,12 @@ def _paid(reading: Reading, _: Vocabulary) -> None:
                 reading.ask(f"{name.replace('_', ' ')} {text}", "of which machine? Name it, as in my 3090")
 
 
-def _one_version(reading: Reading, words: Vocabulary) -> None:
-    """A user's accelerator that comes in several versions, none of which has its bare name, is taken for the largest."""
-    for name in ("own", SPEED):
+def one_version(reading: Reading, words: Vocabulary) -> None:
+    """An accelerator that somebody has or used, and that comes in several versions, none with its bare name, is taken for the
+    largest."""
+    for name in ("own", "on", SPEED):
         for at, text in enumerate(reading.values.get(name, ())):
-            before, sign, chip = text.partition("x ") if name == "own" else text.partition("x")
+            before, sign, chip = text.partition("x") if name == SPEED else text.partition("x ")
             versions = words.names.versions(chip)
             if len(versions) > 1 and chip not in versions:
                 largest = [each for each in versions if not each.endswith("-PCIe")][-1]
@@ -382,7 +383,7 @@ def _each(reading: Reading, _: Vocabulary) -> None:
 
 STAGES = (
     _network, _method, _targets, _data_sets,  # what is trained, and how well
-    _bought, _families, _sides, _regions, _memory, _steps, _own_network, _each, _owned, _paid, _one_version,  # on what, and where
+    _bought, _families, _sides, _regions, _memory, _steps, _own_network, _each, _owned, _paid, one_version,  # on what, and where
     _one_each, _answered_by,
 )  # fmt: skip
 

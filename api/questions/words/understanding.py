@@ -22,7 +22,7 @@ from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.quantities import QUANTITIES, TOOK
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
-from api.questions.words.settling import settle
+from api.questions.words.settling import one_version, settle
 from api.questions.words.shares_and_money import SHARES_AND_MONEY
 from api.questions.words.tables import not_asked
 from api.questions.words.times_and_counts import TIMES_AND_COUNTS
@@ -172,6 +172,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     reading = Scan(text, words, today, rules()).run()
     settle(reading, words)
     _settle_hours(reading)
+    one_version(reading, words)
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
