@@ -19,9 +19,10 @@ from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.formats.terminal.grid import PIPED_WIDTH, View
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
-from api.questions.errors import Refused
+from api.questions.errors import NotFound, Refused
 from api.questions.parsing import as_texts
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
+from api.questions.suggestions import unknown
 from api.reports.advice import Advice
 from api.service import Service, query_of
 from api.settings import read_settings
@@ -50,31 +51,36 @@ class Session:
 
     def ask(self, q: str, **parameters: Any) -> Reply:
         """A question in a sentence: how it is understood, and its answer, as `GET /ask`."""
-        return self._reply("ask", q=q, **parameters)
+        return self.reply("ask", q=q, **parameters)
 
     def compare(self, model: str, a: str, b: str, target: Any = None, **parameters: Any) -> Reply:
         """Two machines for the same training, as `GET /compare`: `compare("resnet50", "H100", "aws:p4d.24xlarge")`."""
-        return self._reply("compare", model=model, a=a, b=b, target=target, **parameters)
+        return self.reply("compare", model=model, a=a, b=b, target=target, **parameters)
 
     def commitments(self, model: str, target: Any = None, **parameters: Any) -> Reply:
         """Above how many hours a month each commitment costs less than on demand, as `GET /commitments`."""
-        return self._reply("commitments", model=model, target=target, **parameters)
+        return self.reply("commitments", model=model, target=target, **parameters)
 
     def trend(self, model: str, target: Any = None, **parameters: Any) -> Reply:
         """What a training cost at past dates, as `GET /trend`."""
-        return self._reply("trend", model=model, target=target, **parameters)
+        return self.reply("trend", model=model, target=target, **parameters)
 
     def offers(self, accelerator: Any = None, **parameters: Any) -> Reply:
         """The current rates, as `GET /offers`."""
-        return self._reply("offers", accelerator=accelerator, **parameters)
+        return self.reply("offers", accelerator=accelerator, **parameters)
 
-    def _reply(self, name: str, **given: Any) -> Reply:
-        """The answer to a question of the register. Raises Refused with the message that HTTP answers."""
-        question = next(each for each in QUESTIONS if each.name == name)
-        arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
-        catalogue = self.service.catalogue()
-        values, _ = self.service.parse(question.schema, arguments, catalogue)
-        return Reply(question, question.code.report(self.service, catalogue, values))
+    def reply(self, question: str, /, **parameters: Any) -> Reply:
+        """The answer to any question by the name of its command: `reply("mlperf", model="bert-large")`.
+
+        Raises Refused with the message that HTTP answers, or for a question that there is not.
+        """
+        known = {each.name: each for each in QUESTIONS if "{" not in each.path}
+        if question not in known:
+            raise NotFound(unknown("question", question, known, f"known are {', '.join(known)}"), "question")
+        asked, catalogue = known[question], self.service.catalogue()
+        arguments = {name: as_texts(value) for name, value in parameters.items() if value is not None}
+        values, _ = self.service.parse(asked.asked_in_terminal, arguments, catalogue)
+        return Reply(asked, asked.code.report(self.service, catalogue, values))
 
 
 def session() -> Session:

@@ -110,13 +110,19 @@ def test_without_pandas_the_error_says_what_to_install():
         ("commitments", {"model": "resnet50", "target": 0.757, "provider": "aws", "limit": 2}, "/commitments"),
         ("trend", {"model": "resnet50", "target": 0.757, "every": "year"}, "/trend"),
         ("offers", {"accelerator": "H100", "limit": 3}, "/offers"),
+        ("fit", {"model": "resnet18", "accelerator": "H100"}, "/fit"),
     ],
 )
 def test_other_questions_are_answered_with_the_document_of_http(session, client, name, asked, path):
-    reply = getattr(session, name)(**asked)
+    reply = getattr(session, name)(**asked) if hasattr(session, name) else session.reply(name, **asked)
     assert json.loads(to_json(reply.document)) == client.get(path, query_string=asked).json
     assert str(reply) == repr(reply) != ""
     assert getattr(reply, "verdict", None) == getattr(reply.document, "verdict", None)
+
+
+def test_a_question_that_there_is_not_is_refused_with_the_nearest(session):
+    with pytest.raises(costcalc.Refused, match='unknown question "trends": did you mean trend'):
+        session.reply("trends", model="resnet50")
 
 
 def test_a_list_is_a_table_of_pandas_and_nothing_else_is(session):
