@@ -42,7 +42,8 @@ def installed(tmp_path_factory):
 @pytest.fixture
 def run(installed, tmp_path):
     """Runs Python where a stranger's modules have our folders' names; what it prints."""
-    for name in ("api", "pricing", "own_runs"):
+    (tmp_path / "api").mkdir()
+    for name in ("api/__init__", "pricing", "own_runs"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('this is not costcalc')\n", "utf-8")
 
     def running(*words):
@@ -92,6 +93,13 @@ try:
 except costcalc.Refused as error:
     print(type(error))
 """
+
+
+def test_every_public_name_can_be_called(run):
+    asked = "reply = costcalc.offers('T4', limit=1); print(reply.document.count, *dir(costcalc))"
+    count, *names = run("-c", f"import costcalc; {asked}").split()
+    assert int(count) > 1
+    assert {"ask", "commitments", "compare", "cost", "offers", "trend", "Refused"} <= {*names}
 
 
 def test_what_is_refused_is_named_by_the_package(run):
