@@ -32,6 +32,7 @@ NAMED_OTHERWISE = {
     "/commitments": {},
 }  # there it has the accelerators of each machine
 HOURS = {"took": "72h", "on": "8xA100-80GB"}  # of a training that is not named
+TOKENS = {"model": "any", "parameters": 8000, "method": "lora", "tokens": 50_000_000}  # of a language model
 ANY_NETWORK = {"model": "any", "epochs": 90, "parameters": 25.6, "gmacs": 4.1}
 FEW_RECIPES = {"every": {"model": "llama2-70b-lora"}}  # each quarter of ResNet-50 takes 11 s of processor
 OF_ANY_NETWORK = ("parameters", "gmacs", "samples_per_epoch")
@@ -189,6 +190,10 @@ def questions_of(document):
                 named = few | ANY_NETWORK if each["name"] in OF_ANY_NETWORK else required
                 if each["name"] in parameters_of("stated"):
                     named = few | HOURS
+                if each["name"] in parameters_of("language"):
+                    named = few | {
+                        name: value for name, value in TOKENS.items() if {name, each["name"]} != {"tokens", "examples"}
+                    }
                 yield path, named | beside | FEW_RECIPES.get(each["name"], {}) | {each["name"]: first(each["example"])}
 
 

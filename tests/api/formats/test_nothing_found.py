@@ -74,7 +74,7 @@ def test_the_terminal_prints_it(service, hints):
         {"model": ["resnet50"], "target": ["0.757"], "accelerator": ["RTX 2080 Ti"]}, service.catalogue()
     )
     lines = list(terminal(CostReport(service, service.catalogue(), query), View(80)))
-    for hint in hints[:2]:
+    for hint in hints[:1]:  # as far as there is room
         option = f"--{hint['change'].replace('_', '-')}"
         assert f"Instead: {hint['sentence'].replace(hint['change'], option)}" in lines
     assert all(len(line) <= 80 for line in lines)
