@@ -23,7 +23,7 @@ from api.settings import SETTINGS, shown
 MOST_ARGUMENTS = 2  # of `costcalc cost`: its network and its target
 CHECKOUT = Path(__file__).parents[2]
 """Where the packages stand: a checkout, if `science` is among them."""
-OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "watch")
+OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "tokens", "watch")
 """The commands in files of their own, which are imported when they are asked for."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from api.formats.language_scripts import language_environment, language_script
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
@@ -72,11 +73,10 @@ def _expected(machines: Sequence[Launchable], report: LaunchReport) -> Iterator[
         yield report.trains_nothing
     yield f"{training_in_words(report.query)} by the recipe {first.recipe}: {first.sources.convergence.source}"
     yield f"Expected{_of_runs(report)}: {_figures(first)}"
-    yield (
-        f"Probability of reaching the target in one run: {chance(first.success_probability)}. Rate of "
-        f"{first.sources.price.observed_at.date()}: {first.sources.price.source}"
-    )
-    yield from _code(first, report)
+    if first.success_probability is not None:
+        yield f"Probability of reaching the target in one run: {chance(first.success_probability)}"
+    yield f"Rate of {first.sources.price.observed_at.date()}: {first.sources.price.source}"
+    yield from _language_code(report) if report.query.method else _code(first, report)
     if report.start(first.rented) or report.launcher == "dstack":
         yield f"It is stopped after {report.limits.hours:.1f} h"
     yield f"No machine is rented for more than {_highest_rate(first, report)} USD an hour by the provider's list"
@@ -111,6 +111,16 @@ def _interruptions(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         yield "This code can't go on from a checkpoint: if a spot machine is taken back, the training starts anew"
     elif not report.checkpoints:
         yield "If a spot machine is taken back, the training starts anew: with checkpoints=, a bucket or volume, it goes on"
+
+
+def _language_code(report: LaunchReport) -> Iterator[str]:
+    """What the script of a language model needs of its user."""
+    if report.command or report.trains_nothing:
+        return
+    yield "It trains with transformers and peft, on JSON lines (text, or messages), Parquet, CSV or text below DATA"
+    yield f"Weights come from huggingface.co; those that ask for consent need HF_TOKEN in the environment ({report.query.model})"
+    if not report.data:
+        yield f"A fresh machine has no {DATA}: without data= the run ends at once"
 
 
 def _code(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
@@ -233,6 +243,8 @@ def _command(estimate: Estimate, report: LaunchReport) -> str:
     """What the machine runs: the command given, or the recipe's own code."""
     start = report.start(estimate.rented)
     line = start.line(estimate.recipe) if start else None
+    if report.query.method and not (report.command or report.trains_nothing):
+        return language_script(report.query, report.launcher)
     if start is None or line is None:
         return report.command or NO_COMMAND
     return launch_script(start, line, report.launcher, stops_at_target=estimate.metric == Metric.TOP1)
@@ -248,8 +260,17 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
         "GLOBAL_BATCH_SIZE": estimate.global_batch_size,
         "PRECISION": estimate.precision,
         **_started(estimate, report),
+        **_by_tokens(estimate, report),
     }
     return {name: str(value) for name, value in values.items() if value is not None}
+
+
+def _by_tokens(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
+    """What the script of a language model needs beside."""
+    if not report.query.method or report.command or report.trains_nothing:
+        return {}
+    places = {"DATA": _path(report.data, DATA, report), "LIMIT_SECONDS": floor(report.limits.hours * SECONDS_PER_HOUR)}
+    return {**language_environment(report.query, estimate), **places}
 
 
 def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:

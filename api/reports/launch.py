@@ -23,6 +23,7 @@ from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import discount_fraction
+from costcalc.evidence.language import find_language_network
 from costcalc.hardware import Accelerator, counted
 from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
@@ -119,8 +120,22 @@ class LaunchReport:
         first = self._first.estimate
         if self.command or self.start(first.rented):
             return ""
+        if self.query.method:
+            return self._no_language_script(first)
         machine = counted(first.accelerators, first.accelerator)
         return f"This file trains nothing: how {first.recipe} starts on {machine} is not known. Ask again with run="
+
+    def _no_language_script(self, first: Estimate) -> str:
+        """Why no script trains this language model there; empty where one does."""
+        network = find_language_network(self.query.model)
+        chip = self.service.evidence.accelerators.get(first.accelerator)
+        why = (
+            "model=any names no weights and no configuration" if network is None
+            else "the script that costcalc writes is plain, and stack=tuned is not" if self.query.stack == "tuned"
+            else "" if chip and chip.vendor == "NVIDIA"
+            else f"the script that costcalc writes is tried on NVIDIA's chips alone, not on {first.accelerator}"
+        )  # fmt: skip
+        return f"This file trains nothing: {why}. Ask again with run=" if why else ""
 
     def dollars(self, amount: Decimal) -> Decimal:
         """An amount in the question's currency."""

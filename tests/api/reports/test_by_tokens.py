@@ -1,9 +1,11 @@
 """Bills by tokens worked by hand: rented machines to the cent, and what APIs charge."""
 
 import math
+import subprocess
 from decimal import Decimal
 
 import pytest
+import yaml
 from support.services import packaged_service
 
 from api.web.app import create_app
@@ -106,3 +108,34 @@ def test_one_sentence_says_from_how_many_tokens_renting_is_cheaper(client):
 def test_the_memory_that_is_needed_stands_in_the_answer(client):
     needed = client.get("/cost?model=llama-3.1-70b&method=full&tokens=1M&limit=1").json["needed_gib"]
     assert needed["1"] > 1_200 > 200 > needed["8"]
+
+
+def launched(client, question):
+    return client.get(f"/launch?{question}").get_data(as_text=True)
+
+
+@pytest.mark.parametrize("to", ["skypilot", "dstack"])
+def test_a_launch_file_trains_with_transformers_and_peft(client, to):
+    asked = f"model=llama-3.1-8b&method=lora&tokens=50M&provider=aws&accelerator=H100&to={to}"
+    text = launched(client, asked)
+    settings = yaml.safe_load(text)
+    script = settings["run"] if to == "skypilot" else settings["commands"][0]
+    given = settings["envs"] if to == "skypilot" else dict(each.split("=", 1) for each in settings["env"])
+    assert given["HUB"] == "meta-llama/Llama-3.1-8B"
+    assert (given["METHOD"], given["TOKENS"], given["PACKED"]) == ("lora", "50000000", "1")
+    program = script.partition("<< 'END_OF_PROGRAM'\n")[2].partition("END_OF_PROGRAM")[0]
+    compile(program, "train.py", "exec")
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+    assert "Probability" not in text
+    assert "--target" not in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("model=any&parameters=1300&method=pretrain&tokens=1B&provider=aws", "model=any names no weights"),
+        ("model=llama-3.1-8b&method=lora&stack=tuned&tokens=1M&provider=aws", "stack=tuned is not"),
+    ],
+)
+def test_what_has_no_script_is_refused_in_words(client, asked, why):
+    assert why in launched(client, f"{asked}&to=skypilot")

@@ -1,0 +1,46 @@
+"""`costcalc tokens`: counts a file of examples on this machine, which nobody is sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from msgspec.structs import asdict
+
+from api.cli.failing import stop
+from costcalc.units import count_in_words
+from own_runs.counting import BYTES_PER_TOKEN, Counted, WrongFile, counted
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("file", type=FILE)
+@click.option("--tokenizer", type=FILE, help="The model's tokenizer.json, which counts exactly.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"], case_sensitive=False),
+    default="text",
+    help="JSON for scripts",
+)
+def tokens(file: Path, tokenizer: Path | None, form: str) -> None:
+    """Count the examples and tokens of FILE.
+
+    FILE is JSON lines, JSON, CSV or text, of which each line is an example. It is read here and sent nowhere.
+    """
+    try:
+        found = counted(file, tokenizer)
+    except WrongFile as error:
+        stop(str(error))
+    except ImportError:
+        stop("--tokenizer needs the package tokenizers: pip install tokenizers")
+    click.echo(json.dumps({**asdict(found), "mean": found.mean}) if form == "json" else _told(found))
+
+
+def _told(found: Counted) -> str:
+    how = f"at {BYTES_PER_TOKEN} bytes a token; --tokenizer counts exactly" if found.by_bytes else "by the tokenizer"
+    lengths = f"{found.mean:,.0f} on average, {found.longest:,} the longest"
+    ask = f"costcalc cost llama-3.1-8b --method lora --tokens {found.tokens} --length {max(found.longest, 16)}"
+    return f"{found.examples:,} examples, {count_in_words(found.tokens)} tokens ({lengths}), {how}.\nNext: {ask}"
