@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from api.questions.declared import fields_of
 from api.questions.schemas.training import LayoutSchema
+from api.questions.suggestions import many
 from api.questions.values import Values, taken
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -84,6 +85,7 @@ class SmallDocument:
     reference: str
     hourly_rate: Decimal
     devices: tuple[SmallTraining, ...]
+    verdict: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,16 @@ class SmallReport:
             reference=self.home.name,
             hourly_rate=self.hourly_rate,
             devices=self.rows(),
+            verdict=tuple(self._verdict()),
         )
+
+    def _verdict(self) -> Iterator[str]:
+        training, network = self.training, self.training.network
+        yield (
+            f"{many(network.layers, 'layer')}, {network.parameters:,} parameters, {network.multiply_adds:,} multiply-adds a "
+            f"sample; {training.steps:,} steps of {training.batch_size}."
+        )
+        yield f"At the rate up to which it is worth it, a device costs as much as {self.home.name} at {self.hourly_rate} an hour."
 
     @property
     def home(self) -> SmallDevice:

@@ -137,7 +137,7 @@ def test_a_speed_is_shown_with_its_spread_and_day(run, filled_url):
 
 def test_small_networks_are_compared_on_packaged_devices_and_on_this_machine(run, monkeypatch):
     shown = run("small", "mlp:784-100-10", "--hourly-rate", "0.2").stdout
-    assert shown.startswith("2 layers, 79,510 parameters, 79,400 multiply-adds a sample; 9,380 steps of 64\n")
+    assert shown.startswith("2 layers, 79,510 parameters, 79,400 multiply-adds a sample; 9,380 steps of 64.\n")
     assert shown.index("EPYC (Zen 5), 2 cores") < shown.index("H100")  # the processor is the fastest
     monkeypatch.setattr("own_runs.measure.small.REPEAT_SECONDS", 0.002)
     done = run("measure", "--small", "--device", "cpu", "--accelerator", "my laptop")

@@ -4,6 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from api.cli.main import main
+from costcalc.units import in_words
 
 
 def test_the_figures_are_those_of_the_terminal(client, monkeypatch, tmp_path):
@@ -12,9 +13,10 @@ def test_the_figures_are_those_of_the_terminal(client, monkeypatch, tmp_path):
     found = client.get("/small?model=mlp:784-100-10&batch_size=1024&hourly_rate=0.2").json
     shown = CliRunner().invoke(main, ["small", "mlp:784-100-10", "--batch-size", "1024", "--hourly-rate", "0.2"]).stdout
     assert (found["steps"], found["hourly_rate"]) == (590, 0.2)
+    assert shown.split()[: len(found["verdict"][0].split())] == found["verdict"][0].split()
     for each in found["devices"]:
         (line,) = [line for line in shown.splitlines() if line.startswith(f"{each['device']} ")]
-        assert f"{each['train_seconds']:,.4g} s" in line
+        assert in_words(each["train_seconds"] / 3600) in line
         assert f"{each['worth_up_to_hourly']:,.3g}" in line
 
 
