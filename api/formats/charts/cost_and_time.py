@@ -85,11 +85,10 @@ def _beside(mark: Mark, dy: int, inside: str | None = None, css: str = "") -> st
 
 
 def _label(label: Label) -> str:
-    """On the side where nothing lies: above the frontier to the right, below it to the left."""
     name = f"<tspan>{escape(label.names)}</tspan> " if label.names else ""
     inside = f'{name}{escape(label.figures)}<tspan class="what">, {escape(label.machine)}</tspan>'
     mark = label.mark._replace(left=label.left)
-    return _beside(mark, 15 if label.left else -6, inside, "" if label.names else " more")
+    return _beside(mark, 15 if label.below else -6, inside, "" if label.names else " more")
 
 
 def _lines(css: str, ends: Iterable[tuple[Place, Place]]) -> str:

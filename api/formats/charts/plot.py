@@ -47,13 +47,15 @@ class Chosen(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What is written beside a sign: the names of its picks, its cost and time, and what is rented; on its left or its right."""
+    """What is written beside a sign: the names of its picks, its cost and time, and what is rented; on its left or its right,
+    above or below it."""
 
     mark: Mark
     names: str
     figures: str
     machine: str
-    left: bool = False
+    left: bool
+    below: bool
 
 
 class Track(NamedTuple):
@@ -252,14 +254,15 @@ def _labels(frame: Frame, answer: Answer, chosen: list[Point]) -> list[Label]:
         if len(kept) < MOST_NAMED and not (near and point.rank not in names) and len(near) < 2:
             kept[point] = not near[0] if near else left
     return [
-        _label(frame, point, ", ".join(names.get(point.rank, ())), answer.query.currency)._replace(left=left)
+        _label(frame, point, ", ".join(names.get(point.rank, ())), answer.query.currency, left)
         for point, left in kept.items()
     ]
 
 
-def _label(frame: Frame, point: Point, names: str, currency: str) -> Label:
-    cost = money(Decimal(f"{point.cost:.2f}"), currency)
-    return Label(_mark(frame, point), names, f"{cost}, {in_words(point.hours)}", _rented(point))
+def _label(frame: Frame, point: Point, names: str, currency: str, left: bool) -> Label:
+    """Where the frontier does not run: on its left that is below a point of it, and above any other."""
+    figures = f"{money(Decimal(f'{point.cost:.2f}'), currency)}, {in_words(point.hours)}"
+    return Label(_mark(frame, point), names, figures, _rented(point), left, left and point.frontier)
 
 
 def _legend(frame: Frame, chosen: list[Point]) -> list[tuple[str, int]]:

@@ -81,7 +81,9 @@ def test_the_picks_are_named(client):
     assert sorted(name for text in named for name in text[0].text.split(", ")) == sorted(pick["name"] for pick in picks)
     assert len(named) <= len(labels) <= MOST_NAMED
     for pick in picks:
-        assert any(f"${pick['estimate']['billed_cost']:,.2f}, " in "".join(text.itertext()) for text in named)
+        [label] = [text for text in named if pick["name"] in text[0].text.split(", ")]
+        assert f"${pick['estimate']['billed_cost']:,.2f}, " in "".join(label.itertext())
+        assert pick["estimate"]["frontier"] or float(label.get("dy")) < 0, "below it runs the frontier"
 
 
 def test_what_costs_far_more_than_the_balanced_pick_is_counted(client):
