@@ -23,11 +23,10 @@ from api.service import Service, query_of
 from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import discount_fraction
-from costcalc.evidence.language import find_language_network
 from costcalc.hardware import Accelerator, counted
 from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
-from costcalc.query import EstimateQuery, parameters_of
+from costcalc.query import ANY, EstimateQuery, parameters_of
 from costcalc.throughput.provenance import RUN_OTHERWISE
 from costcalc.training import Recipe
 from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
@@ -121,21 +120,10 @@ class LaunchReport:
         if self.command or self.start(first.rented):
             return ""
         if self.query.method:
-            return self._no_language_script(first)
+            why = no_language_script(self.query, first, self.service.evidence.accelerators)
+            return f"This file trains nothing: {why}. Ask again with run=" if why else ""
         machine = counted(first.accelerators, first.accelerator)
         return f"This file trains nothing: how {first.recipe} starts on {machine} is not known. Ask again with run="
-
-    def _no_language_script(self, first: Estimate) -> str:
-        """Why no script trains this language model there; empty where one does."""
-        network = find_language_network(self.query.model)
-        chip = self.service.evidence.accelerators.get(first.accelerator)
-        why = (
-            "model=any names no weights and no configuration" if network is None
-            else "the script that costcalc writes is plain, and stack=tuned is not" if self.query.stack == "tuned"
-            else "" if chip and chip.vendor == "NVIDIA"
-            else f"the script that costcalc writes is tried on NVIDIA's chips alone, not on {first.accelerator}"
-        )  # fmt: skip
-        return f"This file trains nothing: {why}. Ask again with run=" if why else ""
 
     def dollars(self, amount: Decimal) -> Decimal:
         """An amount in the question's currency."""
@@ -239,6 +227,17 @@ def left_to_set(estimate: Estimate, query: EstimateQuery) -> str:
     if not (query.precision or query.compilation):
         return ""
     return next(told, "").removeprefix(RUN_OTHERWISE).partition(". ")[0]
+
+
+def no_language_script(query: EstimateQuery, on: Estimate, accelerators: Mapping[str, Accelerator]) -> str:
+    """Why no script trains a language model on these machines; empty where one does."""
+    if query.model == ANY:
+        return "model=any names no weights and no configuration"
+    if query.stack == "tuned":
+        return "the script that costcalc writes is plain, and stack=tuned is not"
+    chip = accelerators.get(on.accelerator)
+    is_tried = chip is not None and chip.vendor == "NVIDIA"
+    return "" if is_tried else f"the script that costcalc writes is for NVIDIA's chips, not for {on.accelerator}"
 
 
 def launchers(estimate: Estimate) -> list[Launcher]:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from msgspec.structs import replace
 
 from api.questions.links import command_of, narrowed, to_url, written_command
-from api.reports.launch import LAUNCHED, first_launched, launchers, left_to_set
+from api.reports.launch import LAUNCHED, first_launched, launchers, left_to_set, no_language_script
 from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
@@ -88,6 +88,9 @@ def _launch(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerat
     """The command whose file starts it; else one whose file starts another machine, which it names. None where neither is
     known."""
     tools = launchers(lead)
+    if answer.query.method:
+        has_script = tools and not no_language_script(answer.query, lead, accelerators)
+        return _starting(answer.query, lead, tools[0], "it (--data: your examples)") if has_script else None
     if by := next((each for each in tools if start_on(each, lead.rented, accelerators)), None):
         return _starting(answer.query, lead, by, f"it ({DATA})")
     for launcher in tools:
