@@ -16,7 +16,7 @@ BENCHMARK = "PyTorch 1.12, timm, channels last"
 INFERRED_WIDTH = 0.2
 """Half-width in ln(images/s), at 80 %, of a training speed that is read from the card's speed of inference: `science.networks`
 scores it with each network left out."""
-SIZE_LAW, SIZE_WIDTH = (-0.257, 0.247), 0.610
+SIZE_LAW, SIZE_WIDTH = (-0.310, 0.244), 0.610
 """What a network of which the size alone is known adds to ln(images/s), constant and per ln of its multiply-adds in units of
 ResNet-50's, and the half-width at 80 %: of 835 networks, each left out (`python -m science.validation.networks`)."""
 

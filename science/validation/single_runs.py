@@ -19,19 +19,21 @@ from science.validation.tasks import GOALS, Predicted
 
 LENGTHS = {"below 15 min": 15.0, "15 min to 1 h": 60.0, "1 to 3 h": 180.0, "above 3 h": math.inf}
 """By name the minutes that a run stays below."""
+COUNTS = {"up to 8 accelerators": 8.0, "9 to 64": 64.0, "65 to 512": 512.0, "more": math.inf}
+"""By name the most accelerators."""
 TABLE = "task_runs.csv"
 
 
 def lines(cases: Iterable[Predicted], spreads: Mapping[str, float]) -> Iterator[str]:
-    """By length and by what is bought how many runs there are and how many lie inside; of the fastest batch where none is asked
-    for. `cases` have ranges of means, `spreads` are standard deviations of ln(minutes) from run to run by task."""
+    """By length, count and what is bought, how many runs there are and how many lie inside; of the fastest batch where none is
+    asked for. `cases` have ranges of means, `spreads` are standard deviations of ln(minutes) from run to run by task."""
     inside: dict[str, list[bool]] = defaultdict(list)
     for case in cases:
         for minutes, is_inside in _inside(case, spreads.get(case.result.task, 0.0)):
-            for name in (_length(minutes), case.kind, "all"):
+            for name in (_length(minutes), _count(case), case.kind, "all"):
                 inside[name].append(is_inside)
     yield f"{'single runs':32}{'n':>6}{'80 % range':>12}"
-    for name in (each for each in (*LENGTHS, *GOALS, "all") if inside[each]):
+    for name in (each for each in (*LENGTHS, *COUNTS, *GOALS, "all") if inside[each]):
         yield f"{name:32}{len(inside[name]):>6}{np.mean(inside[name]):>12.0%}"
 
 
@@ -46,6 +48,10 @@ def _inside(case: Predicted, spread: float) -> Iterator[tuple[float, bool]]:
 
 def _length(minutes: float) -> str:
     return next(name for name, most in LENGTHS.items() if minutes < most)
+
+
+def _count(case: Predicted) -> str:
+    return next(name for name, most in COUNTS.items() if case.result.accelerators <= most)
 
 
 @cache

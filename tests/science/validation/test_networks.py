@@ -18,8 +18,8 @@ from science.validation.networks import (
 
 def test_the_law_of_size_is_that_of_the_networks(packaged_evidence):
     law, errors = by_size(packaged_evidence)
-    assert law.tolist() == pytest.approx(SIZE_LAW, abs=0.06)  # the packaged fit holds the law of its day
-    assert half_width(errors) == pytest.approx(SIZE_WIDTH, abs=0.05)
+    assert law.tolist() == pytest.approx(SIZE_LAW, abs=0.002)
+    assert half_width(errors) == pytest.approx(SIZE_WIDTH, abs=0.01)
 
 
 def test_inference_tells_training_within_its_width():

@@ -92,12 +92,13 @@ def other_networks_and_implementations_are_predicted_better_than_by_the_baseline
     for name, share in {
         "other network on a measured accelerator, 16 bits": 0.9,
         "other network on a measured accelerator, 32 bits": 0.65,
-        "other network or implementation, its accelerator unseen": 0.7,
-        "implementation measured on one accelerator alone": 0.7,
+        "other network or implementation, its accelerator unseen": 0.6
+        if WHOLE
+        else 0.95,  # among few the baseline is lucky
+        "implementation measured on one accelerator alone": 0.6,
     }.items():
         if WHOLE or (name in rows and rows[name].cases > 50):
-            at_most = share if WHOLE else max(share, 0.9)  # of few cases, the baseline is as good by chance
-            assert rows[name].mape < at_most * rows[name].baseline_mape, name
+            assert rows[name].mape < share * rows[name].baseline_mape, name
 
 
 def the_same_implementation_by_others_is_predicted_where_they_ran_it_alike(rows):

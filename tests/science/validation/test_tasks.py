@@ -51,7 +51,7 @@ def test_single_runs_are_counted_by_their_length_and_by_what_is_bought(monkeypat
     found = {" ".join(words[:-2]): words[-2:] for words in shown[1:]}
     assert found["1 to 3 h"] == ["2", "100%"]
     assert found["below 15 min"] == found["above 3 h"] == ["1", "0%"]
-    assert found["all"] == found[SAME] == ["4", "50%"]
+    assert found["all"] == found[SAME] == found["up to 8 accelerators"] == ["4", "50%"]
 
 
 def test_logged_minutes_are_those_of_published_results():
