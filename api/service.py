@@ -31,6 +31,7 @@ from api.questions.schemas.training import CostSchema
 from api.questions.subjects import (
     DescribedSubject,
     ImageNetSubject,
+    OwnImagesSubject,
     OwnRunSubject,
     PublishedSubject,
     StatedSubject,
@@ -230,7 +231,9 @@ class Service:
         named = arguments.get("model")
         if named and named[0].strip().casefold().startswith(PAPER):
             return PublishedSubject.of(named[0])
-        described = (each for each in (StatedSubject, LanguageSubject) if each.is_meant(schema, arguments))
+        of_images = bool(named and self.evidence.find_model(named[0]))
+        kinds = (StatedSubject, OwnImagesSubject if of_images else LanguageSubject, LanguageSubject)
+        described = (each for each in kinds if each.is_meant(schema, arguments))
         if kind := next(described, None):
             return kind()
         if own := self.own.get(normalised(named[0])) if named and self.own else None:

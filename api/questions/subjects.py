@@ -26,10 +26,14 @@ from costcalc.tasks.known import qualities, quality_on
 from costcalc.tasks.tables import Task, benchmark_of
 from costcalc.training import IMAGES_PER_EPOCH, Crossing, Metric, Model
 from own_runs.asking import OwnModel
+from own_runs.own_images import BATCH, usual_epochs, usual_steps
 
 GOAL = ("target", "metric", "dataset")
 SIZES = ("parameters", "gmacs")
 NO_SPEED = "missing: add images_per_second=1100@1xA100-80GB, or parameters= and gmacs="
+ONLY_FULL = (
+    "a network of images trains with method=full on samples_per_epoch= images of your own; lora is for language models"
+)
 NO_METRIC = "says what a target is measured in: leave it out, or add target="
 NO_8_BITS = "nobody is known to train image networks in fp8: write amp, bf16 or fp32"
 NO_TRAINING = "missing: add target=0.757; no training of this network has been published"
@@ -179,6 +183,33 @@ class DescribedSubject(Struct, frozen=True):
             (other,) = set(SIZES) - set(sizes)
             return {other: [f"missing: {sizes[0]}= alone is not enough; add {other}= too"]}
         return {"images_per_second": [NO_SPEED]}
+
+
+class OwnImagesSubject(DescribedSubject, frozen=True):
+    """A network of images whose published weights are trained on, with `method=full`, on so many images of the user's own."""
+
+    @staticmethod
+    def is_meant(schema: Schema, arguments: Arguments) -> bool:
+        """Whether the question names a method and counts no tokens."""
+        given = [name for name in ("method", "tokens", "examples") if _given(name, arguments)]
+        return given == ["method"] and "method" in schema.fields
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        """The arguments without the method. Raises BadParameters for one that no network of images has, and where the number of
+        images is missing."""
+        if [squeeze(text) for text in _given("method", arguments)] != ["full"]:
+            raise BadParameters({"method": [ONLY_FULL]})
+        if not _given("samples_per_epoch", arguments):
+            raise BadParameters(
+                {"samples_per_epoch": ["missing: how many images have you? Add samples_per_epoch=5000"]}
+            )
+        return {name: texts for name, texts in arguments.items() if name != "method"}
+
+    def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with the epochs, which a published schedule has where the question has none."""
+        if "epochs" not in errors and "samples_per_epoch" in values:
+            values.setdefault("epochs", usual_epochs(values["samples_per_epoch"]))
+        return super().settled(schema, arguments, values, errors)
 
 
 class StatedSubject(Struct, frozen=True):
@@ -340,6 +371,16 @@ def whose_target(query: EstimateQuery) -> tuple[str, ...]:
         return (f"No target named: {query.target_of}'s, {goal_in_words(query)}.",)
     reached = f"{query.target * 100:.1f} % {metric_name(query.metric)}"
     return (f"No target named: {reached}, as {query.target_of} reaches in 9 of 10 runs.",)
+
+
+def whose_epochs(query: EstimateQuery) -> tuple[str, ...]:
+    """The sentence that says of so many epochs on a user's own images that a published schedule has them."""
+    images = query.samples_per_epoch
+    if images is None or query.took is not None or query.method is not None or query.epochs != usual_epochs(images):
+        return ()
+    return (
+        f"{query.epochs:g} epochs, {usual_steps(images):,} steps of {BATCH} images, are Big Transfer's schedule for so many.",
+    )
 
 
 def _given(name: str, arguments: Arguments) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from api.questions.regions import located
-from api.questions.subjects import what_part, whose_target
+from api.questions.subjects import what_part, whose_epochs, whose_target
 from api.reports.by_tokens import what_is_trained
 from api.reports.glance import Glance
 from api.reports.left_out import Hints, nothing
@@ -49,7 +49,13 @@ class Advice(OfQuery):
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
         in_vain = " ".join(unused(self.query, self._answers))
         about = " ".join(
-            (*what_part(self.query), *whose_target(self.query), *what_is_trained(self.query), *self._stated_bill())
+            (
+                *what_part(self.query),
+                *whose_target(self.query),
+                *whose_epochs(self.query),
+                *what_is_trained(self.query),
+                *self._stated_bill(),
+            )
         )
         return tuple(filter(None, (about, *stand_ins, in_vain)))
 

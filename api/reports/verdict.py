@@ -394,7 +394,7 @@ def _code(each: Estimate) -> str:
         return ""
     if each.success_probability is None:
         unit = "epoch" if each.epochs == 1 else "epochs"
-        return f"It trains for the {each.epochs:g} {unit} that you named; what they reach is not estimated."
+        return f"It trains for {each.epochs:g} {unit}; what they reach is not estimated."
     sure = "over 99 %" if each.success_probability > 0.99 else f"{each.success_probability * 100:.0f} %"
     what = [KINDS.get(each.recipe_kind, each.task), _epochs(each), f"{sure} sure"]
     return f"Recipe: {each.recipe} ({', '.join(filter(None, what))})."

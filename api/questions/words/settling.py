@@ -83,9 +83,12 @@ def _method(reading: Reading, _: Vocabulary) -> None:
     values, models = reading.values, reading.values.get("model", [])
     titles = {normalised(tasks()[model].title) for model in models if model in tasks()}
     tuned = any(FINE_TUNING in title for title in titles)
-    own_images = models and not titles and f"{ABOUT}{SAMPLES}" in values and "epochs" in values
+    own_images = models and not titles and f"{ABOUT}{SAMPLES}" in values
     known = {PRETRAIN} if not tuned else {FINE_TUNED, "lora"} if LORA in models else {FINE_TUNED}
     known |= {FINE_TUNED, "full"} if own_images else set()
+    if own_images and "epochs" not in values and {*values.get("method", ())} & {FINE_TUNED, "full"}:
+        values["method"] = ["full"]  # for as long as is usual
+        return
     for method in [each for each in values.get("method", ()) if each not in known]:
         reading.ask(method, NO_METHOD, stops=True)
     if {*values.get("method", ())} <= known:
@@ -277,7 +280,7 @@ def _own_network(reading: Reading, words: Vocabulary) -> None:
     values = reading.values
     size = {name: values.pop(f"{ABOUT}{name}") for name in (*SIZES, SPEED, SAMPLES) if f"{ABOUT}{name}" in values}
     samples = size.pop(SAMPLES, [])
-    if samples and "epochs" in values:
+    if samples and ("epochs" in values or values.get("method") == ["full"]):
         values[SAMPLES] = samples
     elif samples:
         reading.ask(f"{samples[0]} samples", "for your own data set, add the epochs, as in 90 epochs")

@@ -22,7 +22,7 @@ def test_a_speed_is_kept_on_the_machine_that_has_it_and_carried_over_elsewhere(c
     assert len({each["accelerator"] for each in found["estimates"]}) > 5
     assert {each["success_probability"] for each in found["estimates"]} == {None}
     assert found["picks"]
-    assert "300 epochs that you name" in " ".join(found["verdict"])
+    assert "It trains for 300 epochs" in " ".join(found["verdict"])
 
 
 CARDS = ("A100-80GB", "H100")
@@ -109,3 +109,45 @@ def test_every_form_of_answer_has_it(client, path, query):
 def test_its_address_asks_the_same(client):
     found = client.get(f"/?model=any&epochs=300&{SPEED}", headers={"Accept": "text/html"}).get_data(as_text=True)
     assert "metric=epochs" not in found
+
+
+@pytest.mark.parametrize(
+    ("images", "epochs", "steps"), [(5_000, 51.2, "500"), (100_000, 51.2, "10,000"), (2_000_000, 5.1, "20,000")]
+)
+def test_own_images_train_as_long_as_a_published_schedule_says(client, images, epochs, steps):
+    found = cost(client, f"model=vit_b16&method=full&samples_per_epoch={images}")
+    assert found["query"]["epochs"] == epochs
+    assert found["verdict"][0].startswith(
+        f"{epochs:g} epochs, {steps} steps of 512 images, are Big Transfer's schedule for so many. "
+    )
+    stated = cost(client, f"model=vit_b16&epochs={epochs}&samples_per_epoch={images}")
+    assert stated["estimates"] == found["estimates"]
+    assert {each["success_probability"] for each in found["estimates"]} == {None}
+
+
+def test_own_images_train_for_the_epochs_that_are_named(client):
+    found = cost(client, "model=resnet50&method=full&samples_per_epoch=20000&epochs=10")
+    assert found["query"]["epochs"] == 10
+    assert "Big Transfer" not in " ".join(found["verdict"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "says"),
+    [
+        ("method=lora&samples_per_epoch=5000", "method", "lora is for language models"),
+        ("method=full", "samples_per_epoch", "how many images have you?"),
+        ("method=full&samples_per_epoch=none", "samples_per_epoch", "whole number"),
+    ],
+)
+def test_what_own_images_lack_is_named(client, asked, name, says):
+    refused = client.get(f"/cost?model=vit_b16&{asked}")
+    assert refused.status_code == 400
+    assert says in refused.json["errors"][name][0]
+
+
+def test_a_sentence_fine_tunes_on_own_images(client):
+    reply = client.get("/ask?q=fine-tune convnext tiny on 100,000 images of my own on a 4090").json
+    assert reply["understood"] == {
+        "method": "full", "model": "convnext_tiny", "accelerator": "RTX 4090", "samples_per_epoch": "100000"
+    }  # fmt: skip
+    assert reply["answer"]["picks"]
