@@ -39,6 +39,8 @@ from costcalc.query import EstimateQuery
 from costcalc.units import Floats, Indices, chance_above, stays_below
 
 MOST_BEST, MOST_OF_FRONTIER = 10, 50
+MOSTLY_WORTH = 2.0
+"""The least worth is mostly at most so many times the least middle."""
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
@@ -82,7 +84,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
-        some = self._safe(self._near(hour_worth))
+        some = self._near(hour_worth)
         cheapest = self._best_to_start(some, 0.0, MOST_TO_START)
         balanced = self._best_to_start(some, hour_worth, BALANCED_TO_START)
         both = np.array([cheapest, balanced])
@@ -137,16 +139,21 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             near = starting if len(starting) else near
         return self._least(some.positions[near], worth[near])
 
-    def _near(self, hour_worth: float) -> Indices:
-        """The positions, of those that picks may come from, of all that can be the cheapest or the balanced; by their middles,
-        which are less than what they are worth, many are left out."""
-        positions = self._pickable
+    def _near(self, hour_worth: float) -> Safe:
+        """All that can be the cheapest or the balanced, of those that picks may come from; by their middles, which are less than
+        what they are worth, many are left out."""
+        positions, times = self._pickable, MOSTLY_WORTH
         cost = self.candidates.cost[positions]
         both = cost + hour_worth * self.candidates.calendar_hours[positions]
-        least = self._safe(positions[[cost.argmin(), both.argmin()]])
-        most_cost = MOST_TO_START * least.worth(0.0)[0]
-        most = BALANCED_TO_START * least.worth(hour_worth)[1]
-        return np.asarray(positions[(CENTS * cost <= most_cost) | (CENTS * both <= most)])
+        least, least_of_both = CENTS * cost.min(), CENTS * both.min()
+        while True:
+            near = CENTS * cost <= times * MOST_TO_START * least
+            near |= CENTS * both <= times * BALANCED_TO_START * least_of_both
+            some = self._safe(positions[near])
+            worth, worth_of_both = some.worth(0.0).min(), some.worth(hour_worth).min()
+            if worth <= times * least and worth_of_both <= times * least_of_both:
+                return some
+            times = 1.01 * max(worth / least, worth_of_both / least_of_both)
 
     def _safe(self, positions: Indices) -> Safe:
         some, query, ranges = self.candidates, self.query, self.ranges(positions)
