@@ -29,6 +29,7 @@ from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents, manual
 from api.web.pages import question, taking
+from api.web.pages.commands import with_pages
 from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
@@ -88,6 +89,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
     app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME), words=words, in_words=in_words)
+    app.jinja_env.filters["with_pages"] = with_pages
     app.jinja_env.globals.update(why=taking.explained, taken=taking.taking, url_of=taking.url_of)
     app.after_request(_finish)
     handle_errors(app)

@@ -253,3 +253,14 @@ def test_a_sentence_is_answered_in_the_currency_that_a_browser_remembers(client)
         "£" in text_of(client.get("/?q=resnet50+76%25+in+GBP&currency=EUR")).partition("<h1>")[2].partition("</h1>")[0]
     )
     assert "€" in text_of(client.get("/?currency=EUR")).partition("<h1>")[2].partition("</h1>")[0]
+
+
+def test_a_message_leads_to_pages_where_a_terminal_would_be_told_commands(client):
+    page = client.get("/?q=which+accuracy+for+%2450", headers={"Accept": "text/html"}).text
+    told = page.partition("Which network?")[2].partition("</p>")[0]
+    assert (
+        '<a href="/models">Models</a> lists them; for another, <a href="/recipes">Your runs</a> reads your log' in told
+    )
+    refused = client.get("/?model=%3Cb%3E&target=0.7", headers={"Accept": "text/html"}).text
+    assert "&lt;b&gt;" in refused
+    assert "<b>" not in refused.partition('role="alert">')[2].partition("</p>")[0]
