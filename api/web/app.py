@@ -28,7 +28,7 @@ from api.web.asker import Access, KeptSignIns
 from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents, manual
-from api.web.pages import question, taking
+from api.web.pages import question, taking, training
 from api.web.pages.commands import with_pages
 from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
@@ -83,7 +83,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.extensions[plan.EXTENSION] = Turns()
     app.extensions[hosts.EXTENSION] = Hosts.of(chosen)
     app.extensions[slack.EXTENSION] = slash_command(around, chosen)
-    for module in (access, files, plan, own_runs, question, documents, manual, health, slack):
+    for module in (access, files, plan, own_runs, question, training, documents, manual, health, slack):
         app.register_blueprint(module.blueprint)
     app.register_blueprint(_questions())
     app.before_request(_check_request)

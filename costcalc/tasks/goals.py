@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from costcalc.query import ANY, EstimateQuery
 from costcalc.tasks.tables import Task, tasks
-from costcalc.training import Metric
+from costcalc.training import Method, Metric
 from costcalc.units import count_in_words, in_words
 
 NAMES = {
@@ -80,7 +81,12 @@ def training_in_words(query: EstimateQuery) -> str:
     return f"{named} by {METHODS[query.method]} on {work_in_words(query)}"
 
 
-METHODS = {"pretrain": "pretraining", "full": "full fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
+METHODS: Mapping[Method, str] = {
+    "pretrain": "pretraining",
+    "full": "full fine-tuning",
+    "lora": "LoRA",
+    "qlora": "QLoRA",
+}
 
 
 def work_in_words(query: EstimateQuery) -> str:

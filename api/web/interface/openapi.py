@@ -135,6 +135,8 @@ OPERATIONS = (
     Operation("/readyz", "Readiness: the store can be reached and a snapshot is loaded", Ready),
     Operation("/metrics", "Prometheus metrics", media="text/plain"),
     Operation("/", "The page", schema=COST, media="text/html", errors=(404,)),
+    Operation("/train", "The language models that have a page", media="text/html"),
+    Operation("/train/{model}", "What it costs to train a language model, by method and card", media="text/html", errors=(404,)),
     Operation("/docs", "This document as a page, with a form for each path", media="text/html"),
     Operation("/docs/{page}", "A document as a page", media="text/html", errors=(404,)),
     Operation("/docs/files/{name}", "A picture of a document", media=PICTURES["png"], errors=(404,)),
