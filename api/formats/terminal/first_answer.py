@@ -13,6 +13,7 @@ from api.questions.themes import as_options
 from api.reports.verdict import in_short
 from costcalc.answers import Answer, Estimate
 from costcalc.money import money
+from costcalc.offer import PurchaseOption
 
 LINES = 12
 LEAST_ROWS = 2
@@ -55,18 +56,23 @@ def _columns(rows: Sequence[Estimate], answer: Answer) -> list[Column]:
     """What is shown of each pick; how it is bought, where that differs."""
     basis = answer.basis
     paid = "to pay" if basis == "billed" else "share"
-    differ = len({*map(bought, rows)}) > 1
+    differ = len({*map(_bought, rows)}) > 1
     return [
         Column("pick", lambda each: names_of(each, answer)),
         Column("machine", _machines),
         Column("type and region", _type, leave=1),
-        *([Column("bought", bought)] if differ else []),
+        *([Column("bought", _bought)] if differ else []),
         Column("hours", lambda each: hours(each.hours), is_number=True),
         Column(paid, lambda each: money(each.cost(basis).cost, each.currency), is_number=True),
         Column("80 % range", lambda each: cost_range(each, basis), is_number=True),
         Column("recipe", lambda each: each.recipe, leave=2),
         Column("rate seen", rate_seen, leave=3),
     ]
+
+
+def _bought(each: Estimate) -> str:
+    """Nothing of what is rented as most people do, or of a machine that is called `your`."""
+    return "" if each.purchase_option in (PurchaseOption.ON_DEMAND, PurchaseOption.OWNED) else bought(each)
 
 
 def _machines(each: Estimate) -> str:
