@@ -36,7 +36,7 @@ def token_cases(chips: Mapping[str, Accelerator]) -> Iterator[tuple[str, list[Ca
 
 
 def _left_out(methods: Sequence[Method], chips: Mapping[str, Accelerator]) -> Iterator[Case]:
-    rates = language_rates()
+    rates = [rate for rate in language_rates() if rate.accelerator in chips]
     for organisation in sorted({rate.organisation for rate in rates if rate.method in methods}):
         law = TokenLaw([rate for rate in rates if rate.organisation != organisation], chips)
         yield from _cases(
@@ -60,7 +60,11 @@ def _cases(law: TokenLaw, rates: Iterable[TokenRate], chips: Mapping[str, Accele
 
 def _memory(chips: Mapping[str, Accelerator]) -> Iterator[Case]:
     """The memory that rows with recomputation state; the baseline is what the states alone take."""
-    rows = [rate for rate in language_rates() if rate.memory_gib and rate.method != "pretrain" and rate.recomputed]
+    rows = [
+        rate
+        for rate in language_rates()
+        if rate.accelerator in chips and rate.memory_gib and rate.method != "pretrain" and rate.recomputed
+    ]
     for rate in rows:
         work = replace(rate.work, network=find_language_network(rate.model) or rate.network)
         parts = shards(work, rate.accelerators or 1, chips[rate.accelerator].memory_gib or 0.0)

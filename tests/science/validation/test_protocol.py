@@ -37,6 +37,9 @@ UNLIKE = (
     "NVIDIA's examples, run by Lambda, 32 bits",  # nearer than the interval of an implementation on a new chip
     "NVIDIA's examples, run by Lambda, in the usual range, 16 bits",  # one code, in the range of every code
     "NVIDIA's examples, run by Lambda, in the usual range, 32 bits",  # the same
+    "language models, pretraining, organisation left out",  # wider than its rows ask for: organisations to come differ more
+    "language models, LoRA, organisation left out",  # one width for all fine-tuning
+    "language models, memory of fine-tuning",  # no range is shown
 )
 
 
