@@ -13,7 +13,9 @@ from costcalc.throughput.language.law import TokenRate
 from costcalc.throughput.language.networks import LanguageNetwork
 
 NETWORKS, RATES = "language_models.csv", "language_speeds.csv"
-_ADDED = re.compile(r"-?(?:hf|instruct|it|chat|base|pt|meta|v[0-9.]+|thinking|[0-9]{4})$")
+_ADDED = re.compile(
+    r"-?(?:hf|instruct|it|chat|base|pt|meta|v[0-9.]+|thinking|deduped|unsloth|bnb|4bit|int4|gptq|awq|gguf|fp8|bf16|[0-9]{4})$"
+)
 _MAKER = re.compile(r"^[\w.-]+/|^meta-(?=llama)")
 
 

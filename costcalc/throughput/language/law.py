@@ -102,7 +102,9 @@ class TokenLaw:
     def rate(self, work: TokenWork, chip: Accelerator, accelerators: int) -> Rate | None:
         """How fast so many of a chip train; None where nobody knows, or where they lack the arithmetic."""
         peak = (chip.dense_16bit_tflops or 0) * 1e12
-        if not (peak and chip.device_memory) or (work.precision in ("fp8", "fp4") and not chip.eight_bit):
+        if not (peak and chip.device_memory and chip.predicted_unmeasured) or (
+            work.precision in ("fp8", "fp4") and not chip.eight_bit
+        ):
             return None
         one = self._tuned(work, chip.name, peak) if work.is_tuned else self._plain(work, chip, peak, accelerators)
         return Rate(one * accelerators, self._width(work, chip.name))

@@ -30,6 +30,8 @@ def needed_gib(work: TokenWork, sequences: float, shards: int = 1) -> float:
     of = work.network
     weights, embedding = of.parameters_millions * 1e6, 2.0 * of.vocabulary * of.hidden
     states = weights * BYTES_OF_WEIGHT[work.method]
+    if work.precision == "fp32" and work.method == "lora":
+        states *= 2
     if work.is_frozen:
         states += ADAPTER_SHARE * weights * ADAPTER_BYTES
     if work.method == "qlora":

@@ -42,11 +42,14 @@ class TokenSpeeds:
         table = self.refused(recipes, clusters)
         for place, cluster in enumerate(clusters):
             chip = part(self._chips, cluster.accelerator)
-            rate = self._law.rate(self._work, chip, cluster.total_accelerators) if cluster.accelerators else None
-            if rate and most_sequences(self._work, cluster.total_accelerators, chip.memory_gib or 0.0):
-                _fill(table, place, rate)
-            elif rate:
+            many, batch = cluster.total_accelerators, self._work.batch
+            rate = self._law.rate(self._work, chip, many) if cluster.accelerators else None
+            if rate and not most_sequences(self._work, many, chip.memory_gib or 0.0):
                 table.refusal[:, place] = REFUSALS.index("does_not_fit_memory")
+            elif rate and batch and batch < many and not self._work.is_tuned:
+                table.refusal[:, place] = REFUSALS.index("batch_too_small")
+            elif rate:
+                _fill(table, place, rate)
         return table
 
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:

@@ -161,3 +161,9 @@ def test_what_is_not_answered_is_asked_or_refused(client, sentence, says):
     reply = client.get("/ask", query_string={"q": sentence}).json
     assert says in " ".join(reply["asked"])
     assert not reply["answer"]
+
+
+def test_a_step_of_fewer_sequences_than_accelerators_runs_on_fewer(client):
+    asked = "/cost?model=llama-3.1-8b&method=lora&tokens=1M&batch=4&accelerator=H100"
+    assert client.get(f"{asked}&accelerators=8").json["rejections"]["batch_too_small"]
+    assert client.get(f"{asked}&accelerators=4").json["count"]
