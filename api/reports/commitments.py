@@ -166,9 +166,8 @@ class CommitmentsReport(OfQuery):
     def rental(self) -> Estimate | None:
         """The cheapest machine of the same question on demand, None where there is none."""
         bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
-        query = replace(self.query, **bought, basis="billed", offset=0, limit=1)
-        answer = self.service.answer(query, self.catalogue)
-        return answer.picks[0].estimate if answer.picks else None
+        picks = self.ask(**bought, basis="billed", offset=0, limit=1).picks
+        return picks[0].estimate if picks else None
 
     def _machines(self) -> Iterator[Compared]:
         """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""

@@ -14,7 +14,7 @@ from api.questions.declared import fields_of
 from api.questions.errors import NotFound
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values
-from api.reports.over_time import MANY, Drivers, OverTime, Point, Written, still_rented, verdict
+from api.reports.over_time import MANY, Drivers, OverTime, Point, Written, verdict
 from api.service import Service, query_of
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -156,7 +156,7 @@ class RoundsReport(OverTime[RoundsDocument]):
 
     def _today(self, then: Estimate) -> Decimal | None:
         """This run at today's rate of its machine."""
-        still = still_rented(self.service, self.catalogue, self.query, then)
+        still = self.still_rented(then)
         if still is None or not then.hourly_rate:
             return None
         return round(then.cost(self.query.basis).cost * still.hourly_rate / then.hourly_rate, 2)

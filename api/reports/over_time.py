@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,11 +20,10 @@ from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.service import Service
 from costcalc.answers import Estimate
-from costcalc.catalogue.catalogue import Catalogue
 from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.parameters import Part
-from costcalc.query import Basis, EstimateQuery
+from costcalc.query import Basis
 from costcalc.units import in_words
 
 Change = Literal["recipes", "chips", "prices", "speeds"]
@@ -124,9 +123,25 @@ class OverTime(OfQuery, Generic[D]):
         """The points with what changed at each, and what made the last one's cost of the first one's."""
         told = tuple(with_changes(points))
         try:
-            return told, drivers_of(self.service, self.catalogue, self.query, told)
+            return told, self._drivers(told)
         except Spent:
             return told, UNKNOWN
+
+    def _drivers(self, points: Sequence[Point]) -> Drivers:
+        if len(points) < 2 or not points[0].cost:
+            return UNKNOWN
+        first, last = points[0], points[-1]
+        then, still = first.estimate, self.still_rented(first.estimate, as_of=last.date)
+        if still is None:
+            return UNKNOWN
+        prices, recipes = float(still.hourly_rate / then.hourly_rate), still.hours / then.hours
+        return Drivers(prices, float(last.cost / first.cost) / prices / recipes, recipes)
+
+    def still_rented(self, then: Estimate, **changes: Any) -> Estimate | None:
+        """The same training on the machine of an earlier estimate; None where that is no longer rented."""
+        machine = {"provider": (then.provider,), "instance_type": (then.instance_type,), "limit": MOST_COUNTS}
+        alike = self.ask(**machine, **changes).estimates
+        return next((estimate for estimate in alike if estimate.nodes == then.nodes), None)
 
 
 def with_changes(points: Iterable[Point]) -> Iterator[Point]:
@@ -136,26 +151,6 @@ def with_changes(points: Iterable[Point]) -> Iterator[Point]:
         change, happened = changed(before.estimate, point.estimate) if before else (None, "")
         before = replace(point, change=change, happened=happened)
         yield before
-
-
-def drivers_of(service: Service, catalogue: Catalogue, query: EstimateQuery, points: Sequence[Point]) -> Drivers:
-    """What made the last point's cost of the first one's, oldest first."""
-    if len(points) < 2 or not points[0].cost:
-        return UNKNOWN
-    first, last = points[0], points[-1]
-    then, still = first.estimate, still_rented(service, catalogue, replace(query, as_of=last.date), first.estimate)
-    if still is None:
-        return UNKNOWN
-    prices, recipes = float(still.hourly_rate / then.hourly_rate), still.hours / then.hours
-    return Drivers(prices, float(last.cost / first.cost) / prices / recipes, recipes)
-
-
-def still_rented(service: Service, catalogue: Catalogue, query: EstimateQuery, then: Estimate) -> Estimate | None:
-    """The same training on the machine of an earlier estimate; None where that is no longer rented."""
-    machine = replace(query, provider=(then.provider,), instance_type=(then.instance_type,), limit=MOST_COUNTS)
-    return next(
-        (estimate for estimate in service.answer(machine, catalogue).estimates if estimate.nodes == then.nodes), None
-    )
 
 
 def verdict(points: Sequence[Point], drivers: Drivers) -> Iterator[str]:

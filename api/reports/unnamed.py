@@ -11,6 +11,7 @@ from weakref import ref
 from msgspec.structs import replace
 
 from api.questions.words.understanding import Understanding
+from api.reports.paging import OfQuery
 from api.reports.within_reach import last_that, most_allowed
 from api.service import Service
 from costcalc.answers import Answer
@@ -73,12 +74,8 @@ def _in_words(query: EstimateQuery, target: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Unnamed:
+class _Unnamed(OfQuery):
     """The networks that a query may be about, whose own network and target count for nothing."""
-
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
 
     @cached_property
     def _networks(self) -> Networks:
@@ -96,8 +93,4 @@ class _Unnamed:
     def answer(self, target: float) -> Answer | None:
         """The answer for the network that reaches it with the least computing."""
         networks = self.reaching(target)
-        return (
-            self.service.answer(replace(self.query, model=networks[0], target=target), self.catalogue)
-            if networks
-            else None
-        )
+        return self.ask(model=networks[0], target=target) if networks else None

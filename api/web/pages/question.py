@@ -247,7 +247,7 @@ def _today(report: Advice) -> Estimate | None:
     """The lead of today, where another date is asked for; None too where nothing is found today."""
     if report.query.as_of is None:
         return None
-    today = report.service.answer(replace(report.query, as_of=None, limit=1, offset=0), report.catalogue)
+    today = report.ask(as_of=None, limit=1, offset=0)
     return today.lead if today.picks else None
 
 
