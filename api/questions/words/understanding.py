@@ -111,9 +111,12 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     if too_long := _too_long(text):
         raise BadParameters({"q": [too_long]})
     text = plain_text(text)
-    if language := language_words(text):
+    language = language_words(text)
+    if language and _is_counted(language):
         return _by_tokens(language, _understood(language.rest, words, today))
     whole, cut = _understood(text, words, today), WHAT_IF.search(text)
+    if language and (whole.asked or not whole.is_question):  # of a task's network there is an answer without tokens
+        return _by_tokens(language, _understood(language.rest, words, today))
     first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
     if first is whole or not cut or "model" not in first.parameters or first.several:
         return whole
@@ -128,6 +131,11 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     )
 
 
+def _is_counted(language: LanguageWords) -> bool:
+    """Whether a sentence says on how many tokens or examples."""
+    return not language.parameters.keys().isdisjoint({"tokens", "examples"})
+
+
 def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     """What a sentence says of a language model, with what the rest of it says of machines, money and time."""
     if not language.parameters:
@@ -137,7 +145,7 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
     asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
     summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())
-    is_whole = not language.parameters.keys().isdisjoint({"tokens", "examples"})
+    is_whole = _is_counted(language)
     return replace(
         rest,
         parameters={**language.parameters, **of_rest},

@@ -54,19 +54,11 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
 @pytest.mark.parametrize(
     ("sentence", "understood", "says"),
     [
-        ("a training that took 72 hours on 8 A100: how much on an RTX 4090", {"took": "72"}, "is the name of several"),
-        ("3 days on 8 A100", {"took": "72", "on": "8x A100"}, "is the name of several"),
         ("resnet50 took us 3 days on 8 A100", {"took": "72", "model": "resnet50"}, "hours taken"),
-        ("fine-tune ViT-B/16 on my 5000 images", {"method": "fine-tuning"}, "only training from scratch"),
-        (
-            "continued pretraining of Llama 3 8B on 5B tokens",
-            {"tokens": "5000000000"},
-            "trainings are not estimated by tokens",
-        ),
-        ("how much to fine tune llama 3 8b", {"model": "llama3.1-8b"}, "only training from scratch"),
-        ("Wan LoRA on an A6000", {"method": "lora"}, "only training from scratch"),
-        ("dpo on 60k pairs", {"method": "dpo", "examples": "60000"}, "not estimated by examples"),
-        ("resnet50 on 1M pairs", {"examples": "1000000"}, "not estimated by examples"),
+        ("how much to fine tune llama 3 8b", {"model": "llama-3-8b"}, "How many tokens?"),
+        ("Wan LoRA on an A6000", {"method": "lora"}, "fine-tuning is estimated of language models by tokens"),
+        ("dpo on 60k pairs", {"method": "dpo", "examples": "60000"}, "language models are estimated"),
+        ("resnet50 on 1M pairs", {"examples": "1000000"}, "language models are estimated"),
         ("resnet50 with 80M parameters", {"parameters": "80"}, "is for model=any"),
         ("bert-large 3 epochs", {"epochs": "3"}, "follow from published results"),
         ("resnet50 on my own data", {}, "the data set is ImageNet"),
@@ -84,7 +76,14 @@ def test_a_quantity_or_a_condition_that_nothing_takes_refuses_the_answer(client,
 
 
 @pytest.mark.parametrize(
-    "sentence", ["llama 2 70b with lora on 8 h100", "fine-tune vit-b/16 on 5000 images, 20 epochs"]
+    "sentence",
+    [
+        "llama 2 70b with lora on 8 h100",
+        "fine-tune vit-b/16 on 5000 images, 20 epochs",
+        "fine-tune ViT-B/16 on my 5000 images",
+        "continued pretraining of Llama 3 8B on 5B tokens",
+        "3 days on 8 A100",
+    ],
 )
 def test_a_method_that_is_estimated_is_answered(client, sentence):
     assert client.get("/ask", query_string={"q": sentence}).json["answer"]["picks"]

@@ -20,7 +20,7 @@ EVIDENCE = load_evidence()
 
 
 def table(on, *clusters, kind="any", hours=72.0):
-    stated = Stated(hours, OwnMachine(*on), kind)
+    stated = Stated("any", hours, OwnMachine(*on), kind)
     evidence = stated.evidence(EVIDENCE)
     return evidence.speed_model.speeds(evidence.recipes, clusters)
 
