@@ -79,7 +79,7 @@ if TYPE_CHECKING:  # the reading of sentences stays out of a command that asks i
 COST = CostSchema()
 NOTHING_RUN = KnownRuns()
 UNKNOWN_NETWORK = (
-    "/models lists them all; for another, ask model=any with epochs= and its speed or size; "
+    "/models lists them; for another, ask model=any with epochs= and its speed or size; "
     "costcalc recipes add takes your log"
 )
 OWN_RATE = "own rate"

@@ -15,6 +15,9 @@ from api.formats.tables import Table
 from api.formats.terminal.grid import View, paragraph, table
 from api.questions.suggestions import many
 
+MOST_ROWS = 50
+"""Of a list that comes whole, in a terminal."""
+
 
 def sentences(report: Any) -> Sequence[str]:
     """What a list says before its rows."""
@@ -24,11 +27,14 @@ def sentences(report: Any) -> Sequence[str]:
 def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
     """What the list says, how many rows there are and how many are shown, then their table."""
     document, rows = report.document(), list(listed.rows(report))
-    count = getattr(document, "count", len(rows))
-    shown, more = (f"{len(rows):,} of ", "; --limit shows more") if len(rows) < count else ("", "")
+    count, rest = getattr(document, "count", len(rows)), "--limit shows more"
+    if listed.find and len(rows) > MOST_ROWS:  # it comes whole
+        ordered = sorted(rows, key=listed.first) if listed.first else rows
+        rows, rest = ordered[:MOST_ROWS], "--format json has all"
+    shown, more = (f"{len(rows):,} of ", f"; {rest}") if len(rows) < count else ("", "")
     for sentence in sentences(report):
         yield from paragraph(sentence, view.width, 2)
-    yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}{more}", view.width)
+    yield from paragraph(f"{shown}{many(count, listed.noun)} {listed.when(document)}".rstrip() + more, view.width)
     if rows:
         columns = [replace(each, heading=each.heading.lower().replace(" ", "\n", 1)) for each in listed.columns]
         sources = [Column("source", each.source, leave=1) for each in columns if each.source is not nothing]

@@ -169,7 +169,7 @@ def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
         (["compare", "H100", "A100"], "costcalc compare resnet50 H100 A100"),
         (["compare", "resnet50", "0.757"], "costcalc compare resnet50 0.757 aws:p5.4xlarge aws:p4d.24xlarge"),
         (["update"], "there is no command update: costcalc prices refresh reads new rates"),
-        (["models", "qqqqqqqqqq"], "`costcalc models` lists them all"),
+        (["models", "qqqqqqqqqq"], "`costcalc models` lists them"),
         (["prices", "refresh", "awss"], "did you mean aws"),
         (["prices", "try", "awss"], "did you mean aws"),
     ],

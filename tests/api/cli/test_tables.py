@@ -156,6 +156,12 @@ def test_the_first_answer_fits_a_terminal_and_has_the_verdict_and_the_picks(run,
     assert "unconfirmed" in table
 
 
+def test_of_a_list_that_comes_whole_fifty_rows_are_shown(run):
+    lines = run("models", 100).splitlines()
+    assert re.fullmatch(r"50 of \d+ models; --format json has all", lines[0])
+    assert lines[5].startswith("resnet50 ")
+
+
 def test_a_machine_of_ones_own_stands_once_among_the_picks(run):
     assert run("cost resnet50 0.76 --own 8xV100 --own-price 0", 120).count("your 8 V100") == 1
 

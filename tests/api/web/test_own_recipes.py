@@ -233,7 +233,7 @@ def test_a_private_run_is_seen_by_its_token_alone():
     assert added.json["visible_to"] == "you"
     mine, others = (client.get(COST, headers=who) for who in (HER, HIS))
     assert (mine.status_code, others.status_code) == (200, 404)
-    assert others.json["errors"]["model"][0].startswith('unknown model "my-run": /models lists them all')
+    assert others.json["errors"]["model"][0].startswith('unknown model "my-run": /models lists them')
     assert client.get("/recipes", headers=HIS).json["recipes"] == []
     assert client.delete(f"/recipes/{added.json['id']}", headers=HIS).status_code == 404
     assert client.get("/models/my-run", headers=HIS).status_code == 404
