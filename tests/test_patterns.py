@@ -180,7 +180,7 @@ def attacks_of(tree: parser.SubPattern, size: int, branch: int) -> Iterator[str]
         yield sign * size + whole.text[:-1]
 
 
-@pytest.mark.parametrize("read", sampled(OF_ANY, 3), ids=lambda read: read.where)
+@pytest.mark.parametrize("read", sampled(OF_ANY, 6), ids=lambda read: read.where)
 def test_a_pattern_reads_a_text_once(read: Read) -> None:
     for index, text in enumerate(attacks(read.pattern, SIZES[-1])):
         if read.seconds(text) < TOO_SHORT_S:
