@@ -9,6 +9,7 @@ from math import isclose, prod
 
 from api.questions.amounts import number, plain, share
 from api.questions.fields import Parameter
+from api.questions.language import REINFORCEMENT
 from api.questions.names import MEMORY_TOLERANCE
 from api.questions.schemas.training import CostSchema
 from api.questions.spellings import ALONE, MAKERS
@@ -90,7 +91,7 @@ def _method(reading: Reading, _: Vocabulary) -> None:
         values["method"] = ["full"]  # for as long as is usual
         return
     for method in [each for each in values.get("method", ()) if each not in known]:
-        reading.ask(method, NO_METHOD, stops=True)
+        reading.ask(method, REINFORCEMENT if method in ("rl", "dpo") else NO_METHOD, stops=True)
     if {*values.get("method", ())} <= known:
         reading.ignored += values.pop("method", ())
 
