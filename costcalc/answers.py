@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
 from math import nan
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -230,21 +230,29 @@ class Ranges(NamedTuple):
 class Overview(Struct, frozen=True):
     """Estimates of a question as columns of equal length, in the question's order, in floats: for charts and counts.
 
-    `rank` is that among all of them, `row` the offer's in the catalogue. Hours are those of the calendar.
-    Costs are by the question's basis and in its currency. There are `every` of them, of which very many are not all here;
-    `dearer` counts those that cost more than an amount. `ranges` has those of the estimates at some positions: only what is
-    drawn needs them.
+    `rank` is that among all of them, `position` where the candidate stands, `row` the offer's in the catalogue. Hours are those
+    of the calendar. Costs are by the question's basis and in its currency. There are `every` of them, of which very many are not
+    all here.
     """
 
     rank: Indices
+    position: Indices
     row: Indices
     nodes: Indices
     hours: Floats
     cost: Floats
     on_frontier: Flags
     every: int
-    dearer: Callable[[float], int]
-    ranges: Callable[[Indices], Ranges]
+
+
+class Options(Protocol):
+    """All estimates of a question, of which an answer has a few: others are made exact when somebody looks."""
+
+    def shown(self, positions: Sequence[int]) -> tuple[Shown, ...]:
+        """The candidates at these positions, exactly."""
+
+    def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
+        """The best that picks may come from and that fits."""
 
 
 class BreakEven(Struct, frozen=True):
@@ -306,8 +314,8 @@ class Answer(Struct, frozen=True, dict=True):
     `count` is the number of estimates before limit and offset, `picks` are those to act on, of which the verdict begins with the
     one that is `named_first`; `missed` says what they lack where no estimate has it; `widened`
     up to how many days old rates of a kind are confirmed where too few are fresh. The `estimates` are a page of the list that
-    begins with the picks, each once; what else picks may come from follows in the question's order, then the rest. `best_shown`
-    makes `best` when somebody looks: JSON does not. `first_that` finds the best that picks may come from and that fits.
+    begins with the picks, each once; what else picks may come from follows in the question's order, then the rest. `best_at`
+    says where the `best` stand among the `options`: they are made when somebody looks, which JSON does not.
     `unconfirmed` is the cheapest whose rate is not confirmed; `rivals` are the cheapest of each machine, kind of accelerators,
     cloud and of two ways to buy that the question names beside that of the `lead`, None where there is no estimate. `ordinary` is
     the machine of the `lead` with an ordinary loop of today, `as_published` with the script that most people run on its chips as
@@ -337,8 +345,8 @@ class Answer(Struct, frozen=True, dict=True):
     named_first: PickName | None = None
     missed: tuple[Requirement, ...] = ()
     widened: Mapping[PurchaseOption, float] = field(default_factory=dict)
-    best_shown: Callable[[], tuple[Shown, ...]] = tuple
-    first_that: Callable[[Callable[[Rented], bool]], Estimate | None] = lambda _: None
+    options: Options | None = None
+    best_at: tuple[int, ...] = ()
     unconfirmed: Estimate | None = None
     rivals: Mapping[str, Estimate | None] = field(default_factory=dict)
     ordinary: Estimate | None = None
@@ -360,7 +368,16 @@ class Answer(Struct, frozen=True, dict=True):
     @cached_property
     def best(self) -> tuple[Estimate, ...]:
         """The picks and a few runners-up, without repeating equal machines."""
-        return tuple(each.estimate for each in self.best_shown())
+        return tuple(each.estimate for each in self.best_shown)
+
+    @cached_property
+    def best_shown(self) -> tuple[Shown, ...]:
+        """The same with their bills."""
+        return self.options.shown(self.best_at) if self.options else ()
+
+    def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
+        """The best that picks may come from and that fits; None where there is none."""
+        return self.options.first_that(fits) if self.options else None
 
     @cached_property
     def lead(self) -> Estimate:
@@ -387,7 +404,7 @@ class Answer(Struct, frozen=True, dict=True):
 
     def with_best(self) -> Answer:
         """This answer with `best` among its estimates, by rank."""
-        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True), *self.best_shown()]
+        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True), *self.best_shown]
         by_rank = {row[0].rank: row for row in rows}
         if not by_rank:
             return self

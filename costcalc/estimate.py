@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from itertools import chain, count, islice, repeat
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Rented, Shown
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented, Shown
 from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice, folded
@@ -105,13 +105,12 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     memory: Memory = field(default_factory=Memory)
     starts: Callable[[Rented], bool] | None = None
 
-    def answer(self, with_frontier: bool = False) -> Answer:
-        """The picks and the page of estimates asked for, exactly; `with_frontier` puts the frontier's among the best. Raises
-        TooFarBehind."""
+    def answer(self) -> Answer:
+        """The picks and the page of estimates asked for, exactly. Raises TooFarBehind."""
         query, catalogue, found = self.query, self.catalogue, self._found
         if query.offset > LAST_OFFSET and found.totals.every > len(found.candidates.row):
             raise TooFarBehind(found.totals.every)
-        recall, chosen = found.recall, self._chosen(with_frontier)
+        recall, chosen = found.recall, self._chosen()
         free = found.free.take(free_tiers(found.free, catalogue))
         some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
         ranks, named = chain(chosen.ranks.values(), count(1)), chain(map(self._named.get, chosen.ranks), repeat(None))
@@ -131,8 +130,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             named_first=chosen.first,
             missed=found.needed.missed,
             widened=found.widened,
-            best_shown=cache(partial(self._best_shown, chosen.best, shown)),
-            first_that=partial(self._first_that, chosen.first),
+            options=self,
+            best_at=chosen.best,
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
             free=tuple(each.estimate for each in islice(exact, len(free.row))),
@@ -153,15 +152,14 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             on_demand=tuple([shown[position].on_demand for position in chosen.listed]),
         )
 
-    def _chosen(self, with_frontier: bool) -> _Chosen:
+    def _chosen(self) -> _Chosen:
         """Which candidates are looked at, and the ranks of those that are shown."""
         query, catalogue, choice, candidates = self.query, self.catalogue, self._choice, self._found.candidates
         picks, listing = self._picks, self._listing
         own = own_candidates(catalogue, candidates) if query.own else []
-        first = choice.named_first(picks, self._found.sieve.hour_worth)
+        first = self._named_first
         lead = min(own, key=lambda position: candidates.cost[position], default=picks[first] if first else None)
-        best, unconfirmed = choice.best(picks.values()), choice.cheapest_unconfirmed()
-        best = list(dict.fromkeys([*best, *choice.frontier()])) if with_frontier else best
+        best, unconfirmed = self.best(), choice.cheapest_unconfirmed()
         listed = listing.page(query.offset, query.limit)
         rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
         beside = {} if lead is None else rivals.beside(lead)
@@ -176,24 +174,26 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         found, where = self._found, (self.market, self._found.recall.as_of)
         return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, *where, self.starts)
 
-    def _first_that(self, first: PickName | None, fits: Callable[[Rented], bool]) -> Estimate | None:
-        """The best fitting candidate of those that may be picks."""
-        position = self._choice.first_that(fits, first, self._found.sieve.hour_worth)
-        if position is None:
-            return None
-        return self._shown([position])[position].estimate
+    @cached_property
+    def _named_first(self) -> PickName | None:
+        return self._choice.named_first(self._picks, self._found.sieve.hour_worth)
 
-    def _shown(self, positions: Sequence[int]) -> dict[int, Shown]:
+    def best(self, with_frontier: bool = False) -> tuple[int, ...]:
+        """The positions of the picks and a few runners-up, and of the frontier's."""
+        best, frontier = self._choice.best(self._picks.values()), self._choice.frontier() if with_frontier else ()
+        return tuple(dict.fromkeys([*best, *frontier]))
+
+    def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
+        """The best fitting candidate of those that may be picks."""
+        position = self._choice.first_that(fits, self._named_first, self._found.sieve.hour_worth)
+        return None if position is None else self.shown([position])[0].estimate
+
+    def shown(self, positions: Sequence[int]) -> tuple[Shown, ...]:
         """The candidates at these positions as exact estimates."""
         found = self._found
         some, ranks = found.candidates.take(np.array(positions, np.int64)), self._ranks(positions).values()
         ranked = found.recall.ranked(found.current, found.times, some, ranks, map(self._named.get, positions))
-        return dict(zip(positions, self._details.shown(ranked), strict=True))
-
-    def _best_shown(self, best: Sequence[int], shown: Mapping[int, Shown]) -> tuple[Shown, ...]:
-        """The best candidates, of which those that are shown anyway are made already."""
-        others = self._shown([position for position in best if position not in shown])
-        return tuple(shown[position] if position in shown else others[position] for position in best)
+        return tuple(self._details.shown(ranked))
 
     def _ordinary(self, lead: RankedCandidate) -> Ordinary:
         """The ordinary scripts on a candidate's machine; without the one that people begin with, why."""
@@ -273,7 +273,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         """A page of the same estimates by the question's order alone, whatever may be picked, exactly."""
         order = self._found.candidates.order(self.query.sort, self.catalogue)
         positions = order.first(np.arange(len(order.row)), offset + limit)[offset:]
-        return tuple(each.estimate for each in self._shown(positions.tolist()).values())
+        return tuple(each.estimate for each in self.shown(positions.tolist()))
 
     def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
         """The bills of this many machines of the offers in these rows, on the question's terms."""
@@ -299,22 +299,25 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         candidates = found.candidates.take(listed)
         return Overview(
             rank=np.arange(len(candidates.row)) + 1,
+            position=listed,
             row=candidates.row,
             nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
             hours=candidates.calendar_hours,
             cost=candidates.cost,
             on_frontier=candidates.on_frontier,
             every=found.totals.marked(found.needed.marks) if pickable else found.totals.every,
-            dearer=partial(self._dearer, candidates),
-            ranges=lambda positions: self._choice.ranges(listed[positions]),
         )
 
-    def _dearer(self, candidates: Candidates, cost: float) -> int:
+    def ranges(self, positions: Indices) -> Ranges:
+        """Both ends of the ranges of the candidates at these positions."""
+        return self._choice.ranges(positions)
+
+    def dearer(self, cost: float) -> int:
         """How many estimates that picks may come from cost more."""
         found = self._found
         if found.totals.every > len(found.candidates.row):
             return found.sieve.dearer(found.needed.marks, cost)
-        return int(np.count_nonzero(candidates.cost > cost))
+        return int(np.count_nonzero(found.candidates.cost[found.candidates.pickable] > cost))
 
     @cached_property
     def _found(self) -> _Found:
@@ -376,7 +379,7 @@ class _Chosen(NamedTuple):
     picks: Mapping[PickName, int]
     first: PickName | None
     lead: int | None
-    best: Sequence[int]
+    best: tuple[int, ...]
     unconfirmed: Sequence[int]
     rivals: Mapping[str, int | None]
     own: Sequence[int]

@@ -81,7 +81,7 @@ class CostReport(Advice):
 
     def with_frontier(self) -> Answer:
         """The answer with the frontier's estimates among the best, for sheets."""
-        return replace(self.answer, best_shown=self._asked.answer(with_frontier=True).best_shown)
+        return replace(self.answer, best_at=self._asked.best(with_frontier=True))
 
     def document(self) -> CostDocument:
         """The estimates in the order of the document's keys."""

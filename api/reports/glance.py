@@ -45,12 +45,20 @@ class Point(NamedTuple):
 
 
 class Points(Struct, frozen=True):
-    """The estimates that picks may come from, as figures in the question's order; how many estimates there are in all, and the
-    catalogue that has their offers."""
+    """The estimates of a question that picks may come from, as figures in the question's order."""
 
     figures: Overview
-    totals: Totals
-    catalogue: Catalogue
+    asked: Asked
+
+    @property
+    def totals(self) -> Totals:
+        """How many estimates there are in all."""
+        return self.asked.totals
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What has their offers."""
+        return self.asked.catalogue
 
     def counted(self, name: Counted) -> Counter[str]:
         """How many estimates have each provider, accelerator or way to buy."""
@@ -88,7 +96,7 @@ class Points(Struct, frozen=True):
         row = overview.row[positions]
         codes = (each[row] for each in (columns.instance, columns.region, columns.option, columns.term))
         figures = (each[positions] for each in (overview.nodes, overview.hours, overview.cost, overview.on_frontier))
-        every = (overview.rank[positions], *codes, *figures, *overview.ranges(positions))
+        every = (overview.rank[positions], *codes, *figures, *self.asked.ranges(overview.position[positions]))
         for rank, instance, region, option, term, nodes, *rest in zip(*(each.tolist() for each in every), strict=True):
             provider, name, machine = words.instances[instance]
             offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
@@ -109,7 +117,7 @@ class Glance(Struct, frozen=True, dict=True):
     @cached_property
     def points(self) -> Points:
         """The estimates in the question's order."""
-        return Points(self.asked.overview(pickable=True), self.asked.totals, self.asked.catalogue)
+        return Points(self.asked.overview(pickable=True), self.asked)
 
     def counts(self) -> dict[str, list[tuple[str, int]]]:
         """By filter, every name that it may have with the number of estimates that it would leave, most first."""

@@ -120,8 +120,9 @@ def hours_and_dollars(packaged_evidence, packaged_prices):
     @cache
     def found(model, filters=()):
         query = EstimateQuery(model, 0.65, max_price_age=3000, **dict(filters))
-        columns = Asked(query, packaged_evidence, packaged_prices, NOW).overview()
-        figures = np.column_stack([columns.hours, columns.cost, *columns.ranges(np.arange(len(columns.row)))])
+        asked = Asked(query, packaged_evidence, packaged_prices, NOW)
+        columns = asked.overview()
+        figures = np.column_stack([columns.hours, columns.cost, *asked.ranges(columns.position)])
         places = zip(columns.row.tolist(), columns.nodes.tolist(), strict=True)
         return dict(zip(places, figures.tolist(), strict=True))
 

@@ -1,6 +1,5 @@
 """All estimates as columns: the figures of the exact ones."""
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 from support.services import packaged_service
@@ -21,12 +20,13 @@ def test_each_has_the_figures_of_the_exact_estimate_of_its_rank(given):
     catalogue = service.catalogue()
     query, _ = service.question({"model": ["resnet50"], "target": ["0.757"], **given}, catalogue)
     exact = service.answer(replace(query, limit=10_000), catalogue).estimates
-    found = service.asked(query, catalogue).overview()
+    asked = service.asked(query, catalogue)
+    found = asked.overview()
     assert len(exact) == len(found.row) > 3
     assert found.nodes.tolist() == [each.nodes for each in exact]
     assert found.hours.tolist() == [each.calendar_hours for each in exact]
     assert found.on_frontier.tolist() == [each.frontier for each in exact]
-    ranges = found.ranges(np.arange(len(exact)))
+    ranges = asked.ranges(found.position)
     for column, end in ((found.cost, 0), (ranges.cost_low, 1), (ranges.cost_high, 2)):
         costs = [float(each.cost(query.basis)[end]) for each in exact]
         assert column.tolist() == pytest.approx(costs, abs=0.0051)

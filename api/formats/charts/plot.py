@@ -125,7 +125,7 @@ def plot(answer: Answer, points: Points) -> Plot:
         ranges=[line for point in chosen if point.rank in picked for line in _ends(frame, point)],
         chosen=[Chosen(_told(frame, point, currency), point.hours, point.cost) for point in chosen],
         labels=_labels(frame, answer, chosen),
-        dearer=figures.dearer(most),
+        dearer=points.asked.dearer(most),
         most=short(float(f"{most:.2g}"), currency),
         free=list(_free(frame, answer, points.at(np.flatnonzero(figures.cost == 0)))),
         legend=_legend(frame, chosen),

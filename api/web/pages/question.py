@@ -148,11 +148,9 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     report = Advice(service, catalogue, query)
     answer = report.answer
     is_list = any(given.get(name) for name in LISTING)
-    rows = (
-        [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown()]
-    )
+    rows = [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown]
     answer = replace(
-        answer, best_shown=tuple, first_that=lambda _: None
+        answer, options=None
     )  # all that was worked out hangs on it, and templates live on until a full collection
     return {
         **_addresses(answer, query, at),

@@ -41,15 +41,16 @@ def test_answers_are_those_of_all_estimates(packaged_evidence, packaged_prices, 
     for most in (10**9, 0):
         monkeypatch.setattr(sieve, "MOST_PAIRS", most)
         asked = Asked(query, packaged_evidence, packaged_prices, NOW, memory=memory)
-        answers.append((asked.answer(with_frontier=True), asked.overview(pickable=True)))
-    (whole, points), (sifted, some) = answers
+        best = asked.shown(asked.best(with_frontier=True))
+        answers.append((asked.answer(), best, asked.overview(pickable=True).every, asked.dearer(30)))
+    (whole, *of_whole), (sifted, *of_sifted) = answers
     assert sifted.count == whole.count
     assert (sifted.rejections, sifted.folded, sifted.missed) == (whole.rejections, whole.folded, whole.missed)
     assert sifted.picks == whole.picks
     assert sifted.estimates == whole.estimates
     assert sifted.best == whole.best
     assert (sifted.unconfirmed, sifted.free, sifted.rivals) == (whole.unconfirmed, whole.free, whole.rivals)
-    assert (some.every, some.dearer(30)) == (points.every, points.dearer(30))
+    assert of_sifted == of_whole
 
 
 def test_millions_of_estimates_take_little_memory(packaged_evidence, packaged_prices):
