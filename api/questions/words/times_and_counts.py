@@ -27,7 +27,9 @@ from api.questions.words.shares_and_money import PIECE
 
 EACH = rf"(?:\d{{1,2}}(?!\d)|{COUNT_WORDS})\s*[x×*]?\s*(?!gi?b)[a-z]"
 LIMIT_HOURS = {"month": Decimal(730), "year": Decimal(8760)}
-SIZE_ALONE = "the size is not enough; of a language model add how and on what, as in LoRA on 50M tokens, else gmacs= and epochs="
+SIZE_ALONE = (
+    "the size is not enough; of a language model add how and on what, as in LoRA on 50M tokens, else gmacs= and epochs="
+)
 MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 EACH_ONE = " each"
 CHIP_HOURS = "chip-hours cannot be a limit; write dollars, or hours on a number of chips, as in 8 A100 within 60 hours"
