@@ -16,7 +16,13 @@ USUAL_PUE = 1.56
 """Where the provider states none: the average of Uptime Institute's Global Data Center Survey 2024."""
 
 
-BF16_SINCE = 2020
+NEVER = 9999
+SINCE: Mapping[str, Mapping[str, int]] = {
+    "bf16": {"NVIDIA": 2020},
+    "tf32": {"NVIDIA": 2020, "AMD": 2023, "Intel": 2022, "AWS": 2022, "Google": NEVER},
+}
+"""The year in which a format came to a maker's chips (NVIDIA A100 Tensor Core GPU Architecture, 2020; AMD CDNA 3 white paper,
+2023; Habana Gaudi2 white paper, 2022; AWS Neuron documentation, data types; cloud.google.com/tpu/docs/bfloat16)."""
 Host = Literal["x86", "arm"]
 
 
@@ -66,12 +72,9 @@ class Accelerator(Struct, frozen=True):
         return cls(name, "", None, None, None, None, None, "", chip=name)
 
     def computes_in(self, precision: str | None) -> bool:
-        """Whether it multiplies numbers of this format, as far as is known. TF32 is NVIDIA's; its chips have that and bf16 since
-        2020 (NVIDIA A100 Tensor Core GPU Architecture, 2020)."""
-        is_older = self.vendor == "NVIDIA" and self.introduced is not None and self.introduced < BF16_SINCE
-        return not (precision in ("bf16", "tf32") and is_older) and not (
-            precision == "tf32" and self.vendor != "NVIDIA"
-        )
+        """Whether it multiplies numbers of this format, as far as is known."""
+        since = SINCE.get(precision or "", {}).get(self.vendor)
+        return since is None or self.introduced is None or self.introduced >= since
 
     def is_no_worse_than(self, other: Accelerator) -> bool:
         """Whether this is the same chip with no less and no slower memory, as far as both are known."""

@@ -66,6 +66,7 @@ PICKS = "/cost: the pick's range, all rates of its system being hidden"
 ONE_DEVICE = "the answer that is shown, by plain loops of PyTorch on one"
 DEVICES = ("H100", "H200")
 STRANGERS = "whole runs and rates of strangers' plain loops, epochs named"
+WHOLE_RUNS = "whole runs of strangers' plain loops, epochs named"
 CHOSEN = "the chosen recipe on chips it never ran on, by anybody's code"
 LIMITED = (CHOSEN, ONE_DEVICE, "/cost, organisation left out: all")
 """Answers whose limits are scored: they bring the ranges that people see."""
@@ -118,7 +119,7 @@ def experiments(published: Published, one_in: int = 1) -> tuple[Experiment, ...]
         *_scaled_speeds(ScaledSpeeds(learner, one_in)),
         *_chosen(chosen_answers(published, one_in)),
         *_on_devices(on_one_device(published.evidence)),
-        *_of_strangers(strangers(published)),
+        *_of_strangers(strangers(published), published.evidence.throughputs),
         *(Experiment(name, cases) for name, cases in token_cases(published.evidence.accelerators)),
         *_epochs(published),
         *_partial_runs(published),
@@ -311,9 +312,11 @@ def _on_devices(found: Sequence[Chosen]) -> Iterator[Experiment]:
         yield Experiment(f"{ONE_DEVICE} {chip}", [one.case for one in found if one.row.accelerator == chip])
 
 
-def _of_strangers(cases: Sequence[Case]) -> Iterator[Experiment]:
+def _of_strangers(cases: Sequence[Case], rows: Sequence[Throughput]) -> Iterator[Experiment]:
     """Plain loops of people whose rates are all left out, who name their epochs."""
+    whole = {row.name for row in rows if row.data == "whole run"}
     yield Experiment(STRANGERS, cases)
+    yield Experiment(WHOLE_RUNS, [case for case in cases if case.name in whole])
     yield Experiment(f"{STRANGERS}, each organisation counted once", cases, by_group=True)
 
 
