@@ -116,7 +116,7 @@ class TokenLaw:
     def _plain(self, work: TokenWork, chip: Accelerator, peak: float, accelerators: int) -> float:
         of, memory = work.network, chip.memory_gib or 0.0
         sequences, parts = max(most_sequences(work, accelerators, memory), 1), shards(work, accelerators, memory)
-        reached = self._of_peak.get(work.method, OF_PEAK) * self._beside_home(chip.name)
+        reached = self._of_peak * self._beside_home(chip.name)
         reached *= OF_PRECISION["dense"][work.precision]
         flop = of.flop_per_token(work.length, work.is_frozen, is_recomputed=True) * sequences * work.length
         launch = self._launch.get(work.method, LAUNCH_SECONDS)
@@ -125,9 +125,9 @@ class TokenLaw:
         slowest: float = (launched**3 + (flop / (reached * peak)) ** 3 + moved**3) ** (1 / 3)
         return sequences * work.length / slowest
 
-    def _of_plain(self, rates: Iterable[TokenRate]) -> tuple[dict[Method, float], dict[Method, float]]:
+    def _of_plain(self, rates: Iterable[TokenRate]) -> tuple[dict[Method, float], float]:
         """Seconds of a layer, of micro steps that arithmetic does not fill, and the share of the peak, of those that it does."""
-        launch, of_peak = defaultdict[Method, list[float]](list), defaultdict[Method, list[float]](list)
+        launch, of_peak = defaultdict[Method, list[float]](list), list[float]()
         for rate in rates:
             chip, of = self._chips.get(rate.accelerator), rate.network
             is_alone = rate.stack == "plain" and rate.accelerators == 1 and not of.is_mixture
@@ -140,8 +140,8 @@ class TokenLaw:
             if reached < OF_PEAK / 2:
                 launch[rate.method].append(seconds / of.layers)
             elif reached > OF_PEAK * 0.8:
-                of_peak[rate.method].append(reached / self._beside_home(chip.name))
-        return {of: median(each) for of, each in launch.items()}, {of: median(each) for of, each in of_peak.items()}
+                of_peak.append(reached / self._beside_home(chip.name))
+        return {of: median(each) for of, each in launch.items()}, median(of_peak or [OF_PEAK])
 
     def _beside_home(self, chip: str) -> float:
         """How many times the share of its peak a chip reaches that HOME does."""

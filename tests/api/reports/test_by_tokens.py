@@ -32,18 +32,18 @@ def step(tokens, *seconds):
 LLAMA, MISTRAL, LLAMA_2, LLAMA_70B = (
     (8030e6, 32, 4096), (7248e6, 32, 4096), (6738e6, 32, 4096), (70554e6, 80, 8192),
 )  # fmt: skip
-LORA, QLORA, LAUNCH, LAUNCH_4_BITS = 0.4895, 0.4603, 0.005185, 0.011719
+SHARE, LAUNCH, LAUNCH_4_BITS = 0.48427, 0.005185, 0.011719
 ON_H100, ON_A10G = 0.48187 / 0.62616, 0.51823 / 0.62616  # the share of the peak beside that of an A100
 MICRO = 8 * CAUSAL
 BILLS = [  # question, tokens computed, tokens a second by hand, dollars an hour, seconds that are billed at least
     ("model=llama-3.1-8b&method=lora&tokens=50M&provider=lambda&accelerator=H100&accelerators=8&nodes=1", 50e6,
-     8 * step(MICRO, 32 * LAUNCH, MICRO / frozen(*LLAMA, LORA * ON_H100 * H100)), "31.92", 60),
+     8 * step(MICRO, 32 * LAUNCH, MICRO / frozen(*LLAMA, SHARE * ON_H100 * H100)), "31.92", 60),
     ("model=llama-3.1-8b&method=lora&tokens=50M&provider=aws&instance_type=p5.4xlarge", 50e6,
-     step(MICRO, 32 * LAUNCH, MICRO / frozen(*LLAMA, LORA * ON_H100 * H100)), "6.88", 1),
+     step(MICRO, 32 * LAUNCH, MICRO / frozen(*LLAMA, SHARE * ON_H100 * H100)), "6.88", 1),
     ("model=llama-2-7b&method=qlora&tokens=10M&provider=aws&instance_type=g5.xlarge", 10e6,
-     step(MICRO, 32 * LAUNCH_4_BITS, MICRO / frozen(*LLAMA_2, QLORA * ON_A10G * A10G)), "1.006", 1),
+     step(MICRO, 32 * LAUNCH_4_BITS, MICRO / frozen(*LLAMA_2, SHARE * ON_A10G * A10G)), "1.006", 1),
     ("model=llama-2-7b&method=qlora&examples=1000&length=512&epochs=3&provider=aws&instance_type=g5.xlarge", 1.536e6,
-     step(4096, 32 * LAUNCH_4_BITS, 4096 / frozen(*LLAMA_2, QLORA * ON_A10G * A10G, 512)), "1.006", 1),
+     step(4096, 32 * LAUNCH_4_BITS, 4096 / frozen(*LLAMA_2, SHARE * ON_A10G * A10G, 512)), "1.006", 1),
     ("model=any&parameters=1300&layers=24&method=pretrain&tokens=100B&provider=lambda&accelerator=H100&accelerators=8&nodes=1",
      100e9, 8 * dense(1.3e9, 24, 2125, 0.48187 * 2125 / 2425 * H100), "31.92", 60),
     ("model=gpt2&method=pretrain&tokens=10B&provider=aws&instance_type=p4d.24xlarge&nodes=1", 10e9,
