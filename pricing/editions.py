@@ -129,7 +129,7 @@ def public_key(key: str) -> str:
 def _decoded(content: bytes) -> _Document:
     try:
         document = msgpack.decode(content, type=_Document)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise NoEdition(f"what was read is no edition of this format: {error}") from None
     if document.format != DOMAIN.decode():
         raise NoEdition("the edition is of another format than this version of costcalc reads")
@@ -141,7 +141,7 @@ def _head(document: _Document, trusted: Collection[str]) -> EditionHead:
     signed."""
     try:
         head = json.decode(document.head, type=EditionHead)
-    except (DecodeError, ValidationError) as error:
+    except (DecodeError, UnicodeDecodeError, ValidationError) as error:
         raise NoEdition(f"the head of the edition cannot be read: {error}") from None
     if not trusted and not head.key:
         return head
