@@ -23,9 +23,9 @@ EXAMPLES = settings(max_examples=5000 if WHOLE else 60)
 SOON_S = 2.0
 WORDS = """
     resnet50; bert-large; 75.7%; 0.757; top-5; on; 8; 8x; x; H100; A100-80GB; V100s; aws; gcp; in; us-east-1; frankfurt;
-    under; $50; 50 €; 1.200; 1,200.50; within; 8 hours; 3h; and; or; not; no; without; vs; what if; spot; reserved; 3 years; by; 2026-02-30;
-    31.04.2026; june; model=; target=1e999; cheapest; my; own; 4090; nodes; a; zqx; 8小时; 未満; unter; für; moins de; (; );
-    *; <b>; `; "; '; @; #; %; -; –; 1e9; \u202e; \0; ?; ...; =; ,; /
+    under; $50; 50 €; 1.200; 1,200.50; within; 8 hours; 3h; and; or; not; no; without; vs; what if; spot; reserved; 3 years;
+    by; 2026-02-30; 31.04.2026; june; model=; target=1e999; cheapest; my; own; 4090; nodes; a; zqx; 8小时; 未満; unter; für;
+    moins de; (; ); *; <b>; `; "; '; @; #; %; -; –; 1e9; \u202e; \0; ?; ...; =; ,; /
 """
 PIECES = [word.strip() for word in WORDS.split(";")]
 sentences = st.lists(st.sampled_from(PIECES) | st.text(max_size=9), max_size=60).map(" ".join)
