@@ -110,18 +110,10 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         query, catalogue, found = self.query, self.catalogue, self._found
         if query.offset > LAST_OFFSET and found.totals.every > len(found.candidates.row):
             raise TooFarBehind(found.totals.every)
-        recall, chosen = found.recall, self._chosen()
-        free = found.free.take(free_tiers(found.free, catalogue))
-        some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
-        ranks, named = chain(chosen.ranks.values(), count(1)), chain(map(self._named.get, chosen.ranks), repeat(None))
-        ranked = recall.ranked(found.current, found.times, some, ranks, named)
-        lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
-        beside = Ordinary() if lead is None else self._ordinary(lead)
-        scripts = [each for each in (beside.today, beside.as_published) if each]
-        exact = iter(self._details.shown([*ranked, *scripts]))
-        shown = dict(zip(chosen.ranks, exact, strict=False))
+        chosen = self._chosen()
+        exact = self._exact(chosen)
+        shown, last_seen = exact.shown, found.recall.last_seen(found.offers)
         estimates = {position: each.estimate for position, each in shown.items()}
-        last_seen = recall.last_seen(found.offers)
         return Answer(
             query=query,
             prices=_price_basis(catalogue, found.recall.as_of, last_seen),
@@ -134,10 +126,10 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             best_at=chosen.best,
             unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
             rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
-            free=tuple(each.estimate for each in islice(exact, len(free.row))),
-            ordinary=next(exact).estimate if beside.today else None,
-            as_published=next(exact).estimate if beside.as_published else None,
-            ordinary_missed=beside.missed,
+            free=exact.free,
+            ordinary=exact.today,
+            as_published=exact.as_published,
+            ordinary_missed=exact.missed,
             likeliest=self._likeliest,
             folded=folded(found.totals.by_marks.tolist(), found.needed.marks),
             count=found.totals.every,
@@ -147,9 +139,29 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
             best_reached=best_reached(found.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=self.quoted_exchange(np.append(found.candidates.row[[*shown, *chosen.best]], free.row)),
+            quoted_exchange=self.quoted_exchange(np.append(exact.rows, found.candidates.row[[*chosen.best]])),
             bills=tuple([shown[position].bill for position in chosen.listed]),
             on_demand=tuple([shown[position].on_demand for position in chosen.listed]),
+        )
+
+    def _exact(self, chosen: _Chosen) -> _Exact:
+        """What is shown, and the scripts beside the lead."""
+        found, details = self._found, self._details
+        free = found.free.take(free_tiers(found.free, self.catalogue))
+        some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
+        ranks, named = chain(chosen.ranks.values(), count(1)), chain(map(self._named.get, chosen.ranks), repeat(None))
+        ranked = found.recall.ranked(found.current, found.times, some, ranks, named)
+        lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
+        beside = Ordinary() if lead is None else self._ordinary(lead)
+        scripts = [each for each in (beside.today, beside.as_published) if each]
+        exact = iter(details.shown([*ranked, *scripts]))
+        return _Exact(
+            rows=some.row,
+            shown=dict(zip(chosen.ranks, islice(exact, len(chosen.ranks)), strict=True)),
+            free=tuple([each.estimate for each in islice(exact, len(free.row))]),
+            today=next(exact).estimate if beside.today else None,
+            as_published=next(exact).estimate if beside.as_published else None,
+            missed=beside.missed,
         )
 
     def _chosen(self) -> _Chosen:
@@ -385,6 +397,18 @@ class _Chosen(NamedTuple):
     own: Sequence[int]
     listed: Sequence[int]
     ranks: Mapping[int, int]
+
+
+class _Exact(NamedTuple):
+    """What an answer shows, exactly: candidates by their positions, free tiers, and the lead's machine with the scripts of
+    `Ordinary`. `rows` are those of the candidates and the free tiers in the catalogue."""
+
+    rows: Indices
+    shown: Mapping[int, Shown]
+    free: tuple[Estimate, ...]
+    today: Estimate | None
+    as_published: Estimate | None
+    missed: Missed | None
 
 
 class _Found(Struct, frozen=True):

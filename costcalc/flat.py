@@ -29,9 +29,14 @@ def flat_type() -> type[Struct]:
     return defstruct("Estimate", kinds.items(), namespace={"__doc__": Estimate.__doc__}, frozen=True)
 
 
-def flat(estimate: Estimate) -> Any:
+def flat(estimate: object) -> Any:
     """An estimate's figures as one record. Stated hours are of no recipe, and of no network unless their run was published. Of a
-    user's own machine whose price nobody knows only the electricity is known, a component: it has no cost."""
+    user's own machine whose price nobody knows only the electricity is known, a component: it has no cost.
+
+    Raises NotImplementedError for anything else, as encoders ask.
+    """
+    if not isinstance(estimate, Estimate):
+        raise NotImplementedError
     record, unknown = flat_type()(*_figures(estimate)), dict[str, None]()
     if estimate.recipe_kind == "stated":
         unknown |= dict.fromkeys(UNNAMED if estimate.model == ANY else ("recipe",))

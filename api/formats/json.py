@@ -6,17 +6,9 @@ from typing import Any
 
 import msgspec
 
-from costcalc.answers import Estimate
 from costcalc.flat import flat
 
-
-def _flat(thing: Any) -> Any:
-    if isinstance(thing, Estimate):
-        return flat(thing)
-    raise NotImplementedError
-
-
-_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=_flat)
+_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=flat)
 
 
 def to_json(document: Any) -> bytes:
