@@ -54,6 +54,12 @@ STACKS = (
 PACKING = (("false", r"(?:un|not\s+|without\s+|no\s+)pack(?:ed|ing)\b"), ("true", r"(?:with\s+)?pack(?:ed|ing)\b"))
 TRAIN = r"\b(?:re)?train(?:ing|ed)?\b"
 REWARDED = re.compile(r"\b(?:grpo|ppo|dpo|rlhf|orpo|kto|rl)\b", re.IGNORECASE)
+ASKED = re.compile(r"(?<!\S)(?:method|tokens|examples)=", re.IGNORECASE)
+WRITTEN = (
+    r"(?P<name>model|method|tokens|examples|length|batch|packed|stack|layers|active|parameters|epochs)="
+    r"(?P<value>\"[^\"]*\"|[^\s,;]+)"
+)
+"""What a sentence may say as a query string does."""
 _WORD = re.compile(r"[^\s,;]+")
 MOST_WORDS_OF_A_NAME = 4
 ASSUMED = "Fine-tuning counts as LoRA here: method=full trains all weights, method=qlora adapters beside 4-bit weights."
@@ -86,6 +92,8 @@ class _Cut:
 
 def language_words(text: str) -> LanguageWords | None:
     """What a plain text says of a language model by tokens; None where it is about another training."""
+    if ASKED.search(text):
+        return _as_written(_Cut(text))
     cut = _Cut(text)
     name = _name(cut)
     if name and REWARDED.search(text):
@@ -108,6 +116,18 @@ def language_words(text: str) -> LanguageWords | None:
     found |= {each: value for each, kinds in (("stack", STACKS), ("packed", PACKING)) if (value := cut.choice(kinds))}
     found["model"] = name or "any"
     return LanguageWords({each: [value] for each, value in found.items()}, chosen, cut.text)
+
+
+def _as_written(cut: _Cut) -> LanguageWords | None:
+    """Parameters by name and value, beside the model's name; None where that is no language model's."""
+    found = dict[str, str]()
+    while match := cut.take(WRITTEN):
+        found[match["name"].casefold()] = match["value"].strip('"')
+    name = found.pop("model", None) or _name(cut) or ("any" if "parameters" in found else None)
+    if name is None or not (name == "any" or find_language_network(name)):
+        return None
+    found["model"] = name
+    return LanguageWords({name: [value] for name, value in found.items()}, {}, cut.text)
 
 
 def _name(cut: _Cut) -> str | None:
