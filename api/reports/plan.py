@@ -163,7 +163,7 @@ def sums_of(document: PlanDocument) -> list[Sum]:
     def total(column: str, value: str, rows: Sequence[Answered]) -> Sum:
         estimates = [row.estimate for row in rows if row.estimate]
         paid, low, high = (sum((getattr(each, name) for each in estimates), Decimal(0)) for name in COSTS)
-        hours = sum(each.calendar_hours for each in estimates)
+        hours = sum(float(f"{each.calendar_hours:.6g}") for each in estimates)  # the sum of a sheet's cells
         return Sum(column, value, len(rows), paid, low, high, hours, currency)
 
     sums = [total("", "all", answered)]
