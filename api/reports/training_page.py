@@ -28,6 +28,8 @@ FINE_TUNING = 50e6
 PER_PARAMETER = 20
 """Tokens of pretraining for each parameter (Hoffmann et al. 2022)."""
 MOST = 1000
+ORDER: tuple[Method, ...] = ("lora", "qlora", "full", "pretrain")
+"""What most people ask about first."""
 
 
 class Row(NamedTuple):
@@ -52,7 +54,7 @@ class TrainingPage(NamedTuple):
 
 def training_page(service: Service, catalogue: Catalogue, network: LanguageNetwork) -> TrainingPage:
     """The page of a model, at the prices of now."""
-    asked = {method: _question(network, method) for method in METHODS}
+    asked = {method: _question(network, method) for method in ORDER}
     lora = Advice(service, catalogue, asked["lora"])
     rows = tuple(row for query in asked.values() for row in _rows(service, catalogue, query))
     moment = lora.answer.prices.as_of
