@@ -19,17 +19,14 @@ LINES = "".join(f"Epoch {epoch}: val_acc=0.{epoch:02}\n" for epoch in range(1, 9
 
 
 def test_what_is_read_apart_is_what_is_read_here():
-    read_apart(TrainingLog, read_text, LINES, "run.log")
-    begun = time.monotonic()
     assert read_apart(TrainingLog, read_text, LINES, "run.log") == read_text(LINES, "run.log")
-    assert time.monotonic() - begun < 0.5, "a process begins as a copy of one that has imported the readers"
 
 
 @pytest.mark.parametrize(
     ("bound", "read", "arguments", "told"),
     [
         ({"memory_mib": 32}, bytes, (64 * MIB,), "32 MiB of memory"),
-        ({"processor_seconds": 1}, sum, (range(10**12),), "1 s of processor"),
+        ({"processor_seconds": 1, "seconds": 200}, sum, (range(10**12),), "1 s of processor"),
         ({"seconds": 1}, time.sleep, (60,), "1 s"),
         ({"result_mib": 1}, bytes, (2 * MIB,), "1 MiB of what it says"),
         ({}, signal.raise_signal, (signal.SIGKILL,), "256 MiB of memory"),
