@@ -109,6 +109,16 @@ def samples(dataset: str) -> str:
     return "images" if dataset == "imagenet" else "samples"
 
 
+def samples_of(each: Estimate) -> str:
+    """What an estimate's training sees one of at a time."""
+    return samples(each.dataset) if each.tokens_per_second is None else "tokens"
+
+
+def per_second(each: Estimate) -> float:
+    """How many of them in a second, on all accelerators together."""
+    return (each.images_per_second or 0.0) if each.tokens_per_second is None else each.tokens_per_second
+
+
 def in_region(text: str, region: str) -> str:
     """The text with the region behind, where the provider names one: `1 A100, us-east1`, `8 B200, any region`."""
     return f"{text}{REGIONS.get(region, f', {region}')}"

@@ -38,12 +38,6 @@ def _count(value: float | None) -> str:
     return "" if value is None else f"{value:,.0f}"
 
 
-def _speed(each: Estimate) -> str:
-    if each.tokens_per_second is not None:
-        return f"{_count(each.tokens_per_second)} tokens/s"
-    return f"{_count(each.images_per_second)} {words.samples(each.dataset)}/s"
-
-
 def _machines(each: Estimate, _: Bill) -> str:
     return words.in_region(counted(each.accelerators, each.accelerator), each.region)
 
@@ -73,7 +67,7 @@ COLUMNS = (
            lambda each, _: f"speed {each.evidence.throughput.value}, curve {each.evidence.convergence.value}",
            meaning="how the model is trained, and whether its speed and its accuracy curve were measured or follow from others."),
     Column("rate", "Rate per hour", lambda each, _: f"{each.hourly_rate:,.4g} {each.currency}", is_number=True),
-    Column("speed", "Speed", lambda each, _: _speed(each),
+    Column("speed", "Speed", lambda each, _: f"{_count(words.per_second(each))} {words.samples_of(each)}/s",
            lambda each, _: f"limited by the {each.limited_by}", is_number=True,
            meaning="what is trained on in a second, and the part of the machine that limits it."),
     Column("epochs", "Epochs", lambda each, _: f"{each.epochs:,.4g}", lambda each, _: f"batch {_count(each.global_batch_size)}",

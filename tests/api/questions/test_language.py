@@ -89,9 +89,17 @@ def test_what_is_missing_or_contradicts_is_named(client, asked, name, says):
     assert says in refused.json["errors"][name][0]
 
 
-@pytest.mark.parametrize("path", ["/", "/cost.csv", "/cost.xlsx", "/cost.png", "/trend", "/estimate"])
-def test_other_rooms_answer_the_same(client, path):
-    assert client.get(LORA.replace("/cost", path), headers={"Accept": "*/*"}).status_code == 200
+@pytest.mark.parametrize("path", ["/", "/cost.csv", "/cost.xlsx", "/cost.png", "/trend", "/estimate", "/commitments"])
+@pytest.mark.parametrize("accept", ["*/*", "text/html"])
+def test_other_rooms_answer_the_same(client, path, accept):
+    asked = LORA.replace("/cost", path) if path != "/commitments" else f"{LORA}&runs_per_month=9".replace("/cost", path)
+    assert client.get(asked, headers={"Accept": accept}).status_code in (200, 303 if path.startswith("/cost") else 200)
+
+
+def test_two_machines_are_compared_on_a_page_too(client):
+    page = client.get(LORA.replace("/cost?", "/compare?a=H100&b=A100-80GB&"), headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    assert "tokens/s" in page.get_data(as_text=True)
 
 
 def test_links_ask_the_same(client):
