@@ -358,10 +358,10 @@ def _ordinary(answer: Answer) -> Iterator[Sentence]:
     lead, today, published, seldom = answer.lead, answer.ordinary, answer.as_published, answer.ordinary_missed
     if lead.recipe_kind in NOBODYS:
         return
-    if today and today.recipe != lead.recipe:
-        yield Sentence(Line.RECIPE, 0, f"An ordinary loop of today takes {_takes(today, answer)}.")
-    if published and published.recipe not in (lead.recipe, today and today.recipe):
-        yield Sentence(Line.RECIPE, 1, f"As published: {_takes(published, answer)}.")
+    takes = _takes(today, answer) if today and today.recipe != lead.recipe else ""
+    before = _takes(published, answer) if published and published.recipe != lead.recipe else ""
+    yield Sentence(Line.RECIPE, 0, f"An ordinary loop of today takes {takes}." if takes else "")
+    yield Sentence(Line.RECIPE, 1, f"As published: {before}." if before not in ("", takes) else "")
     if seldom and seldom.recipe != lead.recipe:
         misses = f"misses it in {(1 - seldom.chance) * 100:.0f} % of runs"
         yield Sentence(Line.RECIPE, 3, f"The usual script, {seldom.recipe}, {misses}.")

@@ -196,3 +196,11 @@ def test_a_rate_for_a_later_day_is_told_a_month_before_and_counts_from_then():
     told = [headline_with(now, later, moment=NOW + timedelta(days=ago)) for ago in (0, 11, 40)]
     assert [soon in line for line in told] == [False, True, False]
     assert ["$2.00 an hour" in line for line in told] == [True, False, False]
+
+
+def test_a_script_as_published_that_takes_as_long_as_a_loop_of_today_is_not_told_of_again(service):
+    found = report(service, target="0.757", provider="aws,gcp,azure", as_of="2026-11-20").answer
+    assert found.ordinary.recipe != found.as_published.recipe
+    assert found.ordinary.hours == found.as_published.hours
+    assert "An ordinary loop of today takes " in found.verdict[1]
+    assert "As published" not in found.verdict[1]
