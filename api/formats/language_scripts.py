@@ -25,7 +25,7 @@ timeout --kill-after=60 "$LIMIT_SECONDS" torchrun --nnodes="$NODES" --node_rank=
 
 def language_script(query: EstimateQuery, launcher: str) -> str:
     """The script; what it reads from its environment is in `language_environment`."""
-    program = (files("pricing.packaged") / "data" / PROGRAM).read_text("utf-8")
+    program = (files(__package__) / "data" / PROGRAM).read_text("utf-8")
     four_bits = ' "bitsandbytes>=0.45"' if query.method == "qlora" else ""
     return SCRIPT.format(nodes=NODES[launcher], program=program, four_bits=four_bits)
 

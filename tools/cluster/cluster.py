@@ -28,6 +28,7 @@ UPSTREAM = "server web:8000 max_fails=3 fail_timeout=1s;"
 FAIL_SECONDS = 3  # after which nginx, which counts in whole seconds, asks a server again that failed
 PYTHONPATH = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT)]))
 COSTCALC = (sys.executable, "-c", "from api.cli.main import main; main()")
+REDIS_PASSWORD = "cluster"
 REDIS_PORT = 10  # behind nginx's port; the servers follow nginx's port one by one
 
 
@@ -145,7 +146,7 @@ class Cluster:
     def _addresses(self) -> dict[str, str]:
         return {
             "COSTCALC_DATABASE_URL": self.database_url,
-            "COSTCALC_REDIS_URL": f"redis://127.0.0.1:{self.ports.redis}/0",
+            "COSTCALC_REDIS_URL": f"redis://:{REDIS_PASSWORD}@127.0.0.1:{self.ports.redis}/0",
             "COSTCALC_TRUSTED_PROXIES": "127.0.0.1",
         }
 
@@ -153,7 +154,7 @@ class Cluster:
         place = ("--bind", "127.0.0.1", "--port", str(self.ports.redis), "--dir", str(self.folder))
         return Program(
             "redis",
-            (installed(command[0], "redis-server"), *command[1:], *place),
+            (installed(command[0], "redis-server"), *(_with_password(word) for word in command[1:]), *place),
             self.folder / "redis.log",
             clean_environment(),
             lambda: is_open(self.ports.redis),
@@ -182,6 +183,11 @@ class Cluster:
                 raise NotStarted(f"deploy/nginx.conf has no {theirs!r} any more: change {__file__}")
             text = text.replace(theirs, ours)
         (self.folder / "nginx.conf").write_text(text)
+
+
+def _with_password(word: str) -> str:
+    """A word of Compose's command, with ours in place of the password that somebody sets there."""
+    return REDIS_PASSWORD if word.startswith("${REDIS_PASSWORD") else word
 
 
 def check_programs() -> None:

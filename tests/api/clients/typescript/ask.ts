@@ -8,8 +8,9 @@ const sheets = createClient<paths, "text/csv">({ baseUrl: process.argv[2] });
 const question = { model: "ResNet-50", target: 0.757, as_of: "2026-07-01", limit: 3 };
 
 const cost = await GET("/cost", { params: { query: { ...question, purchase: ["spot", "on_demand"], frontier: true } } });
-const cheapest: components["schemas"]["Estimate"] | undefined = cost.data?.estimates[0];
-const billed: number | undefined = cheapest?.billed_cost;
+// with fields=verdict the answer is a shorter one
+const cheapest: components["schemas"]["Estimate"] | undefined = cost.data && "estimates" in cost.data ? cost.data.estimates[0] : undefined;
+const billed: number | null | undefined = cheapest?.billed_cost;
 
 const sheet = await sheets.GET("/cost.csv", { params: { query: question }, parseAs: "text" });
 const offers = await GET("/offers", { params: { query: { provider: ["aws", "gcp"], limit: 2 } } });
