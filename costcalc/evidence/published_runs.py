@@ -1,6 +1,6 @@
 """Trainings whose hours and chips were published: papers, model cards, and authors' words in public threads.
 
-Most were found in Epoch AI's list of machine learning systems (CC BY 4.0), which quotes what their sources say of hours and chips.
+Most were found in Epoch AI's list of machine learning systems (CC BY 4.0), which quotes what sources say of hours and chips.
 """
 
 from __future__ import annotations
