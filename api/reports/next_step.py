@@ -15,13 +15,16 @@ from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
 from costcalc.money import money
 from costcalc.offer import BY_THE_TERM, PurchaseOption
+from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
+from costcalc.tasks.goals import task_of
 from costcalc.units import in_words
 from pricing.packaged.launchers import Launcher
 from pricing.packaged.providers import provider
 from pricing.packaged.starts import start_on
 
 DATA = "needs --data"
+FOLLOWED = Step("costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it")
 
 
 def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> Step | None:
@@ -30,7 +33,7 @@ def next_step(answer: Answer, accelerators: Mapping[str, Accelerator]) -> Step |
     if answer.query.as_of:
         return None
     if answer.query.epochs is not None and answer.query.took is None and answer.query.method is None:
-        return Step("costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it")
+        return FOLLOWED
     return _with(answer, answer.lead, accelerators) if answer.picks else _without_picks(answer)
 
 
@@ -48,6 +51,8 @@ def does(step: Step) -> str:
 
 
 def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> Step:
+    if lead.purchase_option is PurchaseOption.OWNED and (lead.recipe_kind in NOBODYS or task_of(answer.query)):
+        return FOLLOWED  # no such network is measured
     if lead.purchase_option is PurchaseOption.OWNED:
         command = shlex.join(["costcalc", "measure", lead.model])
         return Step(f"{command} says how fast your machine is", command)

@@ -24,7 +24,7 @@ def test_lora_is_answered_in_the_words_of_every_training(client):
     assert 4_000 < first["tokens_per_second"] < 12_000
     assert first["hours_low"] < first["hours"] < first["hours_high"]
     assert first["billed_cost_low"] < first["billed_cost"] < first["billed_cost_high"]
-    assert "LoRA on 50 million tokens (4,096 a sequence, packed, bf16)" in answer["verdict"][0]
+    assert "LoRA on 50 million tokens (4,096 a sequence, packed, 16 bits)" in answer["verdict"][0]
 
 
 def test_pretraining_of_a_described_model(client):

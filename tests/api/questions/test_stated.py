@@ -85,6 +85,21 @@ def test_a_published_run_costs_what_its_hours_cost(client):
     assert "3.0 h on 8 A100-80GB cost $122.90 on 2023-03-13 at AWS" in published["verdict"][0]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "took=72h&on=8xA100-80GB",
+        "model=llama-3.1-8b&method=lora&tokens=50M",
+        "model=bert-large",
+    ],
+)
+def test_what_cannot_be_measured_on_an_own_machine_is_no_step(client, asked):
+    answer = client.get(f"/cost?{asked}&own=2xRTX4090&own_price=0").json
+    assert answer["owned"]
+    assert "costcalc measure" not in answer["verdict"][-1]
+    assert answer["verdict"][-1].startswith("Next: costcalc watch follows its log")
+
+
 def test_own_machines_are_answered_too(client):
     [mine] = client.get(f"{ASKED}&own=1x RTX 4090").json["owned"]
     assert mine["estimate"]["hours"] > 500
