@@ -53,7 +53,6 @@ class Estimate:
     comes on top. `calendar_hours` also counts waiting for sessions and quotas. `epochs` and `success_probability`
     are one run's; `target` and probabilities are fractions. `accelerators` and `images_per_second` are of all `nodes` together.
     A language model by tokens has no `metric` and no `target`, and `tokens_per_second` instead of images.
-    A language model by tokens has no `metric` and no `target`, and `tokens_per_second` instead of images.
 
     Money is in `currency`, rounded once, to cents; the range of a cost also covers changes of spot rates. `hourly_rate` is for
     all machines and not rounded. `break_even_hours` is the use per term above which a commitment costs less than on demand; for
