@@ -15,21 +15,16 @@ from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, Watche
 from api.tokens import Tokens
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.estimate import answer
-from costcalc.evidence import Evidence, TableError, load_evidence
+from costcalc.evidence import Evidence, load_evidence
 from costcalc.memory import Memory
 from costcalc.query import EstimateQuery
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.packaged.offers import packaged_digest
-from pricing.packaged.tables import PackagedTableError
 from pricing.sources import OF_OTHER_NAMES, SOURCES
 from pricing.store.local_file import OwnRun, default_path, default_url, newest_catalogue, own_runs, stands_or_stood
 
 if TYPE_CHECKING:  # SQLAlchemy stays out of a command that needs no store
     from pricing.store.store import Store
-
-
-class CannotStart(Exception):
-    """The prices or the evidence cannot be read; the message says what is wrong and where."""
 
 
 PROVIDERS = tuple(
@@ -55,7 +50,7 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
     """A service on the store of the settings, filled and loaded, watching for newer snapshots.
 
     Workers of one server `note` in a file which store they opened, so that no later one begins another in its place. Raises
-    TableError or PackagedTableError for a corrupt table. A store out of reach is no error: it is tried again.
+    TableError for a corrupt table. A store out of reach is no error: it is tried again.
     """
     from pricing.store.worker_catalogue import WorkerCatalogue
 
@@ -72,27 +67,24 @@ def build(settings: Settings, evidence: Evidence | None = None, note: Path | Non
 
 
 def build_once(settings: Settings, snapshot: str | None = None) -> Service:
-    """A service for one command: on the store if there is one, else on the packaged prices. Raises CannotStart.
+    """A service for one command: on the store if there is one, else on the packaged prices.
+
+    Raises TableError for a corrupt table, and StoreError where the store cannot be read.
 
     An earlier `snapshot` than the newest is one that the store still keeps.
     """
-    try:
-        evidence = load_evidence()
-    except TableError as error:
-        raise CannotStart(str(error)) from error
+    evidence = load_evidence()
     prices, runs = FixedPrices(_catalogue(settings, snapshot), _opener(settings)), _own_runs(settings)
     return Service(evidence, prices, utc_now, PROVIDERS, runs=KnownRuns(runs), user=user_name()).seen_by(None)
 
 
 def _catalogue(settings: Settings, snapshot: str | None) -> Catalogue:
-    try:
-        if snapshot:
-            return _stored(settings, snapshot)
-        if settings.database_url or stands_or_stood(default_path()):
-            return newest_catalogue(settings.database_url or default_url(), packaged_digest()) or _stored(settings)
+    if snapshot:
+        return _opener(settings)().load(snapshot)
+    if not (settings.database_url or stands_or_stood(default_path())):
         return packaged_catalogue()
-    except PackagedTableError as error:
-        raise CannotStart(str(error)) from error
+    newest = newest_catalogue(settings.database_url or default_url(), packaged_digest())
+    return newest or _opener(settings)().load_current()
 
 
 def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
@@ -100,24 +92,7 @@ def _own_runs(settings: Settings) -> tuple[OwnRun, ...]:
     if not (settings.database_url or stands_or_stood(default_path())):
         return ()
     stored = own_runs(settings.database_url or default_url())
-    if stored is not None:
-        return stored
-    from pricing.store.connection import StoreError
-
-    try:
-        return _opener(settings)().own_runs()
-    except StoreError as error:
-        raise CannotStart(str(error)) from error
-
-
-def _stored(settings: Settings, snapshot: str | None = None) -> Catalogue:
-    from pricing.store.connection import StoreError
-
-    try:
-        store = _opener(settings)()
-        return store.load(snapshot) if snapshot else store.load_current()
-    except StoreError as error:
-        raise CannotStart(str(error)) from error
+    return _opener(settings)().own_runs() if stored is None else stored
 
 
 def _opener(settings: Settings, note: Path | None = None) -> Callable[[], Store]:

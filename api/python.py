@@ -86,7 +86,7 @@ class Session:
 def session() -> Session:
     """A session on the store, or on the packaged prices where there is none; the settings are those of the environment.
 
-    Raises CannotStart where the store or a table cannot be read.
+    Raises StoreError where the store cannot be read, and TableError for a corrupt table.
     """
     return Session(build_once(read_settings(os.environ)))
 

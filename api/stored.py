@@ -175,7 +175,7 @@ class FixedPrices(Struct, frozen=True):
 
 @contextmanager
 def _within_reach(message: str = NO_EARLIER) -> Iterator[None]:
-    from pricing.store.connection import StoreError
+    from pricing.store.errors import StoreError
 
     try:
         yield

@@ -42,7 +42,7 @@ class Edition:
 def export(offers: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str]:
     """Write the present tables with these offers to `folder`, read them back, and say how they differ from the present ones.
 
-    Raises PackagedTableError if what was written cannot be read.
+    Raises TableError if what was written cannot be read.
     """
     present = {offer.key: offer for offer in _in_time(read_packaged().offers)}
     edition = _checked([offer for offer in offers if offer.purchase_option not in NOT_RENTED], now)

@@ -59,7 +59,7 @@ class Anchor(Struct, frozen=True):
 
 
 def read_anchors(folder: Traversable | None = None) -> tuple[Anchor, ...]:
-    """The packaged anchors. Raises PackagedTableError."""
+    """The packaged anchors. Raises TableError."""
 
     def read(row: Row) -> Anchor:
         place = (row.text("provider"), row.text("region"), row.text("instance_type"), row.text("purchase_option"))

@@ -20,7 +20,7 @@ from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
 from pricing.scope import Key
-from pricing.sources import SOURCES
+from pricing.sources import SOURCES, UnknownSource
 from pricing.sources.running import Outcome, ask, ask_all
 from pricing.sources.source import Environment, SourceSetting, SourceSpec
 from pricing.store.book import PACKAGED
@@ -43,10 +43,6 @@ SETTINGS = (
         f"{LIMIT_SECONDS:g}",
     ),
 )
-
-
-class UnknownSource(ValueError):
-    """No source has this name; the message names the nearest."""
 
 
 class RefreshReport(Struct, frozen=True):

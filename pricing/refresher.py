@@ -20,7 +20,7 @@ from uuid import uuid4
 from pricing.cell import limit_memory
 from pricing.refresh import RefreshReport, refresh, unwatched_seconds
 from pricing.sources.source import Environment
-from pricing.store.connection import StoreError
+from pricing.store.errors import StoreError
 from pricing.store.leases import Lease
 from pricing.store.store import Store
 

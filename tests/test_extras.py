@@ -4,6 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
+from api.cli.failing import stopping_without_extras
+
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TOLD = [ROOT / "README.md", ROOT / "Makefile"] + [
@@ -20,3 +24,8 @@ def test_every_extra_that_is_named_can_be_installed():
     named = {name for found in lists for name in ",".join(found).split(",") if name}
     assert named <= set(EXTRAS)
     assert {"server", "mcp", "measure", "all", "dev"} <= named
+
+
+def test_a_missing_module_of_ours_is_no_extra():
+    with pytest.raises(ModuleNotFoundError), stopping_without_extras():
+        raise ModuleNotFoundError(name="costcalc.nowhere")

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from api.cli.main import main
-from api.cli.prices import source_settings
+from api.cli.settings import source_settings
 from api.forms.register import QUESTIONS
 from api.questions.fields import Parameter
 from api.questions.schemas.training import CostSchema

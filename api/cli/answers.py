@@ -56,7 +56,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
 
 
 def launch(settings: Settings, given: dict[str, list[str]]) -> Printed:
-    """The launch file that `/launch` answers, and beside it why it trains nothing. Raises Refused and CannotStart."""
+    """The launch file that `/launch` answers, and beside it why it trains nothing. Raises Refused, StoreError and TableError."""
     from api.formats.launch_files import launch_file
     from api.reports.launch import LaunchSchema, launch_report
 

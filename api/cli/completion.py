@@ -28,11 +28,13 @@ def completions(names: Sequence[str], begun: str) -> Iterator[str]:
 
 def names_of(parameter: str) -> Sequence[str]:
     """The names that a parameter takes, as one word each; none where the tables or the store cannot be read."""
-    from api.bootstrap import CannotStart, build_once
+    from api.bootstrap import build_once
+    from costcalc.evidence.tables import TableError
+    from pricing.store.errors import StoreError
 
     try:
         service = build_once(read_settings(os.environ))
-    except (BadSetting, CannotStart):
+    except (BadSetting, StoreError, TableError):
         return ()
     if parameter == "model":
         return sorted(service.evidence.models)

@@ -29,15 +29,19 @@ def settings_of_environment() -> Settings:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Ends the command with a message where a question is refused, or where prices or evidence cannot be read."""
-    from api.bootstrap import CannotStart
+def stopping_on_faults() -> Iterator[None]:
+    """Ends the command with a message where a question is refused, or where prices, store or evidence cannot be used."""
+    from costcalc.evidence.tables import TableError
+    from pricing.sources import UnknownSource
+    from pricing.store.errors import StoreError
 
     try:
         yield
     except Refused as refused:
         stop(in_terminal(refused))
-    except CannotStart as error:
+    except UnknownSource as error:
+        stop(error)
+    except (StoreError, TableError) as error:
         stop(error, FAILED)
 
 
@@ -57,19 +61,7 @@ def in_terminal(refused: Refused) -> str:
 
 
 @contextmanager
-def store_told() -> Iterator[None]:
-    """Ends the command with a message where the store or the packaged prices cannot be used."""
-    from pricing.packaged.tables import PackagedTableError
-    from pricing.store.connection import StoreError
-
-    try:
-        yield
-    except (StoreError, PackagedTableError) as error:
-        stop(error, FAILED)
-
-
-@contextmanager
-def extras_told() -> Iterator[None]:
+def stopping_without_extras() -> Iterator[None]:
     """Ends the command with what to install where it needs a package of an extra that is not there."""
     try:
         yield
@@ -86,10 +78,9 @@ def _extra_that_brings(module: str) -> str:
 
     top = module.partition(".")[0].casefold()
     for requirement in requires("costcalc") or ():
-        package, _, condition = requirement.partition(";")
-        extra = re.search(r"extra == .([a-z]+)", condition)
-        if extra and package.casefold().replace("-", "_").startswith(top):
-            return extra[1]
+        brought = re.match(r"(?!costcalc)([\w-]+).*extra == .([a-z]+)", requirement)
+        if brought and brought[1].casefold().replace("-", "_").startswith(top):
+            return brought[2]
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from api.bootstrap import user_name, utc_now
-from api.cli.failing import settings_of_environment, store_told
+from api.cli.failing import settings_of_environment, stopping_on_faults
 from api.formats.column import Column
 from api.formats.terminal.grid import echo_table
 from pricing.store.changes import By
@@ -31,5 +31,5 @@ def log(limit: int) -> None:
 
     The newest stands last. Servers also write a line of each to their log.
     """
-    with store_told():
+    with stopping_on_faults():
         echo_table(COLUMNS, Store(settings_of_environment().database_url).changes(limit))

@@ -5,25 +5,32 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import cast
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from api import cli
 from api.cli import habits, questions
-from api.cli.failing import FAILED, extras_told, settings_of_environment, stop
+from api.cli.failing import FAILED, settings_of_environment, stop, stopping_without_extras
 from api.questions.themes import dashed
-from api.settings import SETTINGS, shown
 
 MOST_ARGUMENTS = 2  # of `costcalc cost`: its network and its target
 CHECKOUT = Path(__file__).parents[2]
 """Where the packages stand: a checkout, if `science` is among them."""
-OF_FILES = ("log", "mcp", "measure", "prices", "recipes", "tokens", "watch")
+OF_FILES: dict[str, Callable[[], click.Command]] = {
+    "log": lambda: cli.log.log,
+    "mcp": lambda: cli.mcp.mcp,
+    "measure": lambda: cli.measure.measure,
+    "prices": lambda: cli.prices.prices,
+    "recipes": lambda: cli.recipes.recipes,
+    "settings": lambda: cli.settings.settings,
+    "tokens": lambda: cli.tokens.tokens,
+    "watch": lambda: cli.watch.watch,
+}
 """The commands in files of their own, which are imported when they are asked for."""
 
 
@@ -32,7 +39,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            with extras_told():
+            with stopping_without_extras():
                 return super().invoke(ctx)
         except NoArgsIsHelpError:
             raise
@@ -44,7 +51,7 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in OF_FILES:
-            return cast(click.Command, resolve_name(f"api.cli.{cmd_name}:{cmd_name}"))
+            return OF_FILES[cmd_name]()
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(
@@ -112,7 +119,6 @@ def serve(bind: str | None, workers: int | None) -> None:
     from api.web.serving.server import CannotListen
     from api.web.serving.server import serve as run
     from costcalc.evidence import TableError
-    from pricing.packaged.tables import PackagedTableError
 
     chosen = settings_of_environment()
     try:
@@ -121,7 +127,7 @@ def serve(bind: str | None, workers: int | None) -> None:
         raise click.BadParameter(str(error), param_hint="--bind") from None
     try:
         run(replace(chosen, bind=bind or chosen.bind, workers=workers or chosen.workers))
-    except (TableError, PackagedTableError, CannotListen) as error:
+    except (TableError, CannotListen) as error:
         stop(error, FAILED)
 
 
@@ -148,18 +154,6 @@ def token(name: str | None, read_only: bool, until: datetime | None) -> None:
         raise click.BadParameter(str(error), param_hint="--name") from None
     click.echo(f"token (shown only now): {made}")
     click.echo(f"COSTCALC_API_TOKENS={setting}")
-
-
-@main.command()
-def settings() -> None:
-    """List every setting with its value. Secrets are masked."""
-    from api.cli.prices import source_settings
-    from api.formats.terminal.grid import paragraph, terminal_width
-
-    settings_of_environment()
-    for setting in [*SETTINGS, *source_settings()]:
-        click.echo(f"{setting.variable}={shown(setting, os.environ)}")
-        click.echo("\n".join(paragraph(f"    {setting.meaning}", terminal_width(), 4)))
 
 
 @main.command()

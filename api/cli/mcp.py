@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import click
 
 from api.bootstrap import build, build_once, user_name
-from api.cli.failing import FAILED, settings_of_environment, stop, told
+from api.cli.failing import FAILED, settings_of_environment, stop, stopping_on_faults
 from api.mcp.doctor import diagnosis
 
 
@@ -26,14 +26,14 @@ def mcp(context: click.Context) -> None:
     from api.mcp.server import serve
 
     settings = settings_of_environment()
-    with told():
+    with stopping_on_faults():
         serve(build(settings).changed(user=user_name()), settings)
 
 
 @mcp.command("doctor")
 def diagnose() -> None:
     """Check this installation, and say how to mend it. Exit status 1: something is wrong."""
-    with told():
+    with stopping_on_faults():
         state = diagnosis(build_once(settings_of_environment()))
     for finding in state.findings:
         line = f"{finding.state:13}  {finding.subject}: {finding.found}"

@@ -8,7 +8,7 @@ import click
 from msgspec.structs import replace
 
 from api.bootstrap import utc_now
-from api.cli.failing import FAILED, settings_of_environment, stop, store_told
+from api.cli.failing import FAILED, settings_of_environment, stop, stopping_on_faults
 from api.cli.log import this_user
 from api.settings import Settings
 from costcalc.evidence import load_evidence
@@ -139,7 +139,7 @@ def measure_small(settings: Settings, device: str | None, accelerator: str | Non
 
 def keep(settings: Settings, run: OwnRun, used: str) -> None:
     """Stores a run or a speed, and says what uses it."""
-    with store_told():
+    with stopping_on_faults():
         by = this_user()
         Store(settings.database_url).add_own_run(replace(run, shared_by=by.who), by)
     _tell(f"stored as {run.id}: {used} use it; costcalc recipes remove {run.id} takes it back")
@@ -147,7 +147,7 @@ def keep(settings: Settings, run: OwnRun, used: str) -> None:
 
 def stored_runs(settings: Settings, *kinds: str) -> list[OwnRun]:
     """What is stored of these kinds, the oldest first."""
-    with store_told():
+    with stopping_on_faults():
         return [run for run in Store(settings.database_url).own_runs() if run.kind in kinds]
 
 

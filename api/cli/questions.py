@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from api.cli.completion import completer
-from api.cli.failing import settings_of_environment, told
+from api.cli.failing import settings_of_environment, stopping_on_faults
 from api.cli.options import FORMATS, SchemaCommand, deliver, format_of, output_option, texts
 from api.cli.waiting import waiting
 from api.forms.question import Command, Question
@@ -66,7 +66,7 @@ class QuestionCommand(SchemaCommand):
         from api.cli.answers import answer
         from api.formats.terminal.grid import View, has_colour, terminal_width
 
-        with told(), waiting():
+        with stopping_on_faults(), waiting():
             view = View(terminal_width(), explain, not output and has_colour(sys.stdout))
             asked = format_of(output, (*FORMATS, "xlsx")) | texts(given)
             printed = answer(self.question, settings_of_environment(), asked, view)
@@ -110,7 +110,7 @@ def plan(file: BinaryIO, output: BinaryIO | None, **given: object) -> None:
     """
     from api.cli import answers
 
-    with told(), waiting():
+    with stopping_on_faults(), waiting():
         asked = format_of(output, ("json", "csv", "xlsx")) | texts(given)
         answer = answers.plan(settings_of_environment(), asked, file.read())
     deliver(answer.text, output)
@@ -134,7 +134,7 @@ def launch(output: BinaryIO | None, **given: object) -> None:
     """
     from api.cli import answers
 
-    with told(), waiting():
+    with stopping_on_faults(), waiting():
         printed = answers.launch(settings_of_environment(), texts(given))
     if printed.beside:
         click.echo(f"costcalc: {printed.beside}", err=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from api.bootstrap import build_once
-from api.cli.failing import WRONG_USE, settings_of_environment, stop, told
+from api.cli.failing import WRONG_USE, settings_of_environment, stop, stopping_on_faults
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, texts
@@ -58,7 +58,7 @@ def add(log: Path, only_try: bool, form: str, **given: object) -> None:
     and a metric. The command asks for what the log does not say.
     """
     settings = settings_of_environment()
-    with told():
+    with stopping_on_faults():
         service = build_once(settings)
         try:
             run = new_run(service, service.catalogue(), service.check(FactsSchema(), texts(given)), log)
@@ -117,7 +117,7 @@ def compare(name: str | None) -> None:
     it: from an earlier run of yours of the same network, data set and metric, else from what was published of the network.
     """
     settings = settings_of_environment()
-    with told():
+    with stopping_on_faults():
         compared = comparisons(build_once(settings), name)
     if not compared:
         click.echo(NO_RUNS)

@@ -19,7 +19,7 @@ import click
 from marshmallow import Schema
 
 from api.bootstrap import build_once, utc_now
-from api.cli.failing import settings_of_environment, stop, told
+from api.cli.failing import settings_of_environment, stop, stopping_on_faults
 from api.formats.words import chance
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
@@ -96,7 +96,7 @@ def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any)
     url = settings.slack_webhook_url if slack else None
     if slack and not (url and is_slack(url, settings.slack_response_hosts)):
         stop(NO_WEBHOOK)
-    with told():
+    with stopping_on_faults():
         service = build_once(settings)
         paid = rate if instance is None else hourly_rate(service, instance)
     options["max_cost"] = options["max_cost"] or NO_BUDGET

@@ -28,8 +28,9 @@ from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.watch import NO_BUDGET, CannotWatch, Plan, outlook
 from pricing import refresh
+from pricing.sources import UnknownSource
 from pricing.store.changes import By
-from pricing.store.connection import StoreError
+from pricing.store.errors import StoreError
 from pricing.store.store import Store
 
 ASSISTANT = "assistant"
@@ -128,7 +129,7 @@ def refreshed(service: Service, given: Mapping[str, Any], database: str | None) 
     named = (values["source"],) if "source" in values else ()
     try:
         report = refresh.refresh(named, Store(database), os.environ, utc_now(), lambda _: None)
-    except (refresh.UnknownSource, StoreError) as error:
+    except (UnknownSource, StoreError) as error:
         raise Refused(400, str(error)) from None
     sources = {
         result.name: result.error or result.missing or f"{len(result.offers)} rates" for result in report.results

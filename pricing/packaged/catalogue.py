@@ -13,7 +13,7 @@ COMPACT = "catalogue.zlib"  # the digest of the tables it was made from, then th
 
 
 def packaged_catalogue() -> Catalogue:
-    """All packaged prices, from the compact copy if it was made from these very tables. Raises PackagedTableError."""
+    """All packaged prices, from the compact copy if it was made from these very tables. Raises TableError."""
     digest = packaged_digest()
     snapshot = f"packaged-{digest[:12]}"
     made_from, document = _compact()
@@ -23,7 +23,7 @@ def packaged_catalogue() -> Catalogue:
 
 
 def write_compact(folder: Path, tables: Path | None = None) -> None:
-    """Write the compact copy of the packaged tables, or of those in another folder. Raises PackagedTableError."""
+    """Write the compact copy of the packaged tables, or of those in another folder. Raises TableError."""
     prices = read_packaged(tables)
     document = Catalogue.from_offers(prices.offers, "").to_bytes()
     (folder / COMPACT).write_bytes(bytes.fromhex(prices.digest) + zlib.compress(document, 9))

@@ -20,7 +20,7 @@ INSTANCE_TYPES = Table(
 
 
 def read_machines(folder: Traversable | None = None) -> dict[Key, Machine]:
-    """The packaged machines by provider and instance type. Raises PackagedTableError."""
+    """The packaged machines by provider and instance type. Raises TableError."""
     return INSTANCE_TYPES.read(machine, folder)
 
 
@@ -28,7 +28,7 @@ _machines = cache(read_machines)
 
 
 def packaged_machines(provider: str) -> dict[str, Machine]:
-    """The packaged machines of one provider, by instance type. Raises PackagedTableError."""
+    """The packaged machines of one provider, by instance type. Raises TableError."""
     return {name: machine for (owner, name), machine in _machines().items() if owner == provider}
 
 

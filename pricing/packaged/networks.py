@@ -47,7 +47,7 @@ class Networks(Struct, frozen=True):
 
 
 def read_networks(folder: Traversable | None = None) -> Networks:
-    """The packaged tables. Raises PackagedTableError."""
+    """The packaged tables. Raises TableError."""
     return Networks(
         NETWORKS.read(lambda row: row.number("network_gbits_per_second"), folder),
         CLUSTERS.read(lambda row: row.integer("most_machines"), folder),

@@ -78,7 +78,7 @@ class _Facts(Struct, frozen=True):
 
 
 def packaged_digest(folder: Traversable | None = None) -> str:
-    """A digest of the tables' bytes: equal digests mean equal prices. Raises PackagedTableError if one is missing."""
+    """A digest of the tables' bytes: equal digests mean equal prices. Raises TableError if one is missing."""
     digest = blake2b(digest_size=16)
     for table in EDITION:
         digest.update(table.content(folder))
@@ -86,7 +86,7 @@ def packaged_digest(folder: Traversable | None = None) -> str:
 
 
 def read_packaged(folder: Traversable | None = None) -> PackagedPrices:
-    """All packaged prices. Raises PackagedTableError, naming file and line, for a table that is damaged."""
+    """All packaged prices. Raises TableError, naming file and line, for a table that is damaged."""
     hands, networks = read_hands(folder), read_networks(folder)
     machines = {name: networks.joined(name[0], name[1], machine) for name, machine in read_machines(folder).items()}
     changes = CHANGES.read(lambda row: day(row, "from_day"), folder)

@@ -124,13 +124,13 @@ def plain_name(text: str) -> str:
 
 @cache
 def countries() -> dict[str, str]:
-    """The country of ISO 3166's two letters, which no sentence asks for: it has IN and NO too. Raises PackagedTableError."""
+    """The country of ISO 3166's two letters, which no sentence asks for: it has IN and NO too. Raises TableError."""
     return {code: country for (code,), country in COUNTRY_CODES.read(lambda row: row.text("country")).items()}
 
 
 @cache
 def places() -> Places:
-    """The packaged table. Raises PackagedTableError."""
+    """The packaged table. Raises TableError."""
     cities = CITIES.read(_city)
     regions = REGIONS.read(lambda row: (row.text("kind"), cities[row.text("city"), row.text("country")]))
     groups = {

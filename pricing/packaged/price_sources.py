@@ -37,7 +37,7 @@ class Hands(Struct, frozen=True):
 
 
 def read_hands(folder: Traversable | None = None) -> Hands:
-    """Which sources are first hand, and which are copies. Raises PackagedTableError."""
+    """Which sources are first hand, and which are copies. Raises TableError."""
     rows = PRICE_SOURCES.read(lambda row: (_is_first_hand(row), row.maybe("copies")), folder)
     first = tuple(start for (start,), (is_first, _) in rows.items() if is_first)
     return Hands(first, tuple(start for (start,), (_, copies) in rows.items() if copies))

@@ -108,7 +108,7 @@ def find_billing(table: Mapping[Key, Billing], provider: str, instance_type: str
 
 
 def read_billing(folder: Traversable | None = None) -> Mapping[Key, Billing]:
-    """The table, by provider and family. Raises PackagedTableError."""
+    """The table, by provider and family. Raises TableError."""
     columns = ("billing_increment_seconds", "minimum_seconds", "hours_in_month")
     return PROVIDERS.read(lambda row: Billing(*map(row.integer, columns)), folder)
 

@@ -18,7 +18,7 @@ JUST_SEEN = 0, (0.0, 0.0, 0.0)
 
 @cache
 def rate_moves(folder: Traversable | None = None) -> RateMoves:
-    """All that is known. Raises PackagedTableError, naming file and line."""
+    """All that is known. Raises TableError, naming file and line."""
     since = max(RATE_MOVES.read(lambda row: day(row, "since"), folder).values())
     known: dict[Moving, list[tuple[int, Figures]]] = defaultdict(lambda: [JUST_SEEN])
     for (kind, option, generation, days), figures in RATE_MOVES.read(_figures, folder).items():

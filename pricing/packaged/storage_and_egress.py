@@ -14,7 +14,7 @@ STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_
 
 @cache
 def storage_and_egress_rates(folder: Traversable | None = None) -> StorageAndEgressRates:
-    """Every packaged rate. Raises PackagedTableError, naming file and line."""
+    """Every packaged rate. Raises TableError, naming file and line."""
     rates = STORAGE_AND_EGRESS.read(_rate, folder).values()
     return StorageAndEgressRates({(rate.provider, rate.item): rate for rate in rates})
 

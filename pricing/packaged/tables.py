@@ -19,10 +19,6 @@ T = TypeVar("T")
 Key = tuple[str, ...]
 
 
-class PackagedTableError(TableError):
-    """A packaged table is unreadable; the message names the file and the line."""
-
-
 class Row:
     """One line of a table with typed access to its cells; a blank cell is None where that is allowed."""
 
@@ -76,19 +72,19 @@ class Table(Struct, frozen=True):
         return (*self.key.split(), *self.others.split())
 
     def content(self, folder: Traversable | None = None) -> bytes:
-        """The file's bytes. Raises PackagedTableError if it is missing."""
+        """The file's bytes. Raises TableError if it is missing."""
         try:
             return ((folder or packaged_folder()) / self.name).read_bytes()
         except OSError as error:
-            raise PackagedTableError(f"{self._path}: {error.strerror or error}; install the package again") from error
+            raise TableError(f"{self._path}: {error.strerror or error}; install the package again") from error
 
     def read(self, build: Callable[[Row], T], folder: Traversable | None = None) -> dict[Key, T]:
-        """What `build` makes of each row, by the row's key. Raises PackagedTableError, naming file and line."""
+        """What `build` makes of each row, by the row's key. Raises TableError, naming file and line."""
         built: dict[Key, T] = {}
         try:
             lines = cells(self._path, self._text(folder))
-        except (TableError, csv.Error) as error:
-            raise PackagedTableError(str(error)) from error
+        except csv.Error as error:
+            raise TableError(str(error)) from error
         for number, line in enumerate(lines, FIRST_LINE):
             key = tuple(str(line[column] or "") for column in self.key.split())
             try:
@@ -96,7 +92,7 @@ class Table(Struct, frozen=True):
                     raise ValueError(f"{' '.join(filter(None, key))} stands here twice")
                 built[key] = build(Row(line))
             except ValueError as error:
-                raise PackagedTableError(f"{self._path}, line {number}: {error}") from error
+                raise TableError(f"{self._path}, line {number}: {error}") from error
         return built
 
     @property
@@ -109,10 +105,10 @@ class Table(Struct, frozen=True):
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
-            raise PackagedTableError(f"{self._path}, line {line}: not UTF-8") from error
+            raise TableError(f"{self._path}, line {line}: not UTF-8") from error
         missing = set(self.columns) - set(next(csv.reader([text.partition("\n")[0]]), []))
         if missing:
-            raise PackagedTableError(f"{self._path}, line 1: lacks {', '.join(sorted(missing))}")
+            raise TableError(f"{self._path}, line 1: lacks {', '.join(sorted(missing))}")
         return text
 
 

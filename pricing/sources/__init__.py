@@ -13,6 +13,10 @@ PAGE = "pricing.sources.common.page"
 """The module of sources that `data/pages.toml` describes."""
 
 
+class UnknownSource(ValueError):
+    """No source has this name; the message names the nearest."""
+
+
 def specification(name: str, module: str) -> SourceSpec:
     """The specification of the source with this module."""
     contents = import_module(module)

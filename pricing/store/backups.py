@@ -13,7 +13,8 @@ from typing import Any
 from msgspec import Struct
 
 from pricing.store import HEAD
-from pricing.store.connection import StoreError, fault, is_damage, open_sqlite
+from pricing.store.connection import fault, is_damage, open_sqlite
+from pricing.store.errors import StoreError
 from pricing.store.local_file import SCHEME, default_url, identity_file
 from pricing.store.store import Store
 from pricing.store.tables import EVERYBODY

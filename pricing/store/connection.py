@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
 from pricing.store import HEAD
+from pricing.store.errors import StoreBusy, StoreDamaged, StoreGone, StoreUnavailable
 from pricing.store.local_file import identity_file
 from pricing.store.tables import identity
 
@@ -30,36 +31,6 @@ WAYS_OUT = {
     "postgresql": "restore a backup with pg_restore, or restart all servers to start anew",
 }
 POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
-
-
-class StoreError(Exception):
-    """The store cannot do what was asked; the message says what to do."""
-
-
-class StoreUnavailable(StoreError):
-    """The store cannot be reached or read. The message names its address, never a password."""
-
-
-class StoreDamaged(StoreUnavailable):
-    """An SQLite file that is not whole; the message names it, what is wrong and the two ways out."""
-
-    def __init__(self, path: Path | str, fault: object) -> None:
-        super().__init__(
-            f"the price store {path} is damaged ({fault}): `costcalc prices restore FILE` puts a backup in its place, and "
-            "`costcalc prices rebuild` sets it aside and starts a new one"
-        )
-
-
-class StoreGone(StoreUnavailable):
-    """A store that stood here before and does not any more. `remedy` says what to do, and names no place."""
-
-    def __init__(self, address: str, way_out: str) -> None:
-        self.remedy = f"it is gone, and with it the refreshed prices and people's own runs: {way_out}"
-        super().__init__(f"the price store {address}: {self.remedy}")
-
-
-class StoreBusy(StoreError):
-    """Another process is publishing and did not finish in time."""
 
 
 class Database:

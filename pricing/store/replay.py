@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from pricing.store.connection import POSTGRESQL, StoreUnavailable
+from pricing.store.connection import POSTGRESQL
+from pricing.store.errors import StoreUnavailable
 from pricing.store.local_file import default_url
 
 WAIT_SECONDS = 1

@@ -17,7 +17,7 @@ from costcalc.hardware import Machine
 from costcalc.units import Flags
 from pricing.packaged.networks import packaged_networks
 from pricing.store.book import Book
-from pricing.store.connection import StoreUnavailable
+from pricing.store.errors import StoreUnavailable
 from pricing.store.offer_rows import MACHINE_COLUMNS, read_gaps
 from pricing.store.tables import books, machines, segments, snapshots
 

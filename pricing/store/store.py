@@ -23,7 +23,8 @@ from pricing.scope import Key
 from pricing.store import leases, snapshots
 from pricing.store.book import moment
 from pricing.store.changes import By, Change, newest_changes, note
-from pricing.store.connection import Database, StoreError
+from pricing.store.connection import Database
+from pricing.store.errors import StoreError
 from pricing.store.leases import Lease
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
@@ -123,7 +124,7 @@ class Store(Database):
     def fill(self, now: datetime, folder: Traversable | None = None) -> str:
         """Merge this edition of the packaged prices if no process did so yet, and return the current snapshot's id.
 
-        Raises PackagedTableError, StoreBusy.
+        Raises TableError, StoreBusy.
         """
         digest = packaged_digest(folder)
         with self.reading() as connection:

@@ -13,11 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.evidence.tables import TableError
 from costcalc.memory import ENTRY_BYTES, Shelf
-from pricing.packaged.tables import PackagedTableError
 from pricing.store.book import PACKAGED
 from pricing.store.changes import By
-from pricing.store.connection import StoreError, StoreGone
+from pricing.store.errors import StoreError, StoreGone
 from pricing.store.local_file import OwnRun
 from pricing.store.store import SignIn, Store
 from pricing.store.tables import EVERYBODY, SIGN_INS
@@ -93,7 +93,7 @@ class WorkerCatalogue:
     def start(self) -> None:
         """Load the newest snapshot now, and begin to look for newer ones.
 
-        A store that fails is no error here: it is tried again. Raises PackagedTableError.
+        A store that fails is no error here: it is tried again. Raises TableError.
         """
         self.check()
         self._watch()
@@ -185,7 +185,7 @@ class WorkerCatalogue:
         try:
             self._renew()
             self._state = replace(self._state, store_reachable=True, checked_at=now, error=None, remedy=None)
-        except PackagedTableError:
+        except TableError:
             raise
         except Exception as error:  # noqa: BLE001  a damaged row may raise anything, and the last good prices go on answering
             kind = "" if isinstance(error, StoreError) else f"prices cannot be read: {type(error).__name__}: "

@@ -12,7 +12,7 @@ import yaml
 from fakes.edition import KEY
 from support.recorded_sources import RECORDED
 
-from api.cli.prices import source_settings
+from api.cli.settings import source_settings
 from pricing import editions
 
 ROOT = Path(__file__).parents[2]

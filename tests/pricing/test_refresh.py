@@ -13,9 +13,9 @@ from support.prices import LATER, NOW, many, offer
 from costcalc.hardware import Machine
 from costcalc.offer import Gap, PurchaseOption
 from pricing import refresh as refreshing
-from pricing.refresh import LIMIT_VARIABLE, SourceResult, UnknownSource, refresh, status, try_source
+from pricing.refresh import LIMIT_VARIABLE, SourceResult, refresh, status, try_source
 from pricing.scope import EVERYTHING, Scope
-from pricing.sources import SOURCES
+from pricing.sources import SOURCES, UnknownSource
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.running import Outcome, ask
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSpec

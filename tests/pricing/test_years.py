@@ -23,7 +23,8 @@ from pricing.sources.running import Outcome
 from pricing.sources.source import Collected, SourceSpec
 from pricing.store.backups import backup, restore
 from pricing.store.changes import By
-from pricing.store.connection import StoreDamaged, StoreError, open_sqlite
+from pricing.store.connection import open_sqlite
+from pricing.store.errors import StoreDamaged, StoreError
 from pricing.store.store import Store
 from pricing.store.worker_catalogue import WorkerCatalogue
 

@@ -116,7 +116,7 @@ class _NoCrashLoop(dict[int, float]):
 def serve(settings: Settings) -> None:
     """Serves until stopped. Evidence is read once, before the workers are forked; each worker loads the prices.
 
-    Raises TableError or PackagedTableError when a table is corrupt, and CannotListen.
+    Raises TableError when a table is corrupt, and CannotListen.
     """
     evidence = load_evidence()
     packaged_catalogue()  # read only to be checked: a corrupt table shall stop the server, not its workers one by one

@@ -349,7 +349,8 @@ class TestPrices:
         store.publish(listed("sheet", offer("0.48", region="a"), offer("3", region="b")), NOW)
         asked = run("prices", "withdraw", "sheet", "--region", "a", input="n\n")
         assert (asked.exit_code, len(store.standing_offers("sheet"))) == (1, 2)
-        assert "sheet: aws p3.2xlarge in a, on demand, USD 0.4800 an hour\nWithdraw this rate?" in asked.output
+        assert "sheet: aws p3.2xlarge in a, on demand: USD 0.48 an hour, seen 20" in asked.output
+        assert asked.output.count("Withdraw this rate?") == 1
         done = run("prices", "withdraw", "SHEET", "--region", "a", "--yes")
         assert (done.exit_code, "1 withdrawn" in done.output) == (0, True)
         assert [each.region for each in store.standing_offers("sheet")] == ["b"]

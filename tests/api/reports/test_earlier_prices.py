@@ -11,7 +11,7 @@ from api.stored import FixedPrices
 from api.web.app import create_app
 from costcalc.offer import PurchaseOption
 from pricing.store import publish as publishing
-from pricing.store.connection import StoreUnavailable
+from pricing.store.errors import StoreUnavailable
 from pricing.store.store import Store
 
 DAY = timedelta(days=1)

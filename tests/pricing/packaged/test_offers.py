@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from support.stores import packaged_edition
 
+from costcalc.evidence.tables import TableError
 from costcalc.hardware import Machine
 from costcalc.offer import Offer, PurchaseOption
 from pricing.packaged.offers import EDITION, packaged_digest, read_packaged
-from pricing.packaged.tables import PackagedTableError, Table, packaged_folder
+from pricing.packaged.tables import Table, packaged_folder
 
 OFFERS = packaged_edition().offers
 
@@ -77,7 +78,7 @@ def damage(folder: Path, column: str, text: str, name: str = "offers.csv") -> No
 )
 def test_a_corrupt_rate_is_refused_by_file_and_line(folder: Path, column: str, text: str, complaint: str) -> None:
     damage(folder, column, text)
-    with pytest.raises(PackagedTableError) as refused:
+    with pytest.raises(TableError) as refused:
         read_packaged(folder)
     assert f"pricing/packaged/data/offers.csv, line {FIRST_OFFER}: " in str(refused.value)
     assert complaint in str(refused.value)
@@ -99,10 +100,10 @@ def test_every_table_is_checked(folder: Path, table: Table) -> None:
         (b"".join(lines[:-1]) + lines[-1][:9], f"{name}, line {len(lines)}: expected"),
     ]:
         path.write_bytes(content)
-        with pytest.raises(PackagedTableError, match=complaint):
+        with pytest.raises(TableError, match=complaint):
             read_packaged(folder)
     path.unlink()
-    with pytest.raises(PackagedTableError, match=f"{name}: No such file.* install the package again"):
+    with pytest.raises(TableError, match=f"{name}: No such file.* install the package again"):
         packaged_digest(folder)
 
 

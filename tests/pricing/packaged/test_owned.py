@@ -166,8 +166,9 @@ def test_sixty_hours_of_work_take_some_five_days_at_twelve_hours_a_day() -> None
 def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: ignore[no-untyped-def]
     import shutil
 
+    from costcalc.evidence.tables import TableError
     from pricing.packaged.offers import EDITION
-    from pricing.packaged.tables import PackagedTableError, packaged_folder
+    from pricing.packaged.tables import packaged_folder
 
     for table in EDITION:
         shutil.copy(packaged_folder() / table.name, tmp_path / table.name)
@@ -186,6 +187,6 @@ def test_a_corrupt_row_is_refused_by_file_and_line(tmp_path) -> None:  # type: i
     ]:
         whole = (packaged_folder() / name).read_text()
         (tmp_path / name).write_text(whole.replace(old, new, 1))
-        with pytest.raises(PackagedTableError, match=f"{name}, {complaint}"):
+        with pytest.raises(TableError, match=f"{name}, {complaint}"):
             read_packaged(tmp_path)
         (tmp_path / name).write_text(whole)

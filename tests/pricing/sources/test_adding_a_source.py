@@ -92,7 +92,7 @@ def test_commands_settings_and_the_reference_follow_from_the_one_line(tmp_path: 
     script = (
         "from pricing.sources import SOURCES; SOURCES.modules['acme'] = 'acme_source'\n"
         "import test_reference\n"
-        "from api.cli.prices import source_settings\n"
+        "from api.cli.settings import source_settings\n"
         "from api.cli.main import main\n"
         "assert '| `acme` Acme | on demand | what it does not list | `COSTCALC_ACME_URL` |' in test_reference.sources()\n"
         "assert 'COSTCALC_ACME_URL' in [each.variable for each in source_settings()]\n"

@@ -23,7 +23,8 @@ from support.prices import LATER, NOW, listed, many, offer
 
 from api.cli.main import main
 from pricing.store import HEAD, backups
-from pricing.store.connection import Database, StoreDamaged, StoreError, StoreGone, fault
+from pricing.store.connection import Database, fault
+from pricing.store.errors import StoreDamaged, StoreError, StoreGone
 from pricing.store.store import Store
 
 ROOT = Path(__file__).parents[3]

@@ -19,7 +19,8 @@ from support.prices import NOW, listed, many, offer
 
 from pricing.store import HEAD
 from pricing.store import tables as schema
-from pricing.store.connection import Database, StoreBusy, StoreUnavailable
+from pricing.store.connection import Database
+from pricing.store.errors import StoreBusy, StoreUnavailable
 from pricing.store.store import Store
 
 

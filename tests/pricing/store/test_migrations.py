@@ -15,7 +15,8 @@ from support.prices import LATER, NOW, P3, listed, offer
 from costcalc.money import to_nanos
 from costcalc.offer import Offer
 from pricing.store.changes import By
-from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.connection import Database
+from pricing.store.errors import StoreUnavailable
 from pricing.store.store import Store
 from pricing.store.tables import metadata
 

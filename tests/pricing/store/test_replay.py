@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from pricing.store import replay
-from pricing.store.connection import StoreUnavailable
+from pricing.store.errors import StoreUnavailable
 from pricing.store.replay import SWEEP_SECONDS, ReplayStore
 from pricing.store.store import Store
 

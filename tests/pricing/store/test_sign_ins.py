@@ -9,7 +9,8 @@ from support.own_training_runs import own_run
 from support.prices import LATER, NOW, listed, offer
 
 from pricing.store.changes import By, Change
-from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.connection import Database
+from pricing.store.errors import StoreUnavailable
 from pricing.store.store import SignIn, Store
 from pricing.store.worker_catalogue import WorkerCatalogue
 

@@ -15,7 +15,8 @@ from costcalc.offer import Gap, Offer, Payment, PurchaseOption, RatePart
 from pricing.store import publish as publishing
 from pricing.store import tables as schema
 from pricing.store.book import Book
-from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.connection import Database
+from pricing.store.errors import StoreUnavailable
 from pricing.store.publish import BOOKS_KEPT, SourceResult
 from pricing.store.quarantine import Inspection, rate_of
 from pricing.store.store import SnapshotGone, Store

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from support.prices import LATER, NOW, listed, offer
 
-from pricing.packaged.tables import PackagedTableError
+from costcalc.evidence.tables import TableError
 from pricing.store import backups
-from pricing.store.connection import Database, StoreUnavailable
+from pricing.store.connection import Database
+from pricing.store.errors import StoreUnavailable
 from pricing.store.local_file import identity_file
 from pricing.store.store import Store
 from pricing.store.tables import identity
@@ -119,9 +120,9 @@ def test_a_store_out_of_reach_at_the_start_is_tried_again(build: Build, store: S
 
 def test_corrupt_packaged_prices_refuse_to_start(build: Build) -> None:
     def corrupt() -> Store:
-        raise PackagedTableError("pricing/packaged/data/offers.csv, line 7: hourly_rate is blank")
+        raise TableError("pricing/packaged/data/offers.csv, line 7: hourly_rate is blank")
 
-    with pytest.raises(PackagedTableError, match="line 7"):
+    with pytest.raises(TableError, match="line 7"):
         build(corrupt).start()
 
 

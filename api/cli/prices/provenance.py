@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from api.cli.prices.common import rate_in_words
 from costcalc.offer import Offer
 from pricing.edition_head import EditionHead
 from pricing.refresh import EDITION
@@ -23,7 +24,7 @@ def of_rates(store: Store, offers: Iterable[Offer], trusted: tuple[str, ...]) ->
     signers = "; or ".join(signed_by(head, trusted) for head in store.taken_editions())
     by = BROUGHT | {EDITION: f"a published edition, the last one taken being {signers}"}
     for offer in offers:
-        yield _words(offer)
+        yield rate_in_words(offer)
         origins = brought[_sighting(offer)]
         yield f"  stated by {offer.source}; brought by {_together(origins, by) or 'a source that states it no longer'}"
 
@@ -45,9 +46,3 @@ def _sighting(offer: Offer) -> tuple[object, ...]:
 
 def _together(origins: Iterable[str], by: Mapping[str, str]) -> str:
     return " and ".join(by.get(origin, f"the source {origin}, which was asked here") for origin in origins)
-
-
-def _words(offer: Offer) -> str:
-    terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
-    rate = f"{offer.currency} {offer.hourly_rate:f} an hour, seen {offer.observed_at:%Y-%m-%d}"
-    return f"{offer.provider} {offer.instance_type} in {offer.region}, {terms}: {rate}"
