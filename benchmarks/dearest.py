@@ -171,6 +171,8 @@ def _plans(service: Service) -> Iterator[Dear]:
     yield Dear("POST /plan of 1,000 empty rows", f"/plan?{EVERYTHING}{TARGET}", _body([{}] * 1000), 1000)
     wrong = [{"model": f"resent{number}", "target": "0.7", "provider": f"amason{number}"} for number in range(1000)]
     yield Dear("POST /plan of 1,000 rows with wrong names", "/plan", _body(wrong), 1000)
+    own = [{f"_{number}_{column}": "" for column in range(60)} for number in range(1000)]
+    yield Dear("POST /plan.xlsx of 60,000 columns", "/plan.xlsx", _body(own))
 
 
 def _body(rows: list[dict[str, Any]]) -> str:

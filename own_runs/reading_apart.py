@@ -35,7 +35,7 @@ class OutOfBounds(LogRefused):
     """Reading a file takes more than it may; the message says of what."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(f"reading this file takes more than {message}: keep the evaluations")
+        super().__init__(f"reading this takes more than {message}: keep fewer lines, of a log those of evaluations")
 
 
 REFUSALS = {kind.__name__: kind for kind in (LogRefused, NothingYet)}

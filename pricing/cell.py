@@ -10,12 +10,14 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 
 MIB = 2**20
 STACK_BYTES = MIB  # of a thread; the usual eight count as allocated, however few are used
@@ -29,6 +31,7 @@ ALLOWED, REFUSED = 0x7FFF0000, 0x00050001  # with EPERM
 SOCKET = {"x86_64": (0xC000003E, 41), "aarch64": (0xC00000B7, 198)}
 """The architecture as the kernel names it, and its call that opens a socket."""
 YIELDS = 10  # to processes that answer
+STARTING = threading.Lock()
 
 
 class NoResult(Exception):
@@ -65,7 +68,8 @@ class Cell:
         what it needs. The cell ends with the process that started it."""
         answer, end = CONTEXT.Pipe(duplex=False)
         process = CONTEXT.Process(target=_live, args=(end, dict(environment), work, arguments), daemon=True)
-        process.start()
+        with _without_program():
+            process.start()
         end.close()
         return cls(process, answer, time.monotonic())
 
@@ -96,6 +100,17 @@ class Cell:
         self.process.kill()
         self.process.join()
         self.answer.close()
+
+
+@contextmanager
+def _without_program() -> Iterator[None]:
+    """A cell works by functions of modules; multiprocessing would import the program that runs here into each."""
+    with STARTING:
+        program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
 
 
 def _live(

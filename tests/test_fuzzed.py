@@ -12,9 +12,9 @@ from support.prices import NOW, many
 from support.sampled import WHOLE
 from support.services import packaged_service
 
-from api.questions.errors import BadParameters, Refused
+from api.questions.errors import BadParameters
 from api.questions.words.understanding import LONGEST
-from api.reports.plan import rows_of_csv, rows_of_json
+from api.reports.rows import rows_of
 from pricing import editions
 from pricing.sources.own_sheet.source import offers
 from pricing.sources.source import SourceError
@@ -78,9 +78,9 @@ def test_a_price_sheet_is_read_or_refused(sheet):
 @EXAMPLES
 @given(changed(PLAN), changed('[{"model": "resnet50", "target": 0.757, "_team": ["a", "b"]}]'))
 def test_the_rows_of_a_plan_are_read_or_refused(sheet, listed):
-    for read, text in ((rows_of_csv, sheet), (rows_of_json, listed)):
-        with suppress(Refused):
-            read(text.encode("utf-8", "surrogatepass"))
+    for text, is_json in ((sheet, False), (listed, True)):
+        with suppress(BadParameters):
+            rows_of(text.encode("utf-8", "surrogatepass"), is_json)
 
 
 @example(1, b"\xb3\xff", 1, KEY)

@@ -78,12 +78,13 @@ class PlanAnswer(Struct, frozen=True):
 def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
     """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
     from api.forms.plan import csv, xlsx
-    from api.reports.plan import planner, rows_of_csv, rows_of_json
+    from api.reports.plan import planner
+    from api.reports.rows import rows_of
 
     service = build_once(settings)
     answers, layout = planner(service, service.catalogue(), given)
     is_json = body.lstrip()[:1] == b"["
-    document = answers.document(rows_of_json(body) if is_json else rows_of_csv(body))
+    document = answers.document(rows_of(body, is_json))
     wanted = layout.format or ("json" if is_json else "csv")
     if wanted == "json":
         from api.formats.json import to_json

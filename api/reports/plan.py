@@ -1,12 +1,7 @@
-"""`/plan`: many questions at once; each row comes back with its best estimate, or with what is wrong.
-
-A sheet or a list of objects becomes texts by column, or is refused with what to send instead.
-"""
+"""`/plan`: many questions at once; each row comes back with its best estimate, or with what is wrong."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -16,7 +11,6 @@ from itertools import product
 from time import monotonic, thread_time
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -30,6 +24,7 @@ from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing
+from api.reports.rows import NAMELESS, Given, check_size
 from api.service import Service, exchange_rates, query_of
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -37,17 +32,12 @@ from costcalc.money import ExchangeRate
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
 
-MOST_ROWS = 1000
 MOST_SECONDS = 20  # of processor
 LONGEST_SECONDS = 45  # by the clock, while the rows of other plans come between; proxies wait for a minute
-MOST_COLUMNS = 100
 MOST_VALUES_SUMMED = 50
-SEPARATORS = ",;\t|"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 COSTS = ("billed_cost", "billed_cost_low", "billed_cost_high")
-NAMELESS = ""  # the column of cells beyond the last heading: no heading can be empty
 
-Given = dict[str, str]
 Turn = Callable[[], AbstractContextManager[None]]
 
 
@@ -270,18 +260,9 @@ def best_of(answer: Answer) -> tuple[Answered, PriceBasis]:
 
 
 def check_columns(rows: Sequence[Given]) -> None:
-    """Raises BadParameters where there are too many rows, none, or a column that is no parameter."""
-    if not rows:
-        raise BadParameters(
-            {
-                "rows": [
-                    "there are none: send a line of column names, such as model,target, and a line for each question"
-                ]
-            }
-        )
-    if len(rows) > MOST_ROWS:
-        raise BadParameters({"rows": [f"{len(rows)} rows: send at most {MOST_ROWS}"]})
+    """Raises BadParameters where there are too many rows or columns, none, or a column that is no parameter."""
     names = dict.fromkeys(name for row in rows for name in row)
+    check_size(len(rows), len(names))
     wrong = [name for name in names if name not in ROW.fields and name[:1] not in ("_", NAMELESS)]
     if wrong:
         raise BadParameters({name[:60]: [_wrong_column(name)] for name in wrong[:9]})
@@ -290,54 +271,3 @@ def check_columns(rows: Sequence[Given]) -> None:
 def _wrong_column(name: str) -> str:
     message = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
     return f"{message}; names of your own columns start with _"
-
-
-def rows_of_csv(body: bytes) -> list[Given]:
-    """The rows of a sheet: UTF-8 with or without a byte order mark, separated by comma, semicolon, tab or bar.
-
-    Blank lines do not count. Raises BadParameters.
-    """
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadParameters({"rows": [f"not UTF-8 at byte {error.start + 1}: save the sheet as CSV UTF-8"]}) from None
-    head = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=head.count)
-    try:
-        lines = [
-            line for line in csv.reader(io.StringIO(text), delimiter=separator) if any(cell.strip() for cell in line)
-        ]
-    except csv.Error as error:
-        raise BadParameters({"rows": [f"not valid CSV: {error}"]}) from None
-    names = [name.strip() for name in lines[0]] if lines else []
-    if len(names) > MOST_COLUMNS:
-        raise BadParameters({"rows": [f"{len(names)} columns: send at most {MOST_COLUMNS}"]})
-    if "" in names or len(set(names)) < len(names):
-        raise BadParameters({"rows": ["the first line must name every column once, such as model,target,provider"]})
-    return [_given(names, cells) for cells in lines[1:]]
-
-
-def _given(names: Sequence[str], cells: Sequence[str]) -> Given:
-    """A line by column; what stands beyond the last column named is kept, so that the row can say so."""
-    beyond = [cell.strip() for cell in cells[len(names) :]]
-    own = dict(zip(names, [*map(str.strip, cells), *[""] * len(names)], strict=False))
-    return own | ({NAMELESS: ",".join(beyond)} if any(beyond) else {})
-
-
-def rows_of_json(body: bytes) -> list[Given]:
-    """The rows of a list of objects; lists in them count as several values. Raises BadParameters."""
-    try:
-        listed = msgspec.json.decode(body, type=list[dict[str, Any]])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadParameters(
-            {"rows": [f'{error}: send a list such as [{{"model": "resnet50", "target": 0.757}}]']}
-        ) from None
-    return [{name: _text(name, value) for name, value in row.items()} for row in listed]
-
-
-def _text(name: str, value: object) -> str:
-    if isinstance(value, list) and all(isinstance(each, (str, int, float)) for each in value):
-        return ",".join(map(str, value))
-    if isinstance(value, dict | list):
-        raise BadParameters({name[:60]: [f"{clip(str(value))}: write a text, a number or a list of them"]})
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

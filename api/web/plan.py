@@ -11,8 +11,9 @@ from api.formats.json import to_json
 from api.forms.plan import csv, xlsx
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
-from api.reports.plan import Given as Row
-from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner, rows_of_csv, rows_of_json
+from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner
+from api.reports.rows import Given as Row
+from api.reports.rows import rows_apart
 from api.web.asked import JSON_TYPE, TYPES, arguments, current_service, wants_page
 from api.web.asker import current_visitor
 from api.web.pages.address import Given
@@ -73,7 +74,7 @@ def _planned(body: bytes, given: Given) -> tuple[PlanDocument, Layout, bool]:
     service = current_service()
     answers, layout = planner(service, service.catalogue(), given)
     is_json = request.mimetype == JSON_TYPE or (request.mimetype in MAYBE_JSON and body.lstrip()[:1] == b"[")
-    return _in_turns(answers, rows_of_json(body) if is_json else rows_of_csv(body)), layout, is_json
+    return _in_turns(answers, rows_apart(body, is_json)), layout, is_json
 
 
 def _in_turns(answers: Planner, rows: Sequence[Row]) -> PlanDocument:

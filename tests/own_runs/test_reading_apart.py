@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 
@@ -35,8 +36,22 @@ def test_what_is_read_apart_is_what_is_read_here():
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what a process allocates")
 def test_what_takes_too_much_is_ended_and_said(monkeypatch, bound, read, arguments, told):
     monkeypatch.setattr(reading_apart, "LEAST", replace(LEAST, **bound))
-    with pytest.raises(OutOfBounds, match=f"reading this file takes more than {told}: keep the evaluations"):
+    with pytest.raises(OutOfBounds, match=f"reading this takes more than {told}: keep fewer lines"):
         read_apart(bytes, read, *arguments)
+
+
+def test_a_reader_begins_without_the_program_that_starts_it(tmp_path):
+    (program := tmp_path / "program.py").write_text(
+        "from own_runs.reading_apart import read_apart\n"
+        "print('begun')\n"
+        "if __name__ == '__main__':\n"
+        "    print(read_apart(int, sum, [1, 2]))\n"
+    )
+    command = [sys.executable, program]
+    ran = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": "."}, capture_output=True, text=True, timeout=100, check=True
+    )
+    assert ran.stdout.split() == ["begun", "3"]
 
 
 def test_a_longer_file_may_take_longer(monkeypatch, tmp_path):

@@ -18,8 +18,9 @@ from api.forms.register import QUESTIONS
 from api.questions.fields import MOST_VALUES, Parameter
 from api.reports.brief import Brief
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
-from api.reports.plan import DEFAULTS, MOST_ROWS, ROW, PlanDocument
+from api.reports.plan import DEFAULTS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
+from api.reports.rows import MOST_COLUMNS, MOST_ROWS
 from api.service import COST
 from api.settings import installed_version
 from api.web.asked import JSON_TYPE, TYPES
@@ -83,6 +84,7 @@ _PLAN_ROW = {
     "properties": {name: {"$ref": REFERENCE.format(name="Cells")} for name in ROW.fields},
     "patternProperties": {"^_": _CELLS},  # the user's own columns, which the answer repeats
     "additionalProperties": False,
+    "maxProperties": MOST_COLUMNS,
 }
 _PLAN_ROWS = {
     "type": "array",

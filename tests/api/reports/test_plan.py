@@ -11,7 +11,7 @@ from support.services import packaged_service
 from api.cli import answers as plan_terminal
 from api.cli.main import main
 from api.reports import plan as plans
-from api.reports.plan import MOST_ROWS
+from api.reports.rows import MOST_ROWS
 from api.service import Service
 from api.web.app import create_app
 
@@ -159,7 +159,10 @@ def test_text_in_a_row_is_no_formula_in_the_answer(client):
         ("[]", "application/json", "there are none"),
         ("{}", "application/json", "send a list such as"),
         ("[3]", "application/json", "send a list such as"),
-        ('[{"model": {"a": 1}}]', "application/json", "write a text"),
+        ('[{"model": {"a": 1}}]', "application/json", "a value is a text"),
+        ('[{"model": ' + "[" * 900_000, "application/json", "a value is a text"),
+        ('[{"a":' * 150_000, "application/json", "a value is a text"),
+        ('[{"_cost": ' + "1" * 5000 + "}]", "application/json", "out of range"),
         ("modell,target\nresnet50,0.7\n", "text/csv", "did you mean model"),
         ("model,target,owner\nresnet50,0.7,me\n", "text/csv", "names of your own columns start with _"),
         ("model,model\na,b\n", "text/csv", "name every column once"),
@@ -167,6 +170,8 @@ def test_text_in_a_row_is_no_formula_in_the_answer(client):
         (b"model,target\n\xff\xfe\n", "text/csv", "not UTF-8 at byte 14"),
         ("model,target\n" + "resnet50,0.7\n" * (MOST_ROWS + 1), "text/csv", f"at most {MOST_ROWS}"),
         (",".join(f"_{n}" for n in range(101)) + "\n1\n", "text/csv", "at most 100"),
+        (",".join(f"_{n}" for n in range(100)) + "\na" * 400_000, "text/csv", "400000 rows: send at most 1000"),
+        (json.dumps([{f"_{n}": n} for n in range(101)]), "application/json", "101 columns: send at most 100"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_refused_with_what_to_send(client, body, kind, told):

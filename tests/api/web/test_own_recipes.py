@@ -133,7 +133,7 @@ def test_a_log_that_takes_too_much_to_read_is_refused_in_words_and_counted(clien
     refused = client.post(RUN, data=LOG * 1000)
     assert (refused.status_code, refused.json["errors"]["file"]) == (
         422,
-        ["reading this file takes more than 0 MiB of memory: keep the evaluations"],
+        ["reading this takes more than 0 MiB of memory: keep fewer lines, of a log those of evaluations"],
     )
     assert 'costcalc_http_requests_total{path="/recipes",status="422"}' in client.get("/metrics").text
 
