@@ -79,10 +79,10 @@ def _parts(path: str) -> tuple[str, str]:
 @blueprint.get("/openapi.json")
 def openapi_json() -> Response:
     """OpenAPI 3.1."""
-    from api.web.interface import openapi  # built on demand: serving answers needs none of it
+    from api.web.interface import shared  # built on demand: serving answers needs none of it
 
     return Response(
-        to_json(openapi.document(*_asked())), content_type=JSON_TYPE, headers={"Cache-Control": cache_control()}
+        to_json(shared.document(*_asked())), content_type=JSON_TYPE, headers={"Cache-Control": cache_control()}
     )
 
 

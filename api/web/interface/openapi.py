@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from itertools import chain, count
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -69,6 +69,10 @@ class Operation:
         return (first or "page") if self.schema or first == "recipes" else "service"
 
     @property
+    def is_picture(self) -> bool:
+        return self.media in PICTURES.values()
+
+    @property
     def is_kept(self) -> bool:
         """Whether clients keep the answer, by its tag."""
         return self.method == "get" and self.schema is not None and self.media != "text/html"
@@ -77,6 +81,7 @@ class Operation:
 _TEXT = {"type": "string"}
 _BYTES = {"type": "string", "format": "binary"}
 _BODIES: dict[str, Json] = {PICTURES["png"]: _BYTES, OTHERS["yaml"]: {}, OTHERS["atom"]: {}, OTHERS["edition"]: _BYTES}
+_NULL = {"type": "null"}
 _CELL = {"type": ["string", "number", "boolean", "null"]}  # what is wrong with one stands in its row of the answer
 _CELLS = {**_CELL, "type": [*_CELL["type"], "array"], "items": {"type": ["string", "number", "boolean"]}}
 _PLAN_ROW = {
@@ -241,7 +246,7 @@ def described(private: bool, root: str) -> Json:
         "security": [{name: []} for name in _SECURITY] if private else [{}],
         "paths": _paths(private),
         "components": {
-            "schemas": {"Cells": _CELLS, "PlanRow": _PLAN_ROW, "PlanRows": _PLAN_ROWS, **_numbers(components)},
+            "schemas": {"Cells": _CELLS, "PlanRow": _PLAN_ROW, "PlanRows": _PLAN_ROWS, **_plain(components)},
             "securitySchemes": _SECURITY,
         },
     }
@@ -253,64 +258,20 @@ def _flat(kind: type) -> Json:
     raise NotImplementedError
 
 
-def document(private: bool, root: str) -> Json:
-    """The same as it is sent, a third as long: what several operations have stands once."""
-    whole = described(private, root)
-    shared = Shared(whole["components"]["schemas"])
-    paths = {
-        path: {method: shared.referring(operation) for method, operation in operations.items()}
-        for path, operations in whole["paths"].items()
-    }
-    return {**whole, "paths": paths, "components": whole["components"] | shared.components}
-
-
-class Shared:
-    """What several operations have stands once, in `components`, by its kind and name, beside the `schemas` of documents."""
-
-    def __init__(self, schemas: Json) -> None:
-        self.components: dict[str, Json] = {"schemas": {**schemas}, "parameters": {}, "headers": {}, "responses": {}}
-
-    def referring(self, operation: Json) -> Json:
-        """The operation with references to its parameters, headers and errors."""
-        parameters = [self._parameter(parameter) for parameter in operation.get("parameters", ())]
-        responses = {status: self._response(status, response) for status, response in operation["responses"].items()}
-        return {**operation, "parameters": parameters, "responses": responses}
-
-    def _parameter(self, parameter: Json) -> Json:
-        name = parameter["name"]
-        return self._named("parameters", name, self._with_choices(name.title().replace("_", ""), parameter))
-
-    def _with_choices(self, name: str, node: Any) -> Any:
-        """The description of a parameter in which its words have a name, so that generated clients have one type of them."""
-        if isinstance(node, list):
-            return [self._with_choices(name, each) for each in node]
-        if not isinstance(node, dict):
-            return node
-        if "enum" in node:
-            return self._named("schemas", name, node)
-        return {key: self._with_choices(name, value) for key, value in node.items()}
-
-    def _response(self, status: str, response: Json) -> Json:
-        if "headers" not in response:
-            return self._named("responses", f"status_{status}", response)
-        headers = {name: self._named("headers", name, header) for name, header in response["headers"].items()}
-        return {**response, "headers": headers}
-
-    def _named(self, kind: str, name: str, described: Json) -> Json:
-        """The reference to it; another one of its name has a number behind."""
-        known = self.components[kind]
-        names = (f"{name}_{number}" if number > 1 else name for number in count(1))
-        shared = next(name for name in names if known.setdefault(name, described) == described)
-        return {"$ref": f"#/components/{kind}/{shared}"}
-
-
-def _numbers(node: Any) -> Any:
-    """Decimals leave as JSON numbers, where msgspec would describe strings; a schema's name need not stand in it too."""
-    if isinstance(node, dict):
-        if node.get("format") == "decimal":
-            return {"type": "number"}
-        return {key: _numbers(value) for key, value in node.items() if key != "title" or isinstance(value, dict)}
-    return [_numbers(each) for each in node] if isinstance(node, (list, tuple)) else node
+def _plain(node: Any) -> Any:
+    """As short as it can be said: decimals leave as JSON numbers, where msgspec would describe strings; what may be null is a
+    type of two; a schema's name need not stand in it too."""
+    if isinstance(node, (list, tuple)):
+        return [_plain(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("format") == "decimal":
+        return {"type": "number"}
+    plain = {key: _plain(value) for key, value in node.items() if key != "title" or isinstance(value, dict)}
+    first, *null = plain.get("anyOf", ({},))
+    if null == [_NULL] and isinstance(first.get("type"), str) and first.keys() == {"type"}:
+        return {key: value for key, value in plain.items() if key != "anyOf"} | {"type": [first["type"], "null"]}
+    return plain
 
 
 def _paths(private: bool) -> dict[str, Json]:
@@ -360,9 +321,10 @@ def _success(operation: Operation, sheet: str) -> Json:
             content[HTML] = {"schema": _TEXT}
     for kind in [sheet] if sheet else operation.sheets:
         content[TYPES[kind].partition(";")[0]] = {"schema": _BYTES if kind == "xlsx" else _TEXT}
-    is_list = operation.schema is not None and "offset" in operation.schema.fields
+    is_list = operation.schema is not None and "offset" in operation.schema.fields and not operation.is_picture
     headers = {**(_TAG if operation.is_kept else {}), **(_OF_CUT_LISTS if is_list else {})}
-    return {"description": operation.summary, "headers": headers, "content": content}
+    description = "the same as a sheet" if sheet else "the picture" if operation.is_picture else operation.summary
+    return {"description": description, "headers": headers, "content": content}
 
 
 def _document(kind: type, schema: Schema | None) -> Json:
@@ -387,8 +349,6 @@ def _parameters(operation: Operation, sheet: str) -> Iterator[Json]:
             parameter: Json = {"name": name, "in": "query", "description": field.meaning, "schema": schema}
             if field.required:
                 parameter["required"] = True
-            if field.listed:
-                parameter |= {"style": "form", "explode": True}
             if field.example is not None:
                 parameter["example"] = [field.example] if field.listed else field.example
             yield parameter

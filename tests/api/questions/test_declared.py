@@ -16,7 +16,7 @@ from api.questions.fields import Choice, Choices, Cost, Flag, Hours, Names, Numb
 from api.questions.schemas.training import CostSchema
 from api.questions.themes import dashed
 from api.web.app import create_app
-from api.web.interface.openapi import document
+from api.web.interface.shared import document
 from costcalc.parameters import Param, Part
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, parameters_of, reset
 

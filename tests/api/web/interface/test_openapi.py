@@ -181,7 +181,7 @@ def document():
 
 def test_it_is_sent_with_what_operations_share_standing_once(document):
     sent = APP.test_client().get("/openapi.json")
-    assert len(sent.get_data()) < 345_000
+    assert len(sent.get_data()) < 300_000
     assert len(json.dumps(document)) > 900_000
 
 
@@ -224,7 +224,7 @@ def test_answers_are_described_by_their_own_types(document):
     assert list(described["properties"]) == list(NAMES)
     assert set(described["required"]) == set(NAMES)
     assert described["properties"]["hourly_rate"] == {"type": "number"}
-    assert {"type": "null"} in described["properties"]["billed_cost"]["anyOf"]
+    assert described["properties"]["billed_cost"] == {"type": ["number", "null"]}
 
 
 def test_an_answer_is_valid_by_the_document(document):
