@@ -15,8 +15,9 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import InstanceType
 from costcalc.machine_limits.storage import best_volume, read_again
 from costcalc.query import EstimateQuery
+from costcalc.recipes import EVALUATION_COUNTED, ClosedRecipe, LawRecipe, OwnRecipe, Recipe
 from costcalc.throughput.data_sheets import part
-from costcalc.training import EVALUATION_COUNTED, ClosedRecipe, Code, LawRecipe, Metric, OwnRecipe, Recipe
+from costcalc.training import Code, Metric
 
 SEED_POINTS = SEED_SIGMA[Metric.TOP1] * 100
 WHOLE = 0.995

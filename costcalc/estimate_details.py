@@ -24,9 +24,9 @@ from costcalc.memory import Few
 from costcalc.offer import PurchaseOption
 from costcalc.parts import Energy, Grounds, Money, Parts, Sources, Standing, Time, Training
 from costcalc.query import EstimateQuery
+from costcalc.recipes import Recipe
 from costcalc.rented import Rented, Renting, free_tier, of_moves
 from costcalc.throughput import WIDE_BY_RULE
-from costcalc.training import Recipe
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR, in_words
 
 AS_WRITTEN = list[tuple[Decimal, ...]]  # figures digit by digit, in a third of the time that `Decimal(repr(...))` takes

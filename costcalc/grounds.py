@@ -26,10 +26,11 @@ from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, InstanceType
 from costcalc.offer import Offer
 from costcalc.parts import ConvergenceSource, EvidenceNotes, EvidenceTiers, Grounds, ThroughputSource
+from costcalc.recipes import OwnRecipe
 from costcalc.throughput import TIERS
 from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
 from costcalc.throughput.speed_model import PROCESSOR
-from costcalc.training import OwnRecipe, Tier
+from costcalc.training import Tier
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to everything published, including results later than the requested date."

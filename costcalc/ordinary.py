@@ -20,7 +20,8 @@ from costcalc.duration.training_times import Course, best_of_groups
 from costcalc.grounds import RankedCandidate
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
-from costcalc.training import IN_16_BITS, THIRTY_TWO_BIT, Recipe
+from costcalc.recipes import IN_16_BITS, Recipe
+from costcalc.training import THIRTY_TWO_BIT
 from costcalc.units import Flags
 
 WORTH_TELLING = 0.05

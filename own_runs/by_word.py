@@ -10,19 +10,10 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
 from costcalc.query import ANY, EstimateQuery
+from costcalc.recipes import OwnRecipe
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import (
-    DATA_SET_GB,
-    IMAGES_PER_EPOCH,
-    OWN_DATA,
-    YOU,
-    Compilation,
-    MetricEvaluation,
-    Model,
-    OwnRecipe,
-    Phase,
-)
+from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, YOU, Compilation, MetricEvaluation, Model, Phase
 from own_runs.speeds import FRAMEWORK, OWN_CODE
 
 RECIPE, YEAR = "your-epochs", 2022

@@ -11,21 +11,12 @@ from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
+from costcalc.recipes import EVALUATION_COUNTED, OwnRecipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD, room_gib
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
-from costcalc.training import (
-    EVALUATION_COUNTED,
-    OWN_DATA,
-    YOU,
-    MetricEvaluation,
-    Model,
-    OwnRecipe,
-    Phase,
-    System,
-    Throughput,
-)
+from costcalc.training import OWN_DATA, YOU, MetricEvaluation, Model, Phase, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.runs import Run
 from own_runs.speeds import FRAMEWORK, OWN_CODE

@@ -8,19 +8,10 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.hardware import Cluster
 from costcalc.query import ANY, EPOCHS, EstimateQuery, OwnMachine
+from costcalc.recipes import StatedRecipe
 from costcalc.throughput.chip_hours import ChipHours
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import (
-    OWN_DATA,
-    YOU,
-    YOUR_CODE,
-    MetricEvaluation,
-    Model,
-    Phase,
-    StatedRecipe,
-    Throughput,
-    TrainingKind,
-)
+from costcalc.training import OWN_DATA, YOU, YOUR_CODE, MetricEvaluation, Model, Phase, Throughput, TrainingKind
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.speeds import FRAMEWORK
 

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.evidence.language import find_language_network, language_rates
 from costcalc.query import EPOCHS, EstimateQuery
+from costcalc.recipes import LawRecipe
 from costcalc.throughput.language.law import TokenLaw
 from costcalc.throughput.language.networks import LanguageNetwork, TokenPrecision, TokenWork
 from costcalc.throughput.language.speeds import TokenSpeeds
-from costcalc.training import OWN_DATA, YOU, LawRecipe, MetricEvaluation, Model, Phase
+from costcalc.training import OWN_DATA, YOU, MetricEvaluation, Model, Phase
 from own_runs.speeds import FRAMEWORK
 
 YEAR = 2026

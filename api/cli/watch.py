@@ -29,7 +29,7 @@ from api.service import Service
 from api.slack.delivery import NotSent, is_slack, post
 from api.slack.message import Message, escape
 from costcalc.convergence.partial import FEWEST_LOGS, Course, NoForecast
-from costcalc.training import Recipe
+from costcalc.recipes import Recipe
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
 from own_runs.runs import Run

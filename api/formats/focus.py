@@ -21,7 +21,7 @@ from costcalc.answers import Answer, Estimate
 from costcalc.flat import flat
 from costcalc.offer import ANY_REGION, Offer, PurchaseOption
 from costcalc.query import parameters_of
-from costcalc.training import Recipe
+from costcalc.recipes import Recipe
 from costcalc.units import SECONDS_PER_HOUR
 from pricing.packaged.names import UNSPECIFIED
 

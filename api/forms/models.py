@@ -19,7 +19,8 @@ from api.reports.models import (
     ModelSummary,
     models_report,
 )
-from costcalc.training import Metric, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Metric
 
 
 def _best(recipe: Recipe, metric: Metric) -> str:

@@ -24,7 +24,8 @@ from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
 from costcalc.query import DECLARED
-from costcalc.training import Metric, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Metric
 
 HOW = "250 more networks of timm answer to their names. Others, and longer or shorter trainings, are asked with model=any."
 OF_SHEETS = ("layout", "sheet", "focus", "brief", "words")

@@ -20,7 +20,7 @@ from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.picks import Requirement
 from costcalc.query import LAST_OFFSET, EstimateQuery
-from costcalc.training import Recipe
+from costcalc.recipes import Recipe
 
 
 class Beside(Struct, frozen=True):

@@ -14,7 +14,8 @@ from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.query import EstimateQuery
-from costcalc.training import IMAGES_PER_EPOCH, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import IMAGES_PER_EPOCH
 
 
 class EstimateDocument(Struct, frozen=True):

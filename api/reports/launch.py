@@ -27,8 +27,8 @@ from costcalc.hardware import Accelerator, counted
 from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import ANY, EstimateQuery, parameters_of
+from costcalc.recipes import Recipe
 from costcalc.throughput.provenance import RUN_OTHERWISE
-from costcalc.training import Recipe
 from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
 from pricing.packaged.starts import Start, start_on
 

@@ -16,7 +16,8 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.parameters import Param
-from costcalc.training import Metric, Model, Recipe, Throughput
+from costcalc.recipes import Recipe
+from costcalc.training import Metric, Model, Throughput
 
 
 class ModelParameters(Struct):

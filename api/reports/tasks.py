@@ -15,8 +15,9 @@ from api.reports.over_time import at_past_dates
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
+from costcalc.recipes import Recipe
 from costcalc.tasks.tables import Task, results, tasks
-from costcalc.training import Metric, Recipe
+from costcalc.training import Metric
 
 IMAGENET = "imagenet"
 MACHINE = ("provider", "instance_type", "nodes", "accelerator", "accelerators")

@@ -28,7 +28,8 @@ from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery
 from costcalc.recall import OFFER_BYTES, OFFERS_KEPT
-from costcalc.training import Recipe, Throughput
+from costcalc.recipes import Recipe
+from costcalc.training import Throughput
 
 DEFAULT_ROWS = 100
 

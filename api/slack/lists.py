@@ -11,8 +11,9 @@ from api.service import Service
 from api.slack.message import Message, escape, link, section, table
 from costcalc.hardware import counted
 from costcalc.query import DECLARED
+from costcalc.recipes import Recipe
 from costcalc.tasks.tables import tasks
-from costcalc.training import Metric, Recipe
+from costcalc.training import Metric
 
 EXAMPLES = (
     ("/cost resnet50 0.757", "the five cheapest estimates"),

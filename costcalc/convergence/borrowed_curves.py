@@ -9,7 +9,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from costcalc.convergence.curves import NEAR_THE_END, isotonic
-from costcalc.training import Evaluation, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Evaluation
 from costcalc.units import Floats
 
 SHARES = np.arange(0.30, 0.995, 0.02)  # of the schedule

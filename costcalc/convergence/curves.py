@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from costcalc.training import Crossing, Evaluation, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Crossing, Evaluation
 from costcalc.units import Flags, Floats, Indices
 
 NEAR_THE_END = 0.04  # accuracy: further below its end a borrowed curve was never checked

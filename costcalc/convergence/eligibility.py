@@ -15,7 +15,8 @@ from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
 from costcalc.programs import UP_TO, Training
 from costcalc.query import EstimateQuery
-from costcalc.training import Metric, MetricRecipe, OwnRecipe, Recipe
+from costcalc.recipes import MetricRecipe, OwnRecipe, Recipe
+from costcalc.training import Metric
 from costcalc.units import Flags, Floats, Indices
 
 INTERVAL = 0.8

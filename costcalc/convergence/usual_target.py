@@ -8,7 +8,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from costcalc.convergence.eligibility import ModelRecipes
-from costcalc.training import Metric, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Metric
 from costcalc.units import Flags
 
 CHANCE = 0.9

@@ -12,7 +12,7 @@ from msgspec import Struct
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Cluster, Machine
 from costcalc.machine_limits.limits import Limit, RentedMachines
-from costcalc.training import Recipe
+from costcalc.recipes import Recipe
 from costcalc.units import Flags, Indices
 
 ANY_INSTANCE = NOWHERE = -1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.programs import ProgramSupport, UsualScript
-from costcalc.training import OwnRecipe, Recipe, StatedRecipe
+from costcalc.recipes import OwnRecipe, Recipe, StatedRecipe
 from costcalc.units import Flags, Floats, Indices
 
 UNKNOWN, NO, YES = -1, 0, 1

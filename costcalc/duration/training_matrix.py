@@ -39,17 +39,13 @@ from costcalc.machine_limits.known_limits import LimitTables, known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
 from costcalc.programs import Training
+from costcalc.recipes import EVALUATION_COUNTED, Recipe
 from costcalc.throughput import REFUSALS, TIERS, SpeedTable, global_batch, signature, undated
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.prediction import TRANSFERRED
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.speed_model import PROCESSOR
-from costcalc.training import (
-    DATA_SET_GB,
-    EVALUATION_COUNTED,
-    Recipe,
-    Tier,
-)
+from costcalc.training import DATA_SET_GB, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from costcalc.duration.running import LAST_RESORT
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.interruptions import RISKS
 from costcalc.query import EstimateQuery
-from costcalc.training import EVALUATION_SHARE
+from costcalc.recipes import EVALUATION_SHARE
 from costcalc.units import Flags, Floats, Indices
 
 FEW_CLUSTERS = 10  # on these it is faster to compare all recipes than to find those that can be the best

@@ -9,16 +9,12 @@ import numpy as np
 
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.hardware import Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.own_speeds import with_own_speeds
 from costcalc.throughput.processors import with_processor_speeds
-from costcalc.training import (
-    PipelineAsked,
-    Recipe,
-    Running,
-    Throughput,
-)
+from costcalc.training import PipelineAsked, Running, Throughput
 from costcalc.units import Flags
 
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from costcalc.interruptions import ObservedInterruptions
 from costcalc.machine_limits.known_limits import NOTHING_AROUND, LimitTables
 from costcalc.machine_limits.network import Gradients, SystemNetwork
 from costcalc.programs import ProgramSupport, Support, UsualScript
+from costcalc.recipes import Recipe
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processors
 from costcalc.throughput.speed_model import SpeedModel, Speeds
-from costcalc.training import Evaluation, Model, Recipe, Throughput
+from costcalc.training import Evaluation, Model, Throughput
 from costcalc.units import Floats
 
 _IGNORED = re.compile(r"(?<!\d)\.|\.(?!\d)|_|[^\w.]")

@@ -7,8 +7,9 @@ import math
 from msgspec import Struct
 
 from costcalc.fields import filled
+from costcalc.recipes import Recipe
 from costcalc.throughput.workloads import REFERENCE_GMACS
-from costcalc.training import Evaluation, Model, Phase, Recipe, Throughput
+from costcalc.training import Evaluation, Model, Phase, Throughput
 
 CARD, YEAR, LIBRARY = "RTX 3090", 2022, "timm"
 USUAL_BATCH = 256

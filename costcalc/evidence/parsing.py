@@ -27,10 +27,11 @@ from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.network import SystemNetwork
 from costcalc.machine_limits.storage import Volume
 from costcalc.programs import Command, Program, Support, UsualScript
+from costcalc.recipes import Recipe
 from costcalc.throughput.fitted_parameters import from_json, unfitted
 from costcalc.throughput.memory import MeasuredBatch
 from costcalc.throughput.processors import Processor, Processors, ProcessorSpeed
-from costcalc.training import Code, Compilation, Evaluation, Model, Phase, Recipe, System, Throughput, known_on
+from costcalc.training import Code, Compilation, Evaluation, Model, Phase, System, Throughput, known_on
 
 T = TypeVar("T")
 Named = TypeVar("Named", Accelerator, Model, Recipe, Throughput, Processor, ProcessorSpeed)

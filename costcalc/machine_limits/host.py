@@ -17,10 +17,11 @@ from msgspec import Struct
 
 from costcalc.hardware import Accelerator
 from costcalc.machine_limits.limits import HIGH, NORMAL, InstanceType, Limit, RentedMachines
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import is_reference
 from costcalc.throughput.workloads import own_rates
-from costcalc.training import IMAGES_PER_EPOCH, PipelineAsked, Recipe
+from costcalc.training import IMAGES_PER_EPOCH, PipelineAsked
 from costcalc.units import Floats
 
 SHARE_OF_CORE = 0.65

@@ -13,9 +13,10 @@ from costcalc.machine_limits.host import Feed, PipelineTables, feeds_of, host_li
 from costcalc.machine_limits.limits import Limit, LimitedSpeeds, RentedMachines, Widths, matters, slowest
 from costcalc.machine_limits.network import Gradients, exchanges, waiting
 from costcalc.machine_limits.storage import Volume, storage_limit
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import Overlap
-from costcalc.training import PipelineAsked, Recipe
+from costcalc.training import PipelineAsked
 from costcalc.units import Flags, Floats, Indices
 
 

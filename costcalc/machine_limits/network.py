@@ -14,10 +14,11 @@ from msgspec import Struct
 
 from costcalc.hardware import Cluster
 from costcalc.machine_limits.limits import PARTS, LimitedSpeeds, RentedMachines
+from costcalc.recipes import Recipe
 from costcalc.throughput import global_batch
 from costcalc.throughput.fitted_parameters import Overlap
 from costcalc.throughput.workloads import REFERENCE_PARAMETERS_MILLIONS, SIXTEEN_BIT, own_rates
-from costcalc.training import Model, Recipe, System, Throughput
+from costcalc.training import Model, System, Throughput
 from costcalc.units import Floats, Indices
 
 LEAST_SHARE = 1 / 3  # of a measured step: where the law leaves less, its batch was another than the recipe's

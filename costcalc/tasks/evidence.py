@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.fields import filled
 from costcalc.programs import Program
+from costcalc.recipes import EVALUATION_COUNTED, ClosedRecipe, Recipe
 from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.samples import SamplesLaw
 from costcalc.tasks.speeds import TaskSpeeds
@@ -33,17 +34,7 @@ from costcalc.tasks.tables import (
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
 from costcalc.throughput.memory import BYTES_PER_GIB, BYTES_PER_PARAMETER
 from costcalc.throughput.processors import Processors
-from costcalc.training import (
-    EVALUATION_COUNTED,
-    ClosedRecipe,
-    Evaluation,
-    MetricEvaluation,
-    Model,
-    Phase,
-    Recipe,
-    System,
-    Throughput,
-)
+from costcalc.training import Evaluation, MetricEvaluation, Model, Phase, System, Throughput
 
 MINUTES_PER_HOUR = 60
 SECONDS_PER_MINUTE = 60

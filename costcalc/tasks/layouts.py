@@ -13,11 +13,12 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput import REFUSALS
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.memory import USABLE_SHARE
 from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Throughput
 from costcalc.units import Flags, Indices
 
 OTHERS = math.log(4)

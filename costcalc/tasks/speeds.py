@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import Recipe
 from costcalc.tasks.kernel import CHIP, HALF_OF_80, NEWER, OLDER, SCATTER, OfTask, Systems, covariance, variance
 from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
@@ -26,7 +27,7 @@ from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
 from costcalc.throughput.reference_model import FULL_NODE, UNDATED
 from costcalc.throughput.speed_model import TIER_CODES, empty_table
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Throughput
 from costcalc.units import Floats
 
 MIDDLE_YEAR, DAYS_PER_YEAR = 2022.0, 365.2425

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
 from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
-from costcalc.training import Recipe, Throughput, Tier, TrainingKind
+from costcalc.training import Throughput, Tier, TrainingKind
 
 WIDTHS: Mapping[TrainingKind, float] = {
     "any": math.log(1.54), "language": math.log(1.54), "vision": math.log(1.4),

@@ -11,10 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from costcalc.hardware import Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.reference_model import UNDATED, step_overhead
 from costcalc.throughput.workloads import SIZE_EXPONENT, training_rate
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Throughput
 from costcalc.units import Floats, Indices
 
 OTHER_NUMBER_OF_MACHINES = 100.0  # as a distance in ln(accelerators): farther than any count

@@ -9,9 +9,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from costcalc.hardware import Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput.speed_model import COLUMNS, TIERS, Speeds, SpeedTable
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIZE_EXPONENT
-from costcalc.training import YOUR_CODE, OwnSpeed, Recipe, Throughput, Tier
+from costcalc.training import YOUR_CODE, OwnSpeed, Throughput, Tier
 from costcalc.units import Indices
 
 NOT_MEASURED = -1

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from costcalc.recipes import OwnRecipe, Recipe
 from costcalc.throughput.cluster_features import NOWHERE, ClusterFeatures
 from costcalc.throughput.data_sheets import twin
 from costcalc.throughput.fitted_parameters import KINDS
@@ -17,7 +18,7 @@ from costcalc.throughput.measurements import Measurements
 from costcalc.throughput.memory import most_images, parameters
 from costcalc.throughput.reference_model import FULL_NODE, REFERENCE_BATCH, ReferenceModel, Setup, is_reference
 from costcalc.throughput.workloads import REFERENCE_SIZE, Implementation, Workload, implementation, own_rates, workload
-from costcalc.training import Model, OwnRecipe, Recipe
+from costcalc.training import Model
 from costcalc.units import Flags, Floats
 
 REFUSALS = (

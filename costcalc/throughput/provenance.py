@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from costcalc.hardware import Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits
-from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, YOU, YOUR_CODE, Recipe, System, Throughput
+from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, YOU, YOUR_CODE, System, Throughput
 
 TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "No speed of this network has been published; it is carried over from other networks."

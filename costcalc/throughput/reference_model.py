@@ -19,8 +19,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import REFERENCE_VENDOR, DataSheets
-from costcalc.training import Recipe
 from costcalc.units import Flags, Floats, Indices
 
 Key = tuple[str, ...]

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import OwnRecipe, Recipe
 from costcalc.throughput.cluster_features import ClusterFeatures, halved_and_doubled
 from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, Sort, widening
 from costcalc.throughput.measurements import AnybodysRates, Measurements
@@ -34,7 +35,7 @@ from costcalc.throughput.prediction import (
 from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, fewer_than_anybody, never_measured, notes
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import FORWARD, bits, own_rates, precision_class, workload
-from costcalc.training import OwnRecipe, Recipe, Throughput, Tier
+from costcalc.training import Throughput, Tier
 from costcalc.units import Flags, Floats, Indices
 
 TIERS = (Tier.MEASURED, Tier.TRANSFERRED, Tier.INTERPOLATED, Tier.MODELLED)

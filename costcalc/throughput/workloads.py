@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.reference_model import (
     REFERENCE_GB_PER_S,
@@ -25,7 +26,7 @@ from costcalc.throughput.reference_model import (
     shared,
     total,
 )
-from costcalc.training import THIRTY_TWO_BIT, Compilation, Model, Recipe, Throughput
+from costcalc.training import THIRTY_TWO_BIT, Compilation, Model, Throughput
 from costcalc.units import Floats
 
 REFERENCE_SIZE, REFERENCE_GMACS, REFERENCE_PARAMETERS_MILLIONS = 224, 4.1, 25.6  # ResNet-50

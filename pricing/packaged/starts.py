@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from costcalc.answers import Rented
 from costcalc.hardware import Accelerator
 from costcalc.programs import Command
-from costcalc.training import IN_16_BITS
+from costcalc.recipes import IN_16_BITS
 from pricing.packaged.launchers import TITLES, Launcher, name_of
 
 ARM_LAUNCHERS = ("skypilot",)

@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from costcalc.evidence.collection import Schedule
-from costcalc.training import Metric, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Metric
 from costcalc.units import Floats
 
 FEWEST_LENGTHS = 4

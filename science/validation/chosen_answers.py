@@ -19,9 +19,10 @@ from costcalc import EstimateQuery, answer
 from costcalc.answers import Estimate
 from costcalc.evidence import Evidence
 from costcalc.memory import Memory
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.workloads import SIZE_EXPONENT, bits, training_rate
-from costcalc.training import Recipe, Throughput
+from costcalc.training import Throughput
 from science.fitting.transfer import Ratio, fit_transfer, ratios, with_loops
 from science.validation.answered_runs import TODAY, made_up_offers
 from science.validation.published import Published

@@ -14,8 +14,9 @@ from msgspec import Struct, field
 from costcalc.evidence import Evidence, TableError
 from costcalc.evidence.parsing import evidence_to_fit
 from costcalc.evidence.tables import cells, typed
+from costcalc.recipes import Recipe
 from costcalc.throughput.reference_model import Setup
-from costcalc.training import Evaluation, Recipe, System, Throughput
+from costcalc.training import Evaluation, System, Throughput
 from science.fitting.chip_priors import TaskRatio
 from science.fitting.reference_model import observation
 

@@ -5,7 +5,7 @@ from support.services import packaged_service
 
 import costcalc
 from costcalc.ordinary import ordinary_groups
-from costcalc.training import IN_16_BITS
+from costcalc.recipes import IN_16_BITS
 
 
 @pytest.fixture(scope="module")

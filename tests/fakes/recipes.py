@@ -2,7 +2,8 @@
 
 from msgspec.structs import replace
 
-from costcalc.training import Phase, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Phase
 
 RECIPE = Recipe(
     name="made-up",

@@ -10,9 +10,10 @@ import numpy as np
 
 from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput import SpeedModel
 from costcalc.throughput.prediction import TRANSFERRED
-from costcalc.training import IMAGES_PER_EPOCH, Model, Recipe
+from costcalc.training import IMAGES_PER_EPOCH, Model
 from costcalc.units import Flags, Floats
 
 SHAPES = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (4, 2), (4, 4), *((8, 2**n) for n in range(1, 8)))

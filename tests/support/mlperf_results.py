@@ -5,8 +5,9 @@ from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.hardware import Accelerator
+from costcalc.recipes import Recipe
 from costcalc.throughput.fitted_parameters import ElapsedTime, unfitted
-from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Model, Phase, Recipe, System, Throughput
+from costcalc.training import IMAGES_PER_EPOCH, Evaluation, Model, Phase, System, Throughput
 from science.validation.published import Published, ReferencePoint, Result
 
 REFERENCE_POINTS = ((2048, 36.0), (4096, 37.0), (8192, 40.0), (16384, 43.0))

@@ -3,10 +3,11 @@
 from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import DataSheets
 from costcalc.throughput.reference_model import ReferenceModel, TypicalUse
 from costcalc.throughput.workloads import Transfer
-from costcalc.training import Evaluation, Model, Phase, Recipe, System, Throughput
+from costcalc.training import Evaluation, Model, Phase, System, Throughput
 
 PARTS = {
     part.name: part

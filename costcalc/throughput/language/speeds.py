@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from costcalc.hardware import Accelerator, Cluster
+from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.language.law import Rate, TokenLaw
 from costcalc.throughput.language.memory import most_sequences
 from costcalc.throughput.language.networks import TokenWork
 from costcalc.throughput.prediction import ACCELERATOR, REFUSALS
 from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
-from costcalc.training import Recipe, Tier
+from costcalc.training import Tier
 
 NOTES = {
     True: "Tokens per second follow from a share of the dense 16-bit peak that published trainings of such models reached.",

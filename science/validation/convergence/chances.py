@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from costcalc.convergence.eligibility import ModelRecipes, eligible_recipes
 from costcalc.query import EstimateQuery
-from costcalc.training import Recipe
+from costcalc.recipes import Recipe
 from science.validation.published import Published
 
 MARGINS = tuple(step / 1000 for step in range(6))  # of a published end over the target: up to half a point

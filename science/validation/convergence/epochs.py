@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from costcalc.convergence.borrowed_curves import Curve, borrowed_curve, error_ratios
 from costcalc.convergence.curves import isotonic
-from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import IMAGES_PER_EPOCH, Metric, Phase
 from costcalc.units import Floats
 from science.fitting.schedules import Lengths, OutOfRange, accuracy_at_end, monotone_cubic
 from science.validation.published import Published

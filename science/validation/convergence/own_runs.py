@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from costcalc.convergence.eligibility import ModelRecipes, success_probability
-from costcalc.training import Evaluation, Metric, MetricEvaluation, OwnRecipe, Recipe
+from costcalc.recipes import OwnRecipe, Recipe
+from costcalc.training import Evaluation, Metric, MetricEvaluation
 from science.validation.convergence.chances import (
     FEWEST_RUNS,
     LENGTH_WIDTH,

@@ -10,7 +10,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from costcalc.convergence.curves import Curves
-from costcalc.training import Crossing, Metric, Recipe
+from costcalc.recipes import Recipe
+from costcalc.training import Crossing, Metric
 from science.validation.published import Published, WholeRun
 from science.validation.scores import Case
 

@@ -15,7 +15,8 @@ from costcalc.duration import overheads
 from costcalc.duration.training_times import Course, interrupted, repeated, training_times
 from costcalc.machine_limits.host import Feed
 from costcalc.query import EstimateQuery
-from costcalc.training import DATA_SET_GB, EVALUATION_SHARE, IMAGES_PER_EPOCH, Evaluation, Phase, System
+from costcalc.recipes import EVALUATION_SHARE
+from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, Evaluation, Phase, System
 
 HOUR = 3600.0
 STAGING_HOURS = float(overheads.staging_hours(DATA_SET_GB))
