@@ -93,7 +93,8 @@ class Model(Struct, frozen=True):
 
     `family` is the architecture that its speed is compared within: resnext for se_resnext50_32x4d. Networks of a `series`
     differ in depth and width alone. `activations_millions` are what its layers put out for one image. `speed_width` is the
-    half-width in ln(images/s), at 80 %, of what is unknown about its speed where no training of it was timed.
+    half-width in ln(images/s), at 80 %, of what is unknown about its speed where no training of it was timed; `speed_of` is a
+    timed network of the same operations, whose speed then stands for its own.
     """
 
     name: str
@@ -105,7 +106,8 @@ class Model(Struct, frozen=True):
     source: str
     series: str | None = None
     activations_millions: float | None = None
-    speed_width: float = 0.0
+    speed_width: float | None = None
+    speed_of: str | None = None
 
     @property
     def is_transformer(self) -> bool:

@@ -55,7 +55,7 @@ class HubNetwork(Struct, frozen=True):
     def as_model(self) -> Model:
         untimed = INFERRED_WIDTH if self.inference_images_per_second else SIZE_WIDTH
         width = 0.0 if self.is_timed else untimed
-        return filled(Model, self, as_usual=("series",), name=self.model, speed_width=width)
+        return filled(Model, self, as_usual=("series", "speed_of"), name=self.model, speed_width=width)
 
     def as_throughput(self, otherwise: float = 0.0) -> Throughput:
         """Its speed on the card; images/s of the size of its inference `otherwise`, where its training was not timed."""

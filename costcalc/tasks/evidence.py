@@ -160,7 +160,7 @@ def expected_passes(
 
 
 def _model(task: Task) -> Model:
-    as_usual = ("activations_millions", "series", "speed_width")
+    as_usual = ("activations_millions", "series", "speed_width", "speed_of")
     return filled(Model, task, family=task.kind, gmacs=None, image_size=None, as_usual=as_usual)
 
 

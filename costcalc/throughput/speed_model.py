@@ -290,7 +290,7 @@ class SpeedModel:
         of_code = of_compiling * (found.kind > MACHINES)
         known = scatter * _with_machines(found, by_kind[found.kind], by_kind[MACHINES])
         model = transfer.models.get(recipe.model)
-        of_network = model.speed_width if model else 0.0
+        of_network = (model and model.speed_width) or 0.0
         return np.asarray(np.maximum(np.hypot(np.hypot(known, of_code), of_network), found.least_width))
 
 

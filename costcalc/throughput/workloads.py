@@ -121,7 +121,7 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
     millions = (model and model.parameters_millions) or REFERENCE_PARAMETERS_MILLIONS
     activations = model.activations_millions if model and model.is_transformer else None
     return Workload(
-        of.model,
+        _timed(of.model, models),
         model.family if model else of.model,
         image_size,
         precision_class(of.precision) or UNSTATED_PRECISION,
@@ -132,6 +132,12 @@ def workload(of: Throughput | Recipe, image_size: int, models: Mapping[str, Mode
         of.compilation,
         of.plain,
     )
+
+
+def _timed(name: str, models: Mapping[str, Model]) -> str:
+    """The network whose rates stand for this one's: usually itself."""
+    model = models.get(name)
+    return (model and model.speed_of) or name
 
 
 def implementation(of: Throughput | Recipe) -> Implementation:
@@ -147,8 +153,8 @@ class Transfer(Struct, frozen=True, dict=True):
     effects: Mapping[Key, float]
 
     def knows(self, model: str) -> bool:
-        """Whether any rate of the network was measured."""
-        return ("model", model) in self.effects
+        """Whether any rate of the network was measured, or of one of the same operations."""
+        return ("model", _timed(model, self.models)) in self.effects
 
     @cached_property
     def chips_of(self) -> Mapping[Implementation, frozenset[str]]:

@@ -26,7 +26,7 @@ def texts(headers: dict[str, str]) -> dict[str, str]:
     """A small evidence: one recipe whose system is unknown, two models, one throughput."""
     lines = {
         "accelerators": "V100,NVIDIA,16,125,900,300,2017,,V100,,,yes,no,no,no,no,yes,no,yes,yes,x86,data sheet,\n",
-        "models": "resnet50,rn50;r50,resnet,resnet,25.6,4.1,11.1,224,paper\nvgg16,,vgg,,,,,,paper\n",
+        "models": "resnet50,rn50;r50,resnet,resnet,25.6,4.1,11.1,224,,,paper\nvgg16,,vgg,,,,,,,,paper\n",
         "recipes": "r1,resnet50,org,fam,PyTorch,pytorch,own,,,,,,,,,,,1,yes,training,,,,,no,,2020,,paper,\n",
         "curves": "r1,1,0.5,0.1,\nr1,2,1,0.2,0.4\n",
         "phases": "r1,224,0,2,\n",
@@ -83,15 +83,15 @@ def test_recipes_are_found_by_model(texts):
 @pytest.mark.parametrize(
     ("model", "found"),
     [
-        ("resnet50_again,,other,,25.6,4.1,,224,paper", [("resnet50", "the same network")]),
-        ("resnet34,,resnet,,21.8,3.7,,224,paper", [("resnet50", "the nearest of its family")]),
-        ("resnet152,,resnet,,60.2,11.6,,224,paper", [("resnet101", "the nearest of its family")]),
-        ("nobody_counted,,other,,,,,,paper", []),
+        ("resnet50_again,,other,,25.6,4.1,,224,,,paper", [("resnet50", "the same network")]),
+        ("resnet34,,resnet,,21.8,3.7,,224,,,paper", [("resnet50", "the nearest of its family")]),
+        ("resnet152,,resnet,,60.2,11.6,,224,,,paper", [("resnet101", "the nearest of its family")]),
+        ("nobody_counted,,other,,,,,,,,paper", []),
     ],
 )
 def test_a_model_without_recipes_names_the_same_network_or_the_nearest_of_its_family(texts, model, found):
     larger = {
-        "models": f"{texts['models']}resnet101,,resnet,resnet,44.5,7.8,,224,paper\n{model}\n",
+        "models": f"{texts['models']}resnet101,,resnet,resnet,44.5,7.8,,224,,,paper\n{model}\n",
         **{table: texts[table] + _with_another_run(texts[table]) for table in ("recipes", "curves", "phases")},
     }
     evidence = parse_evidence(texts | larger)
@@ -157,19 +157,19 @@ def test_networks_of_a_series_are_larger_if_no_size_is_smaller():
 @pytest.mark.parametrize(
     ("table", "line", "message"),
     [
-        ("models", "resnet50,,resnet,,,,,,paper\n", "models.csv: resnet50 stands twice"),
+        ("models", "resnet50,,resnet,,,,,,,,paper\n", "models.csv: resnet50 stands twice"),
         (
             "accelerators",
             "V100,NVIDIA,,,,,,,V100,,,yes,no,no,no,no,yes,no,yes,yes,x86,sheet,\n",
             "accelerators.csv: V100 stands twice",
         ),
-        ("models", "new,,new,,,,,,\n", "models.csv, line 4: .*null.*source"),
-        ("models", "new,,new,,,,,paper\n", "models.csv, line 4: expected 9 cells, not 8"),
-        ("models", "new,,new,,,,,,paper,more\n", "models.csv, line 4: expected 9 cells, not 10"),
-        ("models", "new,,new,,many,,,,paper\n", "models.csv, line 4: .*parameters_millions"),
-        ("models", "new,,new,,inf,,,,paper\n", "models.csv, line 4: a number must be finite, not inf"),
-        ("models", "new,,new,,,-NaN,,,paper\n", "models.csv, line 4: a number must be finite, not -NaN"),
-        ("models", "new,,new,,,,,22.4,paper\n", "models.csv, line 4: .*image_size"),
+        ("models", "new,,new,,,,,,,,\n", "models.csv, line 4: .*null.*source"),
+        ("models", "new,,new,,,,,,,paper\n", "models.csv, line 4: expected 11 cells, not 10"),
+        ("models", "new,,new,,,,,,,,paper,more\n", "models.csv, line 4: expected 11 cells, not 12"),
+        ("models", "new,,new,,many,,,,,,paper\n", "models.csv, line 4: .*parameters_millions"),
+        ("models", "new,,new,,inf,,,,,,paper\n", "models.csv, line 4: a number must be finite, not inf"),
+        ("models", "new,,new,,,-NaN,,,,,paper\n", "models.csv, line 4: a number must be finite, not -NaN"),
+        ("models", "new,,new,,,,,22.4,,,paper\n", "models.csv, line 4: .*image_size"),
         (
             "recipes",
             "r2,resnet50,org,fam,X,other,own,,,,,,,,,,,1,yes,,,,,,no,,2020,,paper,\n",
