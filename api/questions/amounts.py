@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from calendar import month_abbr, monthrange
+from calendar import month_abbr, month_name, monthrange
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -52,14 +52,13 @@ SPAN = (
     rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})(?=[\s-])|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
 )
 MONTHS = {name.casefold(): number for number, name in enumerate(month_abbr) if name}
-_MONTH = rf"(?P<name>{'|'.join(MONTHS)})[a-z]*\.?"
-ANY_MONTH = rf"(?:{'|'.join(MONTHS)})[a-z]*\.?"
+ANY_MONTH = rf"(?:{'|'.join(name for name in month_name if name)}|(?:{'|'.join(MONTHS)})[a-z]?)\.?"
 _DATES = (
     r"(?P<year>(?:19|20)\d\d)(?:-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?)?",
     r"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?(?P<year>(?:19|20)\d\d)",
     r"(?P<month>\d\d?)[./](?P<year>(?:19|20)\d\d)",
-    rf"(?:(?P<day>\d\d?)(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?{_MONTH}\s*,?\s*(?P<year>(?:19|20)\d\d)",
-    rf"{_MONTH}\s+(?P<day>\d\d?)(?:st|nd|rd|th)?\s*,?\s+(?P<year>(?:19|20)\d\d)",
+    rf"(?:(?P<day>\d\d?)(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<name>{ANY_MONTH})\s*,?\s*(?P<year>(?:19|20)\d\d)",
+    rf"(?P<name>{ANY_MONTH})\s+(?P<day>\d\d?)(?:st|nd|rd|th)?\s*,?\s+(?P<year>(?:19|20)\d\d)",
 )
 DATES = tuple(re.compile(text, re.IGNORECASE | re.ASCII) for text in _DATES)
 
@@ -119,18 +118,23 @@ def plain(amount: Decimal) -> str:
     return f"{float(amount):.12g}"
 
 
+def written(text: str) -> tuple[int, int, int] | None:
+    """The year, month and day of a date: 2018-04-26, 26.04.2018 (day first), 26 April 2018; 0 where none is written."""
+    match = next((match for form in DATES if (match := form.fullmatch(text.strip()))), None)
+    if match is None:
+        return None
+    parts = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
+    month = MONTHS[parts["name"].casefold()[:3]] if parts["name"] else int(parts["month"] or 0)
+    return int(parts["year"]), month, int(parts["day"] or 0)
+
+
 def day(text: str, first: bool = False) -> date | None:
-    """The day that a date means: 2018-04-26, 26.04.2018 (day first), 26 April 2018; of a month (2018-04) or a year its last day,
-    or its first."""
-    for form in DATES:
-        match = form.fullmatch(text.strip())
-        if match is None:
-            continue
-        parts: dict[str, str] = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
-        month = MONTHS[parts["name"].casefold()] if parts["name"] else int(parts["month"] or (1 if first else 12))
-        try:
-            year = int(parts["year"])
-            return date(year, month, int(parts["day"] or (1 if first else monthrange(year, month)[1])))
-        except ValueError:  # a thirteenth month, a 31st of April
-            return None
-    return None
+    """The day that a date means; of a month (2018-04) or a year its last day, or its first."""
+    parts = written(text)
+    if parts is None:
+        return None
+    year, month, of_month = parts[0], parts[1] or (1 if first else 12), parts[2]
+    try:
+        return date(year, month, of_month or (1 if first else monthrange(year, month)[1]))
+    except ValueError:  # a thirteenth month, a 31st of April
+        return None

@@ -9,7 +9,8 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from api.questions.words.elsewhere import MOST_ACCURACY
-from api.questions.words.how_often import BUDGET, MONEY_A_MONTH, OFTEN, RUNS_A_MONTH
+from api.questions.words.messages import BUDGET, OFTEN
+from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding, side_in_words
 from api.reports.advice import Advice

@@ -10,7 +10,7 @@ from functools import cache
 from msgspec import Struct
 
 from api.questions.amounts import NUMBER, plain
-from api.questions.words.quantities import amount_of
+from api.questions.words.of_training import amount_of
 from costcalc.evidence.language import find_language_network
 from costcalc.tasks.known import find_task
 

@@ -1,34 +1,64 @@
-"""The patterns that rules are made of."""
+"""Patterns in short, as `data/spans.csv` and `data/parts.csv` write them.
+
+A space is any gap and ` ?` a gap or none; groups are not captured; `{name}` is a part of `data/parts.csv`, and `{name!}` the same
+without the names of its groups. What a pattern finds ends where a word does, unless the pattern ends in dots.
+"""
 
 from __future__ import annotations
 
 import re
-from calendar import day_name
+from calendar import day_name, month_name
+from functools import cache
 
-from api.questions.amounts import COUNTS, MONEY, NUMBER
+from api.questions.amounts import ANY_MONTH, COUNTS, DATES, MONEY, NUMBER, SPAN
+from api.questions.words.tables import rows_of, units
 
 Match = re.Match[str]
 ABOUT = "about "
 """Before a parameter that a sentence tells of a network or a machine, until it is clear whether there is one that takes it."""
 END = r"(?=[\s,;/]|$)"
-OF_GPUS = r"(?P<kind>gpus?|tpus?(?:\s+chips?)?|(?:tpu\s+)?chips?|cards?|accelerators?)"
-OF_NODES = r"(?:nodes?|machines?|instances?|servers?|boxes|hosts?|vms?)"
-COUNT_WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
-MOST = (
-    r"(?:(?:in\s+|for\s+|costs?\s+|but\s+)?(?:(?:no|not)\s+(?:more|longer|slower|later|dearer)\s+than|(?:less|fewer|cheaper|faster|shorter|quicker)\s+than|"
-    r"under|below|up\s+to|at\s+most|no\s+greater\s+than|(?:not|never)\s+(?:over|above|exceed(?:ing)?)|max(?:imum|\.)?(?:\s+of)?|(?:a\s+)?limit\s+of)|within|inside|"
-    r"<=?|≤)"
-)
-LEAST = (
-    r"(?:(?:more|longer|greater|higher|bigger|larger)\s+than|over|above|at\s+least|min(?:imum|\.)?(?:\s+of)?|exceeding|beyond|"
-    r">=?|≥)"
-)
-PERCENT = rf"(?P<percent>{NUMBER})\s*(?:%|percent\b|per\s?cent\b|pct\b|percentage\s+points\b)"
-SUM = rf"(?P<money>{MONEY})"
-N = rf"(?P<n>\d{{1,7}}|{COUNT_WORDS})"
-WEEKDAYS = "|".join(day_name)
-SHORT_DAYS = r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?"
-PERIOD = r"(?:h|hr|hrs|hours?|days?|weeks?|months?|quarters?|years?|yrs?|min|minutes?)"
+WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
+_GROUP = re.compile(r"(?<!\\)(?<!\(\?)\((?!\?)")
+_PART, _NAME = re.compile(r"\{([a-z_]+)(!?)\}"), re.compile(r"\?P<\w+>")
+
+
+def compiled(text: str) -> re.Pattern[str]:
+    """A pattern in short, compiled."""
+    whole = _in_full(text.removesuffix("...")) if text.endswith("...") else f"(?:{_in_full(text)}){END}"
+    return re.compile(whole, re.IGNORECASE)
+
+
+def _in_full(text: str) -> str:
+    text = _GROUP.sub("(?:", text).replace(" ?", r"\s*").replace(" ", r"\s+")
+    return _PART.sub(lambda part: _part(part[1], named=not part[2]), text)
+
+
+def _part(name: str, named: bool) -> str:
+    text = _foreign().get(name) or _in_full(_parts()[name])
+    return text if named else _NAME.sub("?:", text)
+
+
+@cache
+def _parts() -> dict[str, str]:
+    return {row["name"]: row["pattern"] for row in rows_of("parts")}
+
+
+@cache
+def _foreign() -> dict[str, str]:
+    """Parts that other tables and modules have."""
+    longest = sorted(units(), key=len, reverse=True)
+    return {
+        "end": END,
+        "number": NUMBER,
+        "money": MONEY,
+        "span": f"(?P<span>{SPAN})",
+        "word": f"(?:{WORDS})",
+        "date": f"(?:{'|'.join(_NAME.sub('?:', form.pattern) for form in DATES)})",
+        "any_month": ANY_MONTH,
+        "month": f"(?:{'|'.join(filter(None, month_name))})",
+        "weekday": f"(?:{'|'.join(day_name)})",
+        "unit": f"(?:{'|'.join(re.escape(word) for word in longest)})".replace(r"\ ", r"\s+"),
+    }
 
 
 def counted(text: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import NamedTuple
 
 from api.questions.amounts import COUNTS
@@ -11,6 +12,11 @@ from api.questions.words.tables import Value
 
 SHARES = ("half", "third", "quarter", "tenth", "twice", "double", "doubled", "triple", "halved", "fortnight")
 MANY = frozenset([*SHARES, *(word for word, count in COUNTS.items() if count > 1)])
+
+
+RUNS_A_MONTH, MONEY_A_MONTH = "about runs a month", "about money a month"
+LEAST_SHARE = Decimal("0.4")
+"""Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""
 
 
 class Asked(NamedTuple):

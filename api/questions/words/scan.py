@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from api.questions.amounts import COUNTS, NUMBER, number
 from api.questions.spellings import MAKERS
-from api.questions.words.patterns import COUNT_WORDS, END, OF_GPUS, counted
+from api.questions.words.patterns import END, WORDS, compiled, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
@@ -42,7 +42,7 @@ _LAST_WORD = re.compile(r"([\w']+)\s*$")
 _GAP = re.compile(r"[\s,;/]+")
 _WORD = re.compile(r"[^\s,;/]+")
 _COUNT = re.compile(
-    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{COUNT_WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:(?:gpus?|nvidia|rented|cheap|new|used|fast|big)\s+)*",
+    rf"(?:(?P<number>\d{{1,7}})|(?P<word>{WORDS}))(?:(?P<sign>\s*[x×*]\s*)|(?:\s+of)?[\s-]*)(?:(?:gpus?|nvidia|rented|cheap|new|used|fast|big)\s+)*",
     re.I,
 )
 _TIMES = re.compile(
@@ -60,7 +60,7 @@ _ONE = r"(?:[1-9]|1\d|24|32|48|64|128|256|512|1024)\s?[x×]?"
 _NUMBERS = re.compile(
     rf"(?:{_ONE}(?:\s*,\s*(?:or|and)?|\s*/|\s+(?:or|and|vs\.?|versus|against))\s*)+{_ONE}[\s-]*(?=[a-z])", re.I
 )
-_GPUS = re.compile(rf"{OF_GPUS}{END}", re.IGNORECASE)
+_GPUS = compiled("{of_gpus}")
 _AGAIN = re.compile(r"\b(?:or|vs\.?|versus|and)(?:\s+(?:are|is|with|on|do|would|will|just|only))*\s+$", re.IGNORECASE)
 _BARE = re.compile(rf"[+-]?{NUMBER}{END}")
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them

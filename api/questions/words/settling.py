@@ -15,13 +15,12 @@ from api.questions.schemas.training import CostSchema
 from api.questions.spellings import ALONE, MAKERS
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
-from api.questions.words.how_often import OFTEN
+from api.questions.words.messages import BATCH, MORE, OFTEN
+from api.questions.words.of_training import EACH_ONE
 from api.questions.words.patterns import ABOUT
-from api.questions.words.reading import Asked, Reading
+from api.questions.words.reading import LEAST_SHARE, Asked, Reading
 from api.questions.words.scan import MACHINE, USUAL_IN_ONE
-from api.questions.words.shares_and_money import BATCH, LEAST_SHARE, MORE
 from api.questions.words.tables import COVERED, answered_by, other_network
-from api.questions.words.times_and_counts import EACH_ONE, SIZE_ALONE
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.offer import BY_THE_TERM, PurchaseOption
@@ -46,6 +45,9 @@ RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "le
 SIZE_TOLERANCE = 0.1
 MOST_TERMS = 2  # kinds of purchase that are compared
 MOST_PLACES = 3  # that are compared
+SIZE_ALONE = (
+    "the size is not enough; of a language model add how and on what, as in LoRA on 50M tokens, else gmacs= and epochs="
+)
 STEPS = "steps need a batch size, as in 450k steps of batch 256; or write 90 epochs"
 STORED = "storage_gb="  # for a month
 COMPARED = ("model", "target", "as_of", "precision", "compilation", "pipeline", "training")

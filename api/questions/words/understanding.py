@@ -13,19 +13,16 @@ from msgspec.structs import replace
 from api.questions.errors import BadParameters
 from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
-from api.questions.words.dates import DATE_RULES
 from api.questions.words.elsewhere import elsewhere
-from api.questions.words.how_often import HOW_OFTEN, MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.language import ASSUMED, LanguageWords, language_words
+from api.questions.words.messages import TOOK
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
-from api.questions.words.quantities import QUANTITIES, TOOK
-from api.questions.words.reading import Reading
+from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH, Reading
 from api.questions.words.scan import MOST_ASKED, Rules, Scan
 from api.questions.words.settling import one_version, settle
-from api.questions.words.shares_and_money import SHARES_AND_MONEY
+from api.questions.words.spans import kinds
 from api.questions.words.tables import not_asked
-from api.questions.words.times_and_counts import TIMES_AND_COUNTS
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.tasks.known import of_benchmark
 
@@ -291,7 +288,5 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
 
 @cache
 def rules() -> Rules:
-    """Every rule in the order in which they are tried, compiled when the first sentence comes: the commands that read none do not
-    wait a tenth of a second for it."""
-    texts = (*HOW_OFTEN, *QUANTITIES, *SHARES_AND_MONEY, *DATE_RULES, *TIMES_AND_COUNTS)
-    return tuple((re.compile(text, re.IGNORECASE), understand) for text, understand in texts)
+    """The kinds of spans as the scan takes them."""
+    return tuple((kind.pattern, kind.read) for kind in kinds())

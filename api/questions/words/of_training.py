@@ -1,0 +1,146 @@
+"""Readers of spans that tell of a training and its network: accuracies, sizes, batches; of any parameter by name; of amounts."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+from api.questions import amounts
+from api.questions.amounts import COUNTS, plain
+from api.questions.schemas.training import CostSchema
+from api.questions.suggestions import Guesses, called
+from api.questions.words.patterns import ABOUT, Match, compiled
+from api.questions.words.reading import LEAST_SHARE
+from api.questions.words.scan import MACHINE, Scan
+from api.questions.words.tables import units
+
+SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
+EACH_ONE = " each"
+PARAMETERS = CostSchema().fields
+_THOUSANDS = compiled(r"[1-9]\d{0,2}(\.\d{3})+")
+_MACHINE = compiled(r"({n}{dash}[x×*]? ?|(an?|one|single|the|my|our|some) |(?=[a-z]))...")
+_PERCENT = re.compile(r"%|\bpercent\b", re.IGNORECASE)
+
+
+def put(name: str, scan: Scan, match: Match) -> bool:
+    """The amount of a span as this parameter."""
+    return scan.add(name, plain(_amount(match)))
+
+
+def nothing(_: Scan, __: Match) -> bool:
+    """Words that say nothing more than what follows them."""
+    return True
+
+
+def pair(scan: Scan, match: Match) -> bool:
+    """Any parameter as name=value; names that people use for one of ours are that one."""
+    name, value = match["name"].lower().replace("-", "_"), match["value"].rstrip(",;").strip("\"'")
+    if name == "share":
+        scan.reading.shared = value.lower() in ("true", "yes", "1")
+        return True
+    meant = [name] if name in PARAMETERS else [each for each in called(name) if each in PARAMETERS]
+    if len(meant) == 1:
+        return scan.add(meant[0], value)
+    message = Guesses().unknown_parameter("parameter", name, PARAMETERS, "the reference lists all of them")
+    return scan.ask(match[0], message)
+
+
+def shared(scan: Scan, _: Match) -> bool:
+    """The answer is to be shown to others."""
+    scan.reading.shared = True
+    return True
+
+
+def target(scan: Scan, match: Match) -> bool:
+    """An accuracy. A low one stays a percentage until it is clear whether the network has a metric in which it means more."""
+    least = share(match)
+    if not 0 < least <= 1:
+        return scan.ask(match[0], "an accuracy must be above 0 and at most 100%")
+    return scan.add("target", plain(least) if least >= LEAST_SHARE else f"{match['percent']}%")
+
+
+def error(scan: Scan, match: Match) -> bool:
+    """An error, of a metric where it is named."""
+    return (not match["top"] or top(scan, match)) and scan.add("target", plain(abs(1 - share(match))))
+
+
+def top(scan: Scan, match: Match) -> bool:
+    """The metric."""
+    return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(match['top'].lower(), match['top']) }")
+
+
+def second_metric(scan: Scan, _: Match) -> bool:
+    """Another accuracy beside one that is named, of another metric; declined for the first."""
+    return "target" in scan.reading.values
+
+
+def batch(scan: Scan, match: Match) -> bool:
+    """A batch size turns steps, which may stand elsewhere, into epochs; otherwise each recipe has its own."""
+    size = amounts.number(match["n"]) if not match["other"] and not match["each"] else None
+    return size is None or scan.add(f"{ABOUT}batch", plain(size * (1000 if match["k"] else 1)))
+
+
+def mlperf_round(scan: Scan, match: Match) -> bool:
+    """A round of MLPerf, which may be named elsewhere in the sentence."""
+    if "mlperf" not in scan.text.casefold():
+        return False
+    recipes = scan.reading.values.get("recipe", [])
+    recipes[:] = [name for name in recipes if name != "mlperf-*"]
+    return scan.add("recipe", f"mlperf-{match['round']}-*")
+
+
+def quantity(scan: Scan, match: Match) -> bool:
+    """A number of what a unit counts, by the parameter that takes it; where none does, the unit says what to type."""
+    unit = units()[" ".join(match["unit"].casefold().split())]
+    if unit.parameter:
+        scan.add(unit.parameter, plain(_amount(match) / (unit.per if match["scale"] else 1)))
+    return not unit.message or scan.ask(match[0], unit.message)
+
+
+def parameters(scan: Scan, match: Match) -> bool:
+    """`7B`, of a language model, in millions."""
+    return scan.add(f"{ABOUT}parameters", plain(_amount(match) / 10**6))
+
+
+def speed(scan: Scan, match: Match) -> bool:
+    """The speed of a user's own network, on each of the accelerators where it says so."""
+    return scan.add(f"{ABOUT}images_per_second", plain(_amount(match)) + EACH_ONE * bool(match["each"]))
+
+
+def took(scan: Scan, match: Match) -> bool:
+    """Hours that a training took, which limit none."""
+    return put("took", scan, match)
+
+
+def took_there(scan: Scan, match: Match) -> bool:
+    """`3 days on 8 A100` says what a training took where no accuracy tells of one to come."""
+    count = _MACHINE.match(scan.text, match.end())
+    is_to_come = "target" in scan.reading.values or _PERCENT.search(scan.text)
+    return bool(count and scan.words.find(scan.text, count.end(), MACHINE)) and not is_to_come and took(scan, match)
+
+
+def share(match: Match) -> Decimal:
+    """The fraction that a percentage is."""
+    return (amounts.number(match["percent"]) or Decimal()) / 100
+
+
+def amount_of(text: str, scale: str | None) -> Decimal:
+    """A number of things: 50.000 are fifty thousand."""
+    if text.casefold() in COUNTS:
+        return Decimal(COUNTS[text.casefold()])
+    amount = amounts.number(text.replace(".", "") if not scale and _THOUSANDS.match(text) else text)
+    assert amount is not None
+    letter = (scale or " ").casefold().replace("thousand", "k")[0]
+    return amount * SCALES.get(letter, 1)
+
+
+def _amount(match: Match) -> Decimal:
+    """The amount of a span: a share, hours, or a number."""
+    parts = match.groupdict()
+    if parts.get("percent"):
+        return share(match)
+    if parts.get("span"):
+        return amounts.hours(parts["span"]) or Decimal()
+    if parts.get("amount"):
+        return amount_of(parts["amount"], parts["scale"])
+    return amounts.number(parts["n"]) or Decimal()
