@@ -99,7 +99,8 @@ class EstimateQuery(Struct, frozen=True):
     ANY) `parameters`, in millions, and `gmacs` say how large it is. `samples_per_epoch` are those of the data set (None:
     ImageNet's). A training of which no more is known `took` so many hours `on` a machine. A language model is trained by a
     `method` on `tokens`, or on `examples` of `length` tokens each; None where the question is about none, or leaves it open.
-    `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's.
+    `target_of` says whose target it is where the question names none: a recipe's, or a benchmark's; `method_of` what the method
+    follows from where it names none.
     """
 
     # fmt: off
@@ -385,6 +386,7 @@ class EstimateQuery(Struct, frozen=True):
         "parameters that a mixture of experts uses for a token, in millions; 3B is understood",
         "language", "3B", "millions", above=0, high=10**7)] = None
     target_of: str | None = None
+    method_of: str | None = None
     # fmt: on
 
     @property

@@ -23,6 +23,10 @@ NOT_OF_TOKENS = (
 OF_ANY = ("parameters", "layers", "active")
 OF_TOKENS = ("length", "batch", "packed", "stack", "layers", "active")
 """What only a training by tokens has."""
+PRETRAINING_PER_PARAMETER, PRETRAINING_TOKENS = 20, 10e9
+"""From so many tokens, of a parameter or in all, a training is pretraining where nobody names its method: Hoffmann et al. (2022)
+train on 20 a parameter; the largest fine-tunings have some 1 billion."""
+MANY_TOKENS = "so many tokens"
 ELSEWHERE = {
     "whisper": "speech",
     "wav2vec": "speech",
@@ -58,6 +62,7 @@ class LanguageSubject(Struct, frozen=True):
             for name in NOT_OF_TOKENS
             if _given(name, arguments)
         }
+        values = values | _usual_method(values, errors)
         wrong |= _quantity(values, errors) | _method(values, arguments, errors)
         if any(text[:1].isdigit() for text in arguments.get("token", ())):
             wrong["token"] = ["is the token that signs you in: write tokens=50M"]
@@ -77,6 +82,16 @@ def _quantity(values: dict[str, Any], errors: Errors) -> Errors:
     if "tokens" in values and "epochs" in values:
         return {"epochs": ["tokens= is the whole training, all passes: leave it out, or write examples= with length="]}
     return {}
+
+
+def _usual_method(values: dict[str, Any], errors: Errors) -> dict[str, Any]:
+    """Pretraining, where no method is named and the tokens are more than anybody fine-tunes on."""
+    named = find_language_network(values["model"]) if isinstance(values.get("model"), str) else None
+    size = named.parameters_millions if named else values.get("parameters")
+    if size is None or "method" in {*values, *errors}:
+        return {}
+    least = min(PRETRAINING_PER_PARAMETER * size * 1e6, PRETRAINING_TOKENS)
+    return {"method": "pretrain", "method_of": MANY_TOKENS} if values.get("tokens", 0) >= least else {}
 
 
 def _method(values: dict[str, Any], arguments: Arguments, errors: Errors) -> Errors:

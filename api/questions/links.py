@@ -73,7 +73,7 @@ def narrowed(query: EstimateQuery, to: Estimate) -> EstimateQuery:
 
 def pairs(query: EstimateQuery) -> Iterator[tuple[str, str]]:
     """The parameters that are not at their defaults, as they are written."""
-    implied = {"target_of"}
+    implied = {"target_of", "method_of"}
     implied |= {"target", "metric", "dataset"} if query.metric == EPOCHS else set()
     implied |= {"metric", "dataset"} if task_of(query) else set()
     if query.took is not None:

@@ -31,6 +31,8 @@ def what_is_trained(query: EstimateQuery) -> Iterator[str]:
     how = f"{work.length:,} a sequence, {'packed' if training.is_packed else 'not packed'}, {bits}"
     title = training_in_words(query)
     yield f"{title[0].upper()}{title[1:]} ({how})."
+    if query.method_of:
+        yield f"No method named: {query.method_of} are pretraining; method= names another."
     if training.is_padded:
         yield f"Padding counts as {PADDED - 1:.0%} more tokens."
     elif not training.is_packed and query.packed is None:

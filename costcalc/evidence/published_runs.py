@@ -19,6 +19,7 @@ from costcalc.training import TrainingKind
 FILE = "published_runs.csv"
 PAPER = "paper:"
 """What a question puts before the name of a published run."""
+FEWEST_LETTERS = 4
 
 
 class PublishedRun(Struct, frozen=True):
@@ -51,6 +52,13 @@ class PublishedRun(Struct, frozen=True):
 def find_published(name: str) -> PublishedRun | None:
     """The run that a question calls so, however it is spelt; None for anything else."""
     return _by_spelling().get(normalised(name))
+
+
+def published_as(word: str) -> PublishedRun | None:
+    """The first run whose name begins with this word, of at least FEWEST_LETTERS letters."""
+    start = normalised(word)
+    names = (name for name in published_runs() if normalised(name.removeprefix(PAPER)).startswith(start))
+    return published_runs().get(next(names, "")) if len(start) >= FEWEST_LETTERS else None
 
 
 @cache

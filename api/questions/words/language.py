@@ -43,6 +43,7 @@ METHODS = (
     ("qlora", r"(?:with\s+|using\s+|by\s+|via\s+|an?\s+)*(?:q-?lora|4-?bit(?:\s+lora)?)\b"),
     ("lora", r"(?:with\s+|using\s+|by\s+|via\s+|an?\s+)*lora(?:s|\s+adapters?)?\b"),
     ("full", r"(?:full(?:[\s-]param(?:eter)?s?)?\s+|all\s+weights\s+)(?:fine-?\s?tun\w*|sft|training)"),
+    ("full", r"(?:and|or|vs\.?|versus|/)\s*full\b|full(?=\s*(?:and|or|vs\.?|versus|/)\s)"),
     ("pretrain", r"(?:continued?\s+|continual\s+)?pre-?train\w*|from\s+scratch"),
 )
 FINE_TUNE = r"(?:instruction[\s-])?(?:fine-?\s?tun\w*|\bsft\b|\btun(?:e|ing)\b)"
@@ -53,6 +54,9 @@ STACKS = (
 )  # fmt: skip
 PACKING = (("false", r"(?:un|not\s+|without\s+|no\s+)pack(?:ed|ing)\b"), ("true", r"(?:with\s+)?pack(?:ed|ing)\b"))
 TRAIN = r"\b(?:re)?train(?:ing|ed)?\b"
+OWN_TEXT = (
+    r"(?:on|with|using|over|for)\s+(?:my|our)\s+(?:own\s+)?(?:data(?:\s?sets?)?|texts?|documents?|docs|corpus|domain)\b"
+)
 REWARDED = re.compile(r"\b(?:grpo|ppo|dpo|rlhf|orpo|kto|rl)\b", re.IGNORECASE)
 ASKED = re.compile(r"(?<!\S)(?:method|tokens|examples)=", re.IGNORECASE)
 WRITTEN = (
@@ -62,16 +66,18 @@ WRITTEN = (
 """What a sentence may say as a query string does."""
 _WORD = re.compile(r"[^\s,;]+")
 MOST_WORDS_OF_A_NAME = 4
+ONE_METHOD = "{} or {}? Ask for one of them at a time."
 ASSUMED = "Fine-tuning counts as LoRA here: method=full trains all weights, method=qlora adapters beside 4-bit weights."
 
 
 class LanguageWords(Struct, frozen=True):
     """What a sentence says of a language model, nothing where that is no such training, what is `chosen` where it leaves the
-    method open, and the `rest` of it."""
+    method open, what is `asked` of it, and the `rest` of it."""
 
     parameters: Mapping[str, list[str]]
     chosen: Mapping[str, list[str]]
     rest: str
+    asked: tuple[str, ...] = ()
 
 
 class _Cut:
@@ -100,22 +106,22 @@ def language_words(text: str) -> LanguageWords | None:
         return LanguageWords({}, {}, cut.text)
     found = dict(_quantities(cut, name is not None))
     has_quantity = not found.keys().isdisjoint({"tokens", "examples"})
-    method = cut.choice(METHODS)
+    method, other = cut.choice(METHODS), cut.choice(METHODS)
     tunes = cut.take(FINE_TUNE) is not None
-    if not (name or "parameters" in found) or not (has_quantity or method or tunes):
+    is_own = cut.take(OWN_TEXT) is not None
+    if not (name or "parameters" in found) or not (has_quantity or method or tunes or is_own):
         return None
-    if not has_quantity and (_is_task(text) or (method in (None, "pretrain") and not tunes)):
+    if not (has_quantity or is_own) and (_is_task(text) or (method in (None, "pretrain") and not tunes)):
         return None
-    trains = cut.take(TRAIN) is not None
+    cut.take(TRAIN)
     chosen: dict[str, list[str]] = {}
-    if method is None and name is None and trains and not tunes:
-        method = "pretrain"
     if method is None and tunes:
         chosen["method"] = ["lora"]
     found |= {"method": method} if method else {}
     found |= {each: value for each, kinds in (("stack", STACKS), ("packed", PACKING)) if (value := cut.choice(kinds))}
     found["model"] = name or "any"
-    return LanguageWords({each: [value] for each, value in found.items()}, chosen, cut.text)
+    asked = (ONE_METHOD.format(method, other),) if other not in (None, method) else ()
+    return LanguageWords({each: [value] for each, value in found.items()}, chosen, cut.text, asked)
 
 
 def _as_written(cut: _Cut) -> LanguageWords | None:

@@ -8,6 +8,9 @@ TOOK = (
     "hours taken are no limit; what they cost, and what such a training takes elsewhere, is answered of a machine and without a "
     "network: 3 days on 8 A100-80GB; for a limit write within {span}"
 )
+OF_EPOCH = (
+    "the time of an epoch limits no training; write it for all epochs, or the speed that is yours as images_per_second="
+)
 TOOK_LONG = TOOK.format(span="3 days")
 CHIP_TIME = (
     "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"

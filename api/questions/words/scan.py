@@ -14,6 +14,7 @@ from api.questions.words.patterns import END, WORDS, compiled, counted
 from api.questions.words.reading import Reading
 from api.questions.words.tables import COVERED, OWN_RUN, Value, not_asked, other_networks
 from api.questions.words.vocabulary import Named, Vocabulary
+from costcalc.evidence.published_runs import published_as
 from pricing.packaged.providers import known_provider
 
 _KEEPS_MINE = (
@@ -331,7 +332,7 @@ class Scan:
         network = other_networks()[word]
         self.reading.other_task = True
         self.reading.put("model", network.name)
-        self.reading.ask(named.text, f"this is {network.kind}; {COVERED}; {OWN_RUN}")
+        self.reading.ask(named.text, f"this is {network.kind}; {COVERED}; {OWN_RUN}", stops=True)
 
     def _number(self) -> bool:
         """A bare number is the target where it can be one."""
@@ -447,6 +448,8 @@ class Scan:
             return f"which one? Write {', '.join(family[:3])}" + " or another of that name" * (len(family) > 3)
         if provider := known_provider(word):
             return f"no rate of {provider.name} is stored" + f"; {provider.page} has today's" * bool(provider.page)
+        if run := published_as(word):
+            return f"a published run has this name; ask what it cost with model={run.name}"
         near = self.words.nearest(word)
         return f"not understood; did you mean {near}?" if near else "not understood"
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
 
-COVERED = "costcalc estimates networks on ImageNet, and the tasks that costcalc tasks lists"
+COVERED = "costcalc estimates networks on ImageNet, language models by tokens, and the tasks that costcalc tasks lists"
 LANGUAGE_MODEL = "llm"
 _BILLIONS = re.compile(r"[a-z].*[-_]\d+(?:\.\d+)?b(?![a-z])")
 OWN_RUN = "for your own run, add its log with costcalc recipes add"

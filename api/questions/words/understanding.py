@@ -40,6 +40,7 @@ _PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
 LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_NETWORK = "Which network?"
+WHICH_METHOD = "How? Write LoRA, QLoRA, full fine-tuning or pretraining"
 HOW_MANY_TOKENS = "How many tokens? Write for example 50M tokens, or 10k examples of 512 tokens, 3 epochs"
 OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
 BESIDE_RATES = frozenset(
@@ -133,6 +134,11 @@ def _is_counted(language: LanguageWords) -> bool:
     return not language.parameters.keys().isdisjoint({"tokens", "examples"})
 
 
+def _has_method(language: LanguageWords) -> bool:
+    """Whether a sentence says how the model is trained, or that was chosen."""
+    return "method" in {*language.parameters, *language.chosen}
+
+
 def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     """What a sentence says of a language model, with what the rest of it says of machines, money and time."""
     if not language.parameters:
@@ -142,13 +148,14 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
     asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
     summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())
-    is_whole = _is_counted(language)
+    is_counted = _is_counted(language)
+    missing = () if is_counted else (HOW_MANY_TOKENS,) if _has_method(language) else (HOW_MANY_TOKENS, WHICH_METHOD)
     return replace(
         rest,
         parameters={**language.parameters, **of_rest},
         summary=(*summary, *rest.summary),
-        asked=(*asked, *(() if is_whole else (HOW_MANY_TOKENS,))),
-        is_question=is_whole,
+        asked=(*language.asked, *asked, *missing),
+        is_question=is_counted and not language.asked,
         asks_rates=False,
         lacks_only_network=False,
         several=(),

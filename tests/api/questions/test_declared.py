@@ -20,7 +20,7 @@ from api.web.interface.shared import document
 from costcalc.parameters import Param, Part
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, parameters_of, reset
 
-SETTLED = {"target_of"}  # by the edge, never asked for
+SETTLED = {"target_of", "method_of"}  # by the edge, never asked for
 MINE = "model=resnet50&target=0.757&own=1xRTX4090&own_price=2000"
 
 

@@ -155,6 +155,29 @@ def test_a_sentence_says_so_too(client, sentence, understood):
     assert reply["answer"]["estimates"]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "/cost?model=any&parameters=7B&tokens=15T&limit=1",
+        "/cost?model=llama-3.1-8b&tokens=200B&limit=1",
+        "/cost?model=gpt2&tokens=10B&limit=1",
+        "/ask?q=train a 7B model on 15T tokens",
+        "/ask?q=GPU hours to train OLMo 7B on 2.5T tokens",
+    ],
+)
+def test_more_tokens_than_anybody_fine_tunes_on_are_pretraining_and_it_says_so(client, asked):
+    reply = client.get(asked).json
+    answer = reply.get("answer") or reply
+    assert answer["query"]["method"] == "pretrain"
+    assert "No method named: so many tokens are pretraining" in " ".join(answer["verdict"])
+
+
+def test_a_named_method_holds_for_any_number_of_tokens(client):
+    named = client.get("/cost?model=llama-3.1-8b&tokens=200B&method=full&limit=1").json
+    assert named["query"]["method"] == "full"
+    assert "No method named" not in " ".join(named["verdict"])
+
+
 def test_fine_tuning_alone_counts_as_lora_and_says_so(client):
     reply = client.get("/ask?q=finetune mistral 7b on 1M tokens").json
     assert "method=full trains all weights" in reply["asked"][0]
@@ -163,7 +186,19 @@ def test_fine_tuning_alone_counts_as_lora_and_says_so(client):
 
 @pytest.mark.parametrize(
     ("sentence", "says"),
-    [("grpo on qwen2.5 7b", "generation"), ("train mistral 7b lora on a 4090", "How many tokens?")],
+    [
+        ("grpo on qwen2.5 7b", "generation"),
+        ("train mistral 7b lora on a 4090", "How many tokens?"),
+        ("train llama 3.1 8b on my data", "How? Write LoRA"),
+        ("train llama 3.1 8b on our documents", "How many tokens?"),
+        ("train a 7B model on 50M tokens", "add method=lora"),
+        ("llama 3.1 8b by lora or full on 20M tokens", "lora or full? Ask for one of them at a time"),
+        ("full and LoRA fine-tuning of mistral 7b on 20M tokens", "Ask for one of them at a time"),
+        ("what did MiniCPM cost", "ask what it cost with model=paper:minicpm"),
+        ("ViT-B/16 takes 36 min per epoch on a 4090", "the time of an epoch limits no training"),
+        ("LoRA of Wan 2.1 on my 4090", "a video network"),
+        ("a new language for Orpheus TTS on 7k hours", "a speech network"),
+    ],
 )
 def test_what_is_not_answered_is_asked_or_refused(client, sentence, says):
     reply = client.get("/ask", query_string={"q": sentence}).json
