@@ -42,7 +42,9 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     if form == "csv" and "csv" not in question.files:
         raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
     if form == "table" and question.command and question.code.table and "limit" in question.schema.fields:
-        values = {"limit": question.command.rows, **question.drawn, **values}
+        command = question.command
+        is_narrowed = all(name.rstrip("?") in given for name in command.arguments)
+        values = {"limit": command.narrowed if is_narrowed else command.rows, **question.drawn, **values}
     report = question.code.report(service, catalogue, values)
     if form == "json":
         return Printed(f"{question.code.encoded(report, layout).decode()}\n")
@@ -68,16 +70,18 @@ def launch(settings: Settings, given: dict[str, list[str]]) -> Printed:
 
 
 class PlanAnswer(Struct, frozen=True):
-    """The answer to the rows of a plan as it is printed, how many rows it has and how many of them have an error."""
+    """The answer to the rows of a plan as it is printed, their sums in words, how many rows it has and how many of them have an
+    error."""
 
     text: bytes
+    sums: list[str]
     rows: int
     unanswered: int
 
 
 def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
     """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
-    from api.forms.plan import csv, xlsx
+    from api.forms.plan import csv, in_all, xlsx
     from api.reports.plan import planner
     from api.reports.rows import rows_of
 
@@ -92,4 +96,5 @@ def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAn
         text = to_json(document) + b"\n"
     else:
         text = xlsx(document, layout) if wanted == "xlsx" else b"".join(csv(document, layout))
-    return PlanAnswer(text, len(document.rows), len(document.rows) - document.answered)
+    sums = list(map(in_all, document.sums))
+    return PlanAnswer(text, sums, len(document.rows), len(document.rows) - document.answered)

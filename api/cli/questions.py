@@ -114,6 +114,7 @@ def plan(file: BinaryIO, output: BinaryIO | None, **given: object) -> None:
         asked = format_of(output, ("json", "csv", "xlsx")) | texts(given)
         answer = answers.plan(settings_of_environment(), asked, file.read())
     deliver(answer.text, output)
+    click.echo("".join(f"{line}\n" for line in answer.sums), nl=False, err=True)
     if answer.unanswered:
         click.echo(f"costcalc: {answer.unanswered} of {answer.rows} rows have an error", err=True)
 

@@ -27,7 +27,8 @@ def sentences(report: Any) -> Sequence[str]:
 def list_lines(listed: Table, report: Any, view: View) -> Iterator[str]:
     """What the list says, how many rows there are and how many are shown, then their table."""
     document, rows = report.document(), list(listed.rows(report))
-    count, rest = getattr(document, "count", len(rows)), "--limit shows more"
+    count = getattr(document, "count", len(rows))
+    rest = f"--limit {count} shows all"
     if listed.find and len(rows) > MOST_ROWS:  # it comes whole
         ordered = sorted(rows, key=listed.first) if listed.first else rows
         rows, rest = ordered[:MOST_ROWS], "--format json has all"

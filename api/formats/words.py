@@ -18,7 +18,7 @@ from costcalc.reasons import within_percent
 from costcalc.rented import FREE_TIER
 from costcalc.tasks.goals import Goal, goal_in_words, metric_name, task_of, training_in_words, value_in_words
 from costcalc.training import Metric
-from costcalc.units import HOURS_PER_MONTH, in_words
+from costcalc.units import in_words
 
 CLOSE, FAIR = 25, 50  # percent
 YOURS = "yours"
@@ -238,12 +238,6 @@ def on_calendar(each: Estimate) -> str:
 def waiting(free: Estimate) -> str:
     """What a free tier takes, in words: hours of work, calendar time, sessions and quota."""
     return next(line.removeprefix(FREE_TIER) for line in free.assumptions if line.startswith(FREE_TIER))
-
-
-def one_after_another(hours: float) -> str:
-    """How long trainings take that do not run side by side: `8.2 days one after another`, `62 days (2.0 months) ...`."""
-    months = f" ({hours / HOURS_PER_MONTH:.1f} months)" if hours > HOURS_PER_MONTH else ""
-    return f"{in_words(hours)}{months} one after another"
 
 
 def span(low: float, high: float) -> str:

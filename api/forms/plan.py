@@ -12,19 +12,34 @@ from api.formats.csv_export import Column
 from api.formats.sheet_columns import estimate_columns, within
 from api.questions.fields import Number
 from api.questions.schemas.layout import Layout
-from api.reports.plan import ROW, Answered, PlanDocument, Sum, sums_of
+from api.questions.suggestions import many
+from api.reports.plan import COSTS, ROW, Answered, PlanDocument, Sum
+from costcalc.money import money
+from costcalc.units import HOURS_PER_MONTH, in_words
 
 if TYPE_CHECKING:
     from api.formats.xlsx.tables import Total
 
 
 SUMMED = {
-    "billed_cost": "to pay",
-    "billed_cost_low": "at least",
-    "billed_cost_high": "at most",
-    "calendar_hours": "hours",
+    "to pay": ("billed_cost", 1),
+    "at least": ("billed_cost_low", 1),
+    "at most": ("billed_cost_high", 1),
+    "hours": ("calendar_hours", 1),
+    "months": ("calendar_hours", HOURS_PER_MONTH),
 }
+"""What the workbook adds up: by heading the column, and what the sum is divided by."""
 ROW_NUMBERS = frozenset(name for name, field in ROW.fields.items() if isinstance(field, Number))
+
+
+def in_all(total: Sum) -> str:
+    """What rows of a plan cost and take together: `all: $210.00 ($140.00 to $290.00) for 3 rows, 62 days (2.0 months) one after
+    another`."""
+    paid, low, high = (money(getattr(total, name), total.currency) for name in COSTS)
+    span = f" ({low} to {high})" if low != high else ""
+    months = f" ({total.calendar_hours / HOURS_PER_MONTH:.1f} months)" if total.calendar_hours > HOURS_PER_MONTH else ""
+    name = f"{total.column.lstrip('_')} {total.value}".strip()
+    return f"{name}: {paid}{span} for {many(total.rows, 'row')}, {in_words(total.calendar_hours)}{months} one after another"
 
 
 def csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
@@ -40,7 +55,7 @@ def xlsx(document: PlanDocument, layout: Layout) -> bytes:
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
     folded = estimates.folded(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
     columns = csv_export.chosen_columns(columns, layout)
-    created, sums = document.prices.as_of if document.prices else None, sums_of(document)
+    created, sums = document.prices.as_of if document.prices else None, document.sums
     lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]
     currency = sums[0].currency if sums else ""
     front = tables.Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
@@ -58,12 +73,10 @@ def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:
     for each in sums:
         own, text = places.get(each.column), each.value.replace('"', '""')
         if own or not each.column:
+            which = f'SUMIF({own},"{text}",{{}})' if own else "SUM({})"
             formulas = {
-                heading: (
-                    getattr(each, name),
-                    f'=SUMIF({own},"{text}",{places[name]})' if own else f"=SUM({places[name]})",
-                )
-                for name, heading in SUMMED.items()
+                heading: (getattr(each, name) / parts, f"={which.format(places[name])}/{parts}".removesuffix("/1"))
+                for heading, (name, parts) in SUMMED.items()
                 if name in places
             }
             yield Total(f"{each.column.lstrip('_')} {each.value}".strip(), each.rows, formulas)

@@ -19,12 +19,14 @@ PICTURES = {"png": "a picture", "svg": "SVG"}
 
 class Command(Struct, frozen=True):
     """A question as a command of the terminal: its positional arguments, of which those that end in `?` may be left out, and
-    whether `--explain` has more to say. `rows` are those of a list that nobody limits."""
+    whether `--explain` has more to say. `rows` are those of a list that nobody limits,
+    `narrowed` those where its arguments are given."""
 
     help: str
     arguments: tuple[str, ...] = ()
     explains: bool = False
     rows: int = 50
+    narrowed: int = 50
 
 
 class Tool(Struct, frozen=True):

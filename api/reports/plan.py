@@ -118,15 +118,6 @@ class Answered(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanDocument:
-    """The JSON answer: every row in the order given. `prices` is null where no row could be answered."""
-
-    rows: tuple[Answered, ...]
-    answered: int
-    prices: PriceBasis | None
-
-
-@dataclass(frozen=True, slots=True)
 class Sum:
     """What some rows cost together, and how long they take one after another: all of them, or those with this value in one of the
     user's own columns. The range is that of rows whose costs are all low or all high together."""
@@ -141,10 +132,20 @@ class Sum:
     currency: str
 
 
-def sums_of(document: PlanDocument) -> list[Sum]:
+@dataclass(frozen=True, slots=True)
+class PlanDocument:
+    """The JSON answer: every row in the order given, and their sums. `prices` is null where no row could be answered."""
+
+    rows: tuple[Answered, ...]
+    answered: int
+    prices: PriceBasis | None
+    sums: tuple[Sum, ...]
+
+
+def sums_of(rows: Sequence[Answered]) -> list[Sum]:
     """The sum of all rows, then by each value of the user's own columns that sort rows into a few; none where the rows
     have different currencies."""
-    answered = [row for row in document.rows if row.estimate]
+    answered = [row for row in rows if row.estimate]
     currencies = {row.estimate.currency for row in answered if row.estimate}
     if len(currencies) != 1:
         return []
@@ -201,7 +202,8 @@ class Planner:
                 pairs.append(self._row(number, {**given, **common}))
         prices = next((prices for _, prices in pairs if prices), None)
         answered = tuple(row for row, _ in pairs)
-        return PlanDocument(answered, sum(row.estimate is not None for row in answered), prices)
+        count = sum(row.estimate is not None for row in answered)
+        return PlanDocument(answered, count, prices, tuple(sums_of(answered)))
 
     def _row(self, number: int, given: Given) -> tuple[Answered, PriceBasis | None]:
         if NAMELESS in given:

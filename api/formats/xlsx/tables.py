@@ -21,7 +21,7 @@ RATES = frozenset((
 MONEY = frozenset(("cost", "total", "due", "paid", "saving"))
 """Words in the names of columns of amounts; what on demand costs is one too."""
 SHARES = frozenset(("change", "spread", "probability", "success_probability"))
-TIMES = {"hours", "minutes"}
+TIMES = {"hours", "minutes", "months"}
 LARGE = 1000
 WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
 MIDNIGHTS = (time(), time(23, 59, 59))
@@ -75,11 +75,11 @@ def write_front(sheet: Sheet, front: Front) -> int:
 
 def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:
     for total in front.totals[:1]:
-        headings = (name if name == "hours" else f"{name} ({front.currency})" for name in total.sums)
+        headings = (name if name in TIMES else f"{name} ({front.currency})" for name in total.sums)
         yield [("total", "heading_of_rows"), *((name, "heading_of_numbers") for name in ("rows", *headings))]
     for total in front.totals:
         sums = (
-            (Formula(formula, amount), "hours" if name == "hours" else "money")
+            (Formula(formula, amount), "hours" if name in TIMES else "money")
             for name, (amount, formula) in total.sums.items()
         )
         yield [(total.name, None), (total.rows, None), *sums]

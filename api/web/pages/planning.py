@@ -10,9 +10,10 @@ from urllib.parse import urlencode
 from flask import Response, render_template
 
 from api.formats import words
+from api.forms.plan import in_all
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
-from api.reports.plan import PlanDocument, sums_of
+from api.reports.plan import PlanDocument
 from api.web.pages.address import Address, Given
 
 HEAD = "model,target"
@@ -44,7 +45,7 @@ def plan_page(sheet: bytes | None, shared: Given, planned: Planned) -> Response:
         try:
             document, _, _ = planned(sheet, shared)
             marks = words.marks_explained(row.estimate for row in document.rows if row.estimate)
-            shown |= {"document": document, "sums": sums_of(document), "marks": list(marks)}
+            shown |= {"document": document, "sums": map(in_all, document.sums), "marks": list(marks)}
         except Refused as refused:
             shown["errors"], status = refused.by_field, refused.status
     return Response(render_template("plan.html", **shown), status, headers={"Cache-Control": "no-store"})

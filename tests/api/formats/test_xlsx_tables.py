@@ -108,6 +108,8 @@ def test_a_plan_has_sums_of_all_and_of_each_value_of_a_column_of_ones_own(client
     [every] = [row[2:6] for row in told.values if row[0] == "all"]
     names = ("billed_cost", "billed_cost_low", "billed_cost_high", "calendar_hours")
     assert every == tuple(pytest.approx(sum(filter(None, (row[name] for row in table(response))))) for name in names)
+    [months] = [row[6] for row in told.values if row[0] == "all"]
+    assert months == pytest.approx(every[3] / 730)
     assert sums["all"] == (3, pytest.approx(sum(filter(None, costs))))
     assert sums["project blue"] == (2, pytest.approx(costs[0] + costs[2]))
     assert sums["project red"] == (1, pytest.approx(costs[1]))

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -231,6 +232,7 @@ def test_the_command_prints_what_http_answers(run, client, tmp_path):
     assert printed.stdout_bytes == post(client, more="currency=EUR&sep=;").data
     assert printed.exit_code == 0
     assert "4 of 6 rows have an error" in printed.stderr
+    assert re.match(r"all: €[\d.,]+ \(€[\d.,]+ to €[\d.,]+\) for 2 rows, .* one after another\n", printed.stderr)
     listed = run("-", "--format", "json", input=SHEET)
     assert json.loads(listed.stdout) == post(client, more="format=json").json
 
