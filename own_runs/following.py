@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from own_runs.logs.bounds import MOST_TEXT_BYTES
 from own_runs.logs.log import LogRefused, TrainingLog
@@ -38,6 +39,8 @@ class FollowedLog:
         return self._last
 
     def _read(self) -> TrainingLog:
+        if not S_ISREG(self.path.stat().st_mode):  # a device may never end, nor a pipe begin
+            raise LogRefused(f"{self.path} is not a file: name the log that the training writes")
         with self.path.open("rb") as file:
             head = file.read(HEAD_BYTES)
         first = head.lstrip().partition(LINE)[0].rstrip()

@@ -30,6 +30,7 @@ INSTRUCTIONS = (
 )
 EVERY: tuple[Tool | Action, ...] = (*TOOLS, *ACTIONS)
 BY_NAME = {each.name: each for each in EVERY}
+NOTIFICATIONS = "notifications/"
 NO_RESOURCE = "unknown: read costcalc://method or costcalc://parameters"
 
 
@@ -109,21 +110,26 @@ async def _serve(server: Server[Any]) -> None:
             """Answers a line that is not a request with an error, which the SDK would only log."""
             async with passed_on:
                 async for line in lines:
-                    if isinstance(line, SessionMessage):
-                        await passed_on.send(line)
+                    if fault := _fault(line):
+                        await answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=fault)))
                     else:
-                        error = types.JSONRPCError(jsonrpc="2.0", id=None, error=_no_request(line))
-                        await answers.send(SessionMessage(error))
+                        await passed_on.send(line)
 
         tasks.start_soon(pass_on)
         await server.run(requests, answers, server.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
-def _no_request(fault: Exception) -> types.ErrorData:
-    if isinstance(fault, ValidationError) and fault.errors()[0]["type"] == "json_invalid":
+def _fault(line: SessionMessage | Exception) -> types.ErrorData | None:
+    """What is wrong with a line; nothing with a message. The SDK takes a request whose id is none for a notification."""
+    if isinstance(line, ValidationError) and line.errors()[0]["type"] == "json_invalid":
         return types.ErrorData(code=types.PARSE_ERROR, message="this line is not JSON")
-    return types.ErrorData(code=types.INVALID_REQUEST, message="this line is no message of JSON-RPC 2.0")
+    if isinstance(line, Exception):
+        return types.ErrorData(code=types.INVALID_REQUEST, message="this line is no message of JSON-RPC 2.0")
+    message = line.message
+    if isinstance(message, types.JSONRPCNotification) and not message.method.startswith(NOTIFICATIONS):
+        return types.ErrorData(code=types.INVALID_REQUEST, message="a request has an id: a text or a whole number")
+    return None
 
 
 def _text(text: str) -> types.TextContent:

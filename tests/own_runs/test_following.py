@@ -1,6 +1,8 @@
 """A log that is still being written."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -79,6 +81,14 @@ def test_a_document_that_is_being_rewritten_is_read_when_it_is_whole(tmp_path):
 def test_a_file_that_is_not_there_is_named(path):
     with pytest.raises(LogRefused, match=r"log\.csv: No such file"):
         FollowedLog(path).look()
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
+def test_what_never_ends_or_begins_is_not_read(tmp_path, kind):
+    os.mkfifo(pipe := tmp_path / "pipe")
+    endless = {"device": Path("/dev/zero"), "pipe": pipe, "folder": tmp_path}[kind]
+    with pytest.raises(LogRefused, match="is not a file"):
+        FollowedLog(endless).look()
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12))

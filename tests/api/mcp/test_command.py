@@ -41,7 +41,8 @@ def test_a_client_starts_the_command_and_asks_every_tool(environment):
 def test_a_line_that_is_no_request_is_answered_by_an_error_and_the_next_one_as_ever(environment):
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": client}
-    lines = ['{"jsonrpc": "2.0", "id": 1,', "[]", '{"id": 1}', json.dumps(begin)]
+    without_id = [{"jsonrpc": "2.0", "id": wrong, "method": "tools/list"} for wrong in ({}, [], None, True, 1.5)]
+    lines = ['{"jsonrpc": "2.0", "id": 1,', "[]", '{"id": 1}', *map(json.dumps, [*without_id, begin])]
     ran = subprocess.run(
         [sys.executable, *COMMAND],
         input="\n".join([*lines, ""]),
@@ -52,8 +53,7 @@ def test_a_line_that_is_no_request_is_answered_by_an_error_and_the_next_one_as_e
         check=True,
     )
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
-    told = {answer["id"] or answer["error"]["code"] for answer in answers}
-    assert told == {-32700, -32600, 7}
+    assert [answer["id"] or answer["error"]["code"] for answer in answers] == [-32700, *[-32600] * 7, 7]
 
 
 def test_the_doctor_says_what_to_do(environment):
