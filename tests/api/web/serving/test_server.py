@@ -99,6 +99,21 @@ def test_what_is_no_request_of_http_to_us_is_refused(live, sent, status):
     assert live.get("/healthz").ok
 
 
+@pytest.mark.parametrize("path", ["cost.atom", "cost", ""])
+def test_no_other_name_than_that_of_the_host_header_is_used(live, path):
+    """Granian hands over the path of an absolute address alone, and no header but Host names a host."""
+    named = f"GET http://evil.example/{path}?model=resnet50&target=0.757 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    headers = "".join(
+        f"{name}: evil.example\r\n" for name in ("X-Forwarded-Host", "X-Forwarded-Prefix", "X-Original-URL")
+    )
+    with connected(
+        live, f"{named}{headers}Forwarded: host=evil.example\r\nAccept: text/html\r\n\r\n".encode()
+    ) as connection:
+        answer = connection.makefile("rb").read()
+    assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 303"))
+    assert b"evil" not in answer
+
+
 @contextmanager
 def connected(server, sent):
     host, port = server.url.removeprefix("http://").split(":")
