@@ -54,6 +54,7 @@ AVAILABLE, NO_CAPACITY = "available", "no_capacity"  # flags: the provider said 
 WATTS = "watts="  # flag of a machine of the user's: what it and the building around it draw follows
 STARTS = "starts="  # flag of a capacity block: its first day follows
 INTERRUPTED = "interrupted="  # flag of a spot machine: the share that its provider took back in a month follows
+COUNT_NOT_STATED = "count_not_stated"  # flag: which accelerators a machine has is known, and not how many
 ENDED = "ended"  # flag of an observation that says: from now on, nobody can have this any more
 DAYS_SOLD_SINGLY = {"aws": 14}
 """By provider, the days of a capacity block beyond which it is sold by whole weeks only; others sell any number of days.

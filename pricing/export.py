@@ -1,7 +1,7 @@
 """The next packaged edition: the present tables with what a store has learned since, and the difference in words.
 
-Rows of the present edition stay as they are. Machines that one owns, free tiers and a user's own rates are left out: they have
-tables of their own, or belong to nobody else.
+Rows of the present edition stay as they are. Machines that one owns, free tiers, a user's own rates, and machines of which nobody
+counts the accelerators are left out: they have tables of their own, belong to nobody else, or wait for a person to look them up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
-from costcalc.offer import COPIED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
+from costcalc.offer import COPIED, COUNT_NOT_STATED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
 from pricing.checks import SourceListing, in_words, violations
 from pricing.packaged.catalogue import write_compact
@@ -45,7 +45,7 @@ def export(offers: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str
     Raises TableError if what was written cannot be read.
     """
     present = {offer.key: offer for offer in _in_time(read_packaged().offers)}
-    edition = _checked([offer for offer in offers if offer.purchase_option not in NOT_RENTED], now)
+    edition = _checked([offer for offer in offers if _belongs(offer)], now)
     folder.mkdir(parents=True, exist_ok=True)
     for table in list(packaged_folder().iterdir()):
         (folder / table.name).write_bytes(table.read_bytes())
@@ -54,6 +54,10 @@ def export(offers: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str
     _write(folder, INSTANCE_TYPES, _machines(edition.new), replace=True)
     write_compact(folder, folder)
     yield from _differences(present, edition)
+
+
+def _belongs(offer: Offer) -> bool:
+    return offer.purchase_option not in NOT_RENTED and COUNT_NOT_STATED not in offer.flags
 
 
 def _in_time(offers: Iterable[Offer]) -> list[Offer]:

@@ -16,7 +16,7 @@ from api.formats.terminal import grid
 from api.forms.code import Code
 from api.reports.prices.offers import Converter, OfferRow, OffersDocument, OffersReport, OffersSchema, offers_report
 from costcalc.money import money
-from costcalc.offer import PurchaseOption
+from costcalc.offer import COUNT_NOT_STATED, PurchaseOption
 
 
 def _free(row: Any) -> str:
@@ -24,6 +24,13 @@ def _free(row: Any) -> str:
     if row.available is None:
         return ""
     return day(row.available_at) if row.available and row.available_at else "none"
+
+
+def _per_accelerator(row: Any) -> str:
+    """The rate of one; of a machine without any nothing."""
+    if COUNT_NOT_STATED in row.flags:
+        return "count not stated"
+    return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""
 
 
 TABLE = Table(
@@ -35,8 +42,7 @@ TABLE = Table(
         Column("Machine", MACHINE.text, MACHINE.small, sort="machine",
                link=lambda row: ("history", {"instance_type": row.instance_type, "provider": row.provider})),
         BOUGHT,
-        Column("Per accelerator", is_number=True, sort="accelerator", leave=6,
-               text=lambda row: f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""),
+        Column("Per accelerator", is_number=True, sort="accelerator", leave=6, text=_per_accelerator),
         Column(RATE.heading, RATE.text, RATE.small, is_number=True, sort="rate"),
         Column("vCPUs", lambda row: number(row.vcpus, ","), is_number=True, leave=4),
         Column("RAM", lambda row: gibibytes(row.memory_gib), is_number=True, leave=3),

@@ -2,8 +2,8 @@
 
 One document has the locations, one for each region its rates on demand, one the spot rates of all regions, of the lowest zone,
 and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
-flag. They are asked at most once a day. What a machine holds the packaged table says; a type with an accelerator that it lacks
-is left out and named.
+flag. They are asked at most once a day. What a machine holds the packaged table says. Of a type that it lacks the page states
+vCPUs and memory, and its name or family mostly the accelerator, but not how many: it is offered as such; all others are named.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
 from costcalc.interruptions import RISK_OF_SHARE
-from costcalc.offer import INTERRUPTED, Gap, Offer, PurchaseOption
+from costcalc.offer import COUNT_NOT_STATED, INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
@@ -28,6 +28,7 @@ from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
+from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
 from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
 
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
@@ -47,15 +48,23 @@ class Listed(Struct):
     instance_type: str = field(name="Instance Type")
     family: str = field(name="Instance Family")
     price: str
+    vcpus: str = field(default="", name="vCPU")
+    memory: str = field(default="", name="Memory")
+
+    @property
+    def ram_gib(self) -> float | None:
+        """Its memory, stated as `1,536 GiB`."""
+        number, _, unit = self.memory.replace(",", "").partition(" ")
+        return float(number) if unit == "GiB" else None
 
 
 class Seen(NamedTuple):
-    """A rate: the region's code, what is rented, and its family where the page says one."""
+    """A rate: the region's code, what is rented, and what the page says of the machine, if anything."""
 
     region: str
     instance_type: str
     rate: str
-    family: str = ""
+    stated: Listed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,7 @@ def _listed(document: Mapping[str, object], location: Location) -> list[Seen]:
         machines = convert(rows_of(document, location), dict[str, Listed])
     except ValidationError as error:
         raise SchemaChanged(f"{NAME}: the list of {location.code} is unreadable: {error}") from None
-    return [Seen(location.code, each.instance_type, each.price, each.family) for each in machines.values()]
+    return [Seen(location.code, each.instance_type, each.price, each) for each in machines.values()]
 
 
 def _quoted(document: Any, regions: Collection[Location]) -> list[Seen]:
@@ -144,9 +153,15 @@ def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Sha
         if machine and machine.accelerators:
             place = seen.region, seen.instance_type
             offer = listing.offer(*place, machine, amount(seen.rate))
-            yield offer if seen.family else _as_spot(offer, on_demand.get(place), shares.get(place))
-        elif machine is None and seen.family.startswith(ACCELERATED):
-            raise LeftOut("machine types not known here left out", seen.instance_type)
+            yield offer if seen.stated else _as_spot(offer, on_demand.get(place), shares.get(place))
+        elif machine is None and seen.stated and seen.stated.family.startswith(ACCELERATED):
+            vcpus = int(seen.stated.vcpus) if seen.stated.vcpus else None
+            part = uncounted("aws", seen.instance_type, machines, vcpus, seen.stated.ram_gib)
+            if part is None:
+                raise LeftOut("machine types not known here left out", seen.instance_type)
+            flags = (COUNT_NOT_STATED,)
+            yield listing.offer(seen.region, seen.instance_type, part, amount(seen.rate), flags=flags)
+            raise LeftOut(NOT_COUNTED, seen.instance_type)
 
     collected = read_rows(NAME, [*rows, *quoted], read)
     parts = (listed, PurchaseOption.ON_DEMAND), ({each.region for each in quoted}, PurchaseOption.SPOT)
@@ -178,7 +193,7 @@ SPEC = SourceSpec(
     label="AWS's pricing pages",
     build=build,
     rates="on demand and spot with how often it is interrupted, in every region",
-    cannot_see="reserved, capacity blocks, Local Zones; types with an accelerator that no packaged table has",
+    cannot_see="reserved, capacity blocks, Local Zones; how many accelerators a new type has",
     settings=(*PAGE.settings, *SPOT_PAGE.settings, *ADVISOR_PAGE.settings),
     bounds=BOUNDS,
     at_most_every=timedelta(hours=23),

@@ -16,7 +16,7 @@ from decimal import Decimal
 from msgspec import Struct, convert
 
 from costcalc.hardware import Machine
-from costcalc.offer import Offer, Payment, PurchaseOption, term_hours
+from costcalc.offer import COUNT_NOT_STATED, Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.providers import billing
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.source import SchemaChanged
@@ -202,5 +202,6 @@ def offer(quote: Quote, machine: Machine, now: datetime) -> Offer:
         upfront=Decimal(0) if plan else upfront,
         recurring_hourly=quote.amount if plan else None if upfront is None else Decimal(0),
         effective_from=quote.effective_from,
+        flags=() if machine.accelerators else (COUNT_NOT_STATED,),
         **billing("azure").terms,
     )

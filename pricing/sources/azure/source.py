@@ -22,6 +22,7 @@ from pricing.scope import EVERYTHING
 from pricing.sources.azure.items import N_SERIES, VIRTUAL_MACHINES, Quote, Unpriced, latest, offer, read_item
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.rows import first_few
+from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
 
 SITE = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com"))
@@ -66,12 +67,16 @@ class Azure:
         odd = {each.why for each in unpriced}
         if not quotes:
             raise SchemaChanged(f"azure: no item is a price of an N-series machine in USD {first_few(odd)}")
-        priced = [quote for quote in quotes if quote.instance_type in self.machines]
-        offers = tuple(offer(quote, self.machines[quote.instance_type], now) for quote in priced)
         unknown = {quote.instance_type for quote in quotes} - self.machines.keys()
+        named = {name: part for name in unknown if (part := uncounted("azure", name, self.machines))}
+        machines = {**self.machines, **named}
+        offers = tuple(
+            offer(quote, machines[quote.instance_type], now) for quote in quotes if quote.instance_type in machines
+        )
         names_by_reason = {
             "rows left out": odd,
-            "sizes whose accelerators are not known here left out": unknown,
+            "sizes whose accelerators are not known here left out": unknown - named.keys(),
+            NOT_COUNTED: named.keys(),
             "two rows differ, the dearer one is taken": contradicted,
         }
         gaps = (Gap("azure", f"{reason}: {first_few(names)}") for reason, names in names_by_reason.items() if names)

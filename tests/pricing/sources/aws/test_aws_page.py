@@ -50,6 +50,16 @@ def test_a_type_whose_accelerator_is_not_known_is_named(collect):
     assert [gap.reason for gap in collect().gaps] == ["machine types not known here left out: g99.xlarge"]
 
 
+@pytest.mark.parametrize(("name", "chip"), [("g6e.96xlarge", "L40S"), ("p9-b300.24xlarge", "B300")])
+def test_a_type_that_only_its_family_or_name_describes_is_offered_uncounted(collect, name, chip):
+    collected = collect(index=recorded(MAP).replace(b"g99.xlarge", name.encode()))
+    [offer] = [offer for offer in collected.offers if offer.instance_type == name]
+    assert (offer.machine.accelerator, offer.machine.accelerators, offer.hourly_rate) == (chip, 0, 9)
+    assert (offer.machine.vcpus, offer.machine.memory_gib) == (4, 16), "the page states them"
+    assert offer.flags == ("count_not_stated",)
+    assert [gap.reason for gap in collected.gaps] == [f"types whose number of accelerators is not stated: {name}"]
+
+
 def test_an_answer_that_is_packed_unasked_is_unpacked(collect):
     assert rates(collect(index=gzip.compress(recorded(MAP)))) == rates(collect())
 

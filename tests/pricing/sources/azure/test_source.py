@@ -95,6 +95,16 @@ def test_an_unknown_size_is_named_and_not_guessed(cloud):
     assert scope.apart_from == {"Standard_ND999isr_R100_v9", "Standard_NC12s_v3"}, "listed, though not read"
 
 
+def test_a_new_size_whose_name_states_the_chip_is_offered_uncounted(cloud):
+    cloud.fake.items.append(item("Standard_ND999isr_MI355X_v9", 300))
+    collected = cloud.collect()
+    [offer] = [offer for offer in collected.offers if offer.instance_type == "Standard_ND999isr_MI355X_v9"]
+    assert (offer.machine.accelerator, offer.machine.accelerators, offer.flags) == ("MI355X", 0, ("count_not_stated",))
+    assert [gap.reason for gap in collected.gaps] == [
+        "types whose number of accelerators is not stated: Standard_ND999isr_MI355X_v9"
+    ]
+
+
 @pytest.mark.parametrize("fault", [Fault.THROTTLED, Fault.BROKEN])
 def test_a_passing_fault_is_retried(cloud, fault):
     cloud.server.fail(fault, times=2)
