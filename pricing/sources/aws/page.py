@@ -1,6 +1,6 @@
-"""Amazon Web Services without an account: on demand and spot in every region, as AWS's own pricing pages read them.
+"""Amazon Web Services without an account: on demand and spot in every region and Local Zone, as AWS's own pricing pages read them.
 
-One document has the locations, one for each region its rates on demand, one the spot rates of all regions, of the lowest zone,
+One document has the locations, one for each of them its rates on demand, one the spot rates of all, of the lowest zone,
 and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
 flag. They are asked at most once a day. What a machine holds the packaged table says. Of a type that it lacks the page states
 vCPUs and memory, and its name or family mostly the accelerator, but not how many: it is offered as such; all others are named.
@@ -9,6 +9,7 @@ vCPUs and memory, and its name or family mostly the accelerator, but not how man
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -23,8 +24,8 @@ from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offer import COUNT_NOT_STATED, INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
-from pricing.sources.common.endpoint import Endpoint, Site, address
+from pricing.sources.aws.page_maps import LOCAL_ZONE, MOST_MIB, REGION, Location, places_listed, read_map, rows_of
+from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.http import Http
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
@@ -36,6 +37,7 @@ ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-s
 SPOT, ADVISOR = "/spot.json", "/spot-advisor-data.json"
 ACCELERATED = ("GPU", "Machine Learning")  # those with FPGAs train nothing
 BOUNDS = Bounds(document_mib=MOST_MIB, memory_mib=128, offers=8_000)
+AT_ONCE = 4
 Read = TypeVar("Read")
 Shares = Mapping[tuple[str, str], str]
 """By region and instance type."""
@@ -76,21 +78,26 @@ class AwsPage:
     advisor: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every region's rates. What cannot be read is a fault: a region, spot or the advisor. Raises SourceError if no region
-        can be."""
-        regions = regions_listed(self.page)
-        listed, faults = dict[str, list[Seen]](), list[Gap]()
-        quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), regions), "spot", faults) or []
+        """Every place's rates. What cannot be read is a fault: a place, spot or the advisor. Raises SourceError if none can be."""
+        places, faults = places_listed(self.page, REGION, LOCAL_ZONE), list[Gap]()
+        quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), places), "spot", faults) or []
         shares = _tried(lambda: _advised(read_map(self.advisor, ADVISOR)), "interruptions", faults) or {}
-        for each in regions:
-            if rates := _tried(partial(self._on_demand, each), each.code, faults):
-                listed[each.code] = rates
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            rates = list(pool.map(lambda each: _tried(partial(self._on_demand, each), each.code, faults), places))
+        listed = {place.code: seen for place, seen in zip(places, rates, strict=True) if seen}
         if not listed:
             raise SourceError("; ".join(gap.reason for gap in faults[:2]) or f"{NAME}: the list of locations is empty")
         return replace(_collected(listed, quoted, shares, now), faults=tuple(faults))
 
     def _on_demand(self, location: Location) -> list[Seen]:
-        return _listed(read_map(self.page, ON_DEMAND.format(quote(location.name))), location)
+        """Its rates. A Local Zone without a document sells no machines."""
+        try:
+            document = read_map(self.page, ON_DEMAND.format(quote(location.name)))
+        except NotThere:
+            if location.type == LOCAL_ZONE:
+                return []
+            raise
+        return _listed(document, location)
 
 
 def _tried(read: Callable[[], Read], part: str, faults: list[Gap]) -> Read | None:
@@ -192,8 +199,8 @@ SPEC = SourceSpec(
     name=NAME,
     label="AWS's pricing pages",
     build=build,
-    rates="on demand and spot with how often it is interrupted, in every region",
-    cannot_see="reserved, capacity blocks, Local Zones; how many accelerators a new type has",
+    rates="on demand and spot with how often it is interrupted, in every region and Local Zone",
+    cannot_see="reserved, capacity blocks; how many accelerators a new type has",
     settings=(*PAGE.settings, *SPOT_PAGE.settings, *ADVISOR_PAGE.settings),
     bounds=BOUNDS,
     at_most_every=timedelta(hours=23),

@@ -16,27 +16,27 @@ from pricing.sources.common.http import MIB
 from pricing.sources.source import SchemaChanged, SourceError
 
 LOCATIONS = "/locations/1.0/aws/current/locations.json"
-REGION = "AWS Region"  # beside Local Zones and Wavelength Zones, of which nothing is read
+REGION, LOCAL_ZONE = "AWS Region", "AWS Local Zone"  # beside Wavelength Zones, of which nothing is read
 GZIP = b"\x1f\x8b"  # sent packed whether or not that was asked for, and not always said
 UNPACK_GZIP = 31  # https://docs.python.org/3/library/zlib.html#zlib.decompress
 MOST_MIB = 16
 
 
 class Location(Struct):
-    """A region or a zone of one."""
+    """A region, or a zone beside one."""
 
     name: str
     code: str
     type: str
 
 
-def regions_listed(api: Endpoint) -> list[Location]:
-    """The regions. Raises SourceError."""
+def places_listed(api: Endpoint, *types: str) -> list[Location]:
+    """The places of these types. Raises SourceError."""
     try:
         locations = convert(read_map(api, LOCATIONS), dict[str, Location])
     except ValidationError as error:
         raise SchemaChanged(f"{api.source}: the list of locations is unreadable: {error}") from None
-    return [each for each in locations.values() if each.type == REGION]
+    return [each for each in locations.values() if each.type in types]
 
 
 def read_map(api: Endpoint, path: str) -> dict[str, object]:

@@ -25,7 +25,7 @@ from costcalc.hardware import Machine
 from costcalc.offer import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws.page_maps import MOST_MIB, Location, read_map, regions_listed, rows_of
+from pricing.sources.aws.page_maps import MOST_MIB, REGION, Location, places_listed, read_map, rows_of
 from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
@@ -80,7 +80,7 @@ class AwsPlansPage:
         """Every region's rates. A kind of plan that breaks in one is a fault, one without plans a gap; SourceError where no
         region can be read."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            regions = list(pool.map(self._region, regions_listed(self.page)))
+            regions = list(pool.map(self._region, places_listed(self.page, REGION)))
         seen = [each for region in regions for each in region.seen]
         gaps = tuple(gap for region in regions for gap in region.gaps)
         faults = tuple(fault for region in regions for fault in region.faults)

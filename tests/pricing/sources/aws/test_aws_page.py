@@ -11,6 +11,7 @@ from pricing.sources.aws.page import ON_DEMAND
 
 MAP = "aws-page/us-east-1.txt"
 STOCKHOLM = b'"EU (Stockholm)": {"name": "EU (Stockholm)", "code": "eu-north-1", "type": "AWS Region"},'
+ATLANTA = b'"US East (Atlanta)": {"name": "US East (Atlanta)", "code": "us-east-1-atl-1", "type": "AWS Local Zone"},'
 ANYWHERE = ON_DEMAND.format("EU (Stockholm)")
 
 
@@ -27,8 +28,9 @@ def collect(httpserver):
     return collect
 
 
-def rates(collected):
-    return {(offer.instance_type, offer.purchase_option.value): offer.hourly_rate for offer in collected.offers}
+def rates(collected, region="us-east-1"):
+    here = [offer for offer in collected.offers if offer.region == region]
+    return {(offer.instance_type, offer.purchase_option.value): offer.hourly_rate for offer in here}
 
 
 def test_accelerators_are_listed_by_region_on_demand_and_as_spot_of_the_lowest_zone(collect):
@@ -42,7 +44,6 @@ def test_accelerators_are_listed_by_region_on_demand_and_as_spot_of_the_lowest_z
         ("p4d.24xlarge", "spot"): Decimal("18.8352"),
         ("g6e.48xlarge", "spot"): Decimal("30.13118"),
     }
-    assert {offer.region for offer in collected.offers} == {"us-east-1"}
     assert all(offer.first_hand for offer in collected.offers)
 
 
@@ -72,6 +73,17 @@ def test_a_region_that_breaks_costs_only_itself_and_ends_nothing(collect, httpse
     [fault] = collected.faults
     assert fault.reason.startswith("eu-north-1: ")
     assert {region for scope in collected.whole for region in scope.regions} == {"us-east-1"}
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_local_zone_is_read_like_a_region_and_one_without_a_document_is_no_fault(collect, httpserver, status):
+    document = recorded(MAP).replace(b"US East (N. Virginia)", b"US East (Atlanta)")
+    httpserver.expect_request(ON_DEMAND.format("US East (Atlanta)")).respond_with_data(document, status=status)
+    both = recorded("aws-page/locations.txt").replace(b"{", b"{" + ATLANTA, 1)
+    collected = collect(locations=both)
+    on_demand = {} if status == 404 else {key: rate for key, rate in rates(collect()).items() if "on_demand" in key}
+    assert rates(collected, "us-east-1-atl-1") == {("p5.48xlarge", "spot"): Decimal("20.518")} | on_demand
+    assert not collected.faults
 
 
 def test_without_spot_the_rates_on_demand_are_read(collect):

@@ -16,7 +16,9 @@ NEW = "g9.12xlarge"
 
 def test_a_family_or_a_part_of_the_name_says_the_chip_and_nothing_else_does():
     known = packaged_machines("aws")
-    found = {name: uncounted("aws", name, known) for name in ("g6e.96xlarge", "p9-b300.xlarge", "p4.xlarge", "m9.large")}
+    found = {
+        name: uncounted("aws", name, known) for name in ("g6e.96xlarge", "p9-b300.xlarge", "p4.xlarge", "m9.large")
+    }
     assert {name: machine and machine.accelerator for name, machine in found.items()} == {
         "g6e.96xlarge": "L40S",
         "p9-b300.xlarge": "B300",
