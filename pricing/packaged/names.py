@@ -42,17 +42,33 @@ class UnknownName(LookupError):
         )
         self.kind, self.provider, self.spelling = kind, provider, spelling
 
+    @property
+    def reason(self) -> str:
+        """Why what is called so is left out."""
+        return f"{self.kind}s not known here left out"
 
-def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -> str | None:
-    """The canonical accelerator behind a provider's name of it, or None where it is known and has no figures here.
 
-    `memory_gib` is per accelerator; it decides where one name covers several (V100, A100). Raises UnknownName.
+class NoFigures(UnknownName):
+    """An accelerator that the table knows, and of which there are no figures here."""
+
+    reason = "accelerators without figures here left out"
+
+    def __str__(self) -> str:
+        return f"{self.provider} has {self.spelling!r}, an accelerator without figures here"
+
+
+def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -> str:
+    """The canonical accelerator behind a provider's name of it.
+
+    `memory_gib` is per accelerator; it decides where one name covers several (V100, A100). Raises UnknownName, NoFigures.
     """
     names = _accelerators()
     for scheme in (provider, ANY):
         for required, canonical in names.get((scheme, _plain(spelling)), ()):
             if required is None or abs((memory_gib or 0) - required) <= MEMORY_TOLERANCE * required:
-                return canonical or None
+                if not canonical:
+                    raise NoFigures("accelerator", provider, spelling, None)
+                return canonical
     if ours := _as_we_call_it(spelling, memory_gib):
         return ours
     raise UnknownName("accelerator", provider, spelling, _nearest(spelling, _spellings(provider)))

@@ -50,6 +50,8 @@ def described_machines(rows: Iterable[object], packaged: Mapping[str, Machine]) 
         for kind in (convert(flat(row), InstanceType) for row in rows):
             try:
                 machines[kind.name] = _machine(kind, packaged.get(kind.name))
+            except names.NoFigures:
+                machines[kind.name] = None
             except names.UnknownName:
                 continue
     return machines
@@ -63,8 +65,6 @@ def _machine(kind: InstanceType, packaged: Machine | None) -> Machine | None:
         return None
     memory_gib = devices[0].memory_info.size_mib / MIB_PER_GIB or None
     name = names.accelerator("aws", devices[0].name, memory_gib)
-    if name is None:
-        return None
     if packaged and (packaged.accelerator, packaged.accelerators) == (name, count):
         memory_gib = packaged.accelerator_memory_gib  # EC2 understates some, an L4's 24 GiB as 22888 MiB
     return Machine(name, count, memory_gib, kind.vcpus, kind.memory_mib / MIB_PER_GIB)

@@ -1,4 +1,4 @@
-"""Amazon Web Services without an account: on demand and spot in every region and Local Zone, as AWS's own pricing pages read them.
+"""Amazon Web Services without an account: on demand and spot in every region and Local Zone, as AWS's pricing pages read them.
 
 One document has the locations, one for each of them its rates on demand, one the spot rates of all, of the lowest zone,
 and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
@@ -78,7 +78,7 @@ class AwsPage:
     advisor: Endpoint
 
     def collect(self, now: datetime) -> Collected:
-        """Every place's rates. What cannot be read is a fault: a place, spot or the advisor. Raises SourceError if none can be."""
+        """Every place's rates; a place, spot or the advisor that cannot be read is a fault. Raises SourceError if none can."""
         places, faults = places_listed(self.page, REGION, LOCAL_ZONE), list[Gap]()
         quoted = _tried(lambda: _quoted(read_map(self.spot, SPOT), places), "spot", faults) or []
         shares = _tried(lambda: _advised(read_map(self.advisor, ADVISOR)), "interruptions", faults) or {}

@@ -53,7 +53,7 @@ class CatalogueRow(Struct, rename="pascal"):
 
 
 def machine(provider: str, row: CatalogueRow) -> Machine | None:
-    """The machine: as packaged if it is, else as listed. None for a fraction of an accelerator, or one without figures.
+    """The machine: as packaged if it is, else as listed. None for a fraction of an accelerator.
 
     Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
     """
@@ -63,14 +63,14 @@ def machine(provider: str, row: CatalogueRow) -> Machine | None:
     if row.accelerator_count < 1 or row.accelerator_count % 1:
         return None
     name, memory_gib = _accelerator(provider, row), row.accelerator_gib
-    sheet = data_sheet_memory_gib(name) if name else None
-    if name is None or (sheet and memory_gib and memory_gib < LEAST_SHARE * sheet):
+    sheet = data_sheet_memory_gib(name)
+    if sheet and memory_gib and memory_gib < LEAST_SHARE * sheet:
         return None
     vcpus = int(row.vcpus) if row.vcpus else None
     return filled(Machine(name, int(row.accelerator_count), None, vcpus, row.memory_gib))
 
 
-def _accelerator(provider: str, row: CatalogueRow) -> str | None:
+def _accelerator(provider: str, row: CatalogueRow) -> str:
     """The canonical name behind "A100-80GB", "H100NVL", "RTX4090"."""
     named = NAMED_MEMORY.fullmatch(row.accelerator_name)
     base = named["base"] if named else row.accelerator_name
@@ -84,7 +84,7 @@ def _accelerator(provider: str, row: CatalogueRow) -> str | None:
 
 
 @cache
-def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | UnknownName | None:
+def _looked_up(provider: str, spelling: str, memory_gib: float | None) -> str | UnknownName:
     """Once for each spelling: the files have a hundred thousand rows, and looking for the nearest name takes its time."""
     try:
         return accelerator(provider, spelling, memory_gib)

@@ -218,7 +218,7 @@ def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
         return
     name = accelerator("gcp", named["version"])
     chips = int(named["size"]) // CORES_PER_CHIP.get(named["version"], 1)
-    if name and chips:
+    if chips:
         rented = packaged("gcp").get(named["slice"]) or filled(Machine(name, chips))
         yield from _offers(("gcp", row.region, named["slice"]), rented, _rates(row), now)
 

@@ -42,10 +42,9 @@ class Listing:
 
     def machine(
         self, spelling: str, count: int, memory_gib: float | None, vcpus: int | None, ram_gib: float | None
-    ) -> Machine | None:
-        """A machine with so many accelerators of `memory_gib` each; None if there are no figures of them. Raises UnknownName."""
-        name = accelerator(self.provider, spelling, memory_gib)
-        return filled(Machine(name, count, memory_gib, vcpus, ram_gib)) if name else None
+    ) -> Machine:
+        """A machine with so many accelerators of `memory_gib` each. Raises UnknownName."""
+        return filled(Machine(accelerator(self.provider, spelling, memory_gib), count, memory_gib, vcpus, ram_gib))
 
     def offer(self, region: str, instance_type: str, machine: Machine, hourly: Decimal, **more: Any) -> Offer:
         """A machine on demand, as its provider bills it, or bought as `more` says: further fields of the offer."""

@@ -118,8 +118,7 @@ class _Reader:
         return next(names, f"{held[1]}x {held[0]}")
 
     def _machines(self, row: Row, spelling: str) -> Iterator[tuple[str, Machine]]:
-        """The machines of a row by their types; none for an accelerator of which there are no figures. Raises LeftOut,
-        UnknownName, ValueError."""
+        """The machines of a row by their types. Raises LeftOut, UnknownName, ValueError."""
         if self.page.names_types:
             packaged = packaged_machines(self.provider).get(spelling)
             if packaged is None:
@@ -129,8 +128,6 @@ class _Reader:
         memory_gib = _number(row.text(self.page.memory_gib))
         name = accelerator(self.provider, spelling, memory_gib)
         vcpus, ram_gib = (_number(row.text(cell)) or 0 for cell in (self.page.vcpus, self.page.ram_gib))
-        if name is None:
-            return
         for count in self._counts(row, spelling):
             shares = 1 if self.page.accelerators else count  # a page that counts no accelerators states those of one
             machine = Machine(name, count, memory_gib, int(vcpus * shares) or None, ram_gib * shares or None)

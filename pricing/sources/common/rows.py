@@ -71,7 +71,7 @@ def read_rows(
             for offer in read(row):  # one by one: what a row gave before its fault stays
                 offers.append(offer)
         except UnknownName as unknown:
-            reasons[f"{unknown.kind}s not known here left out"].append(unknown.spelling)
+            reasons[unknown.reason].append(unknown.spelling)
         except LeftOut as left:
             reasons[left.reason].append(left.name)
             left_out.add(left.instance_type)

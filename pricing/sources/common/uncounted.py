@@ -39,8 +39,7 @@ def _named(provider: str, instance_type: str) -> str | None:
     """The first part of a name that is one of an accelerator, after the family: AWS's `p4` is no Tesla P4."""
     for part in _PARTS.split(instance_type)[1:]:
         try:
-            if chip := accelerator(provider, part):
-                return chip
+            return accelerator(provider, part)
         except UnknownName:
             continue
     return None

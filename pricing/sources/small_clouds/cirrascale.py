@@ -75,8 +75,6 @@ def _text(node: LexborNode | None) -> str:
 
 def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     machine = _machine(option.title)
-    if machine is None:
-        return
     term = _term(option)
     hours = billing("cirrascale").hours_in_month
     month, is_exact = _month(option, machine.accelerators * hours)
@@ -86,13 +84,12 @@ def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     yield replace(monthly(offer, month, term), flags=() if is_exact else ("approximate",))
 
 
-def _machine(title: str) -> Machine | None:
-    """The machine; None for an accelerator without figures."""
+def _machine(title: str) -> Machine:
     named = TITLE.fullmatch(title)
     assert named is not None
     memory = GIGABYTES.search(title)
     name = accelerator("cirrascale", GIGABYTES.sub("", named["gpu"]).strip(), float(memory[1]) if memory else None)
-    return Machine(name, int(named["count"])) if name else None
+    return Machine(name, int(named["count"]))
 
 
 def _term(option: Option) -> str:

@@ -68,11 +68,10 @@ def offers(sizes: list[object], now: datetime) -> Collected:
 
 
 def _offers(size: Size, listing: Listing) -> Iterator[Offer]:
-    gpu = size.gpu_info
-    ram_gib = size.memory / MIB_IN_GIB
-    machine = listing.machine(gpu.model, gpu.count, gpu.vram.amount / gpu.count, size.vcpus, ram_gib) if gpu else None
-    if machine is None:
+    gpu, ram_gib = size.gpu_info, size.memory / MIB_IN_GIB
+    if gpu is None:
         return
+    machine = listing.machine(gpu.model, gpu.count, gpu.vram.amount / gpu.count, size.vcpus, ram_gib)
     regions = size.regions if size.available else []
     for region in regions or [UNSPECIFIED]:
         rented = region, size.slug, machine

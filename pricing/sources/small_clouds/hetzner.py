@@ -107,10 +107,7 @@ def _machine(server: Server, listing: Listing) -> Machine:
         raise LeftOut("GPU servers not known here left out", product)
     threads = sum(part.threads or 0 for part in parts if part.type == "cpu")
     memory_gib = sum(part.size or 0 for part in parts if part.type == "ram" and part.unit == "GB")
-    machine = listing.machine(ACCELERATORS[product], 1, None, threads or None, float(memory_gib) or None)
-    if machine is None:
-        raise LeftOut("GPU servers whose accelerator has no figures left out", product)
-    return machine
+    return listing.machine(ACCELERATORS[product], 1, None, threads or None, float(memory_gib) or None)
 
 
 SPEC = Site("hetzner", address("COSTCALC_HETZNER_URL", "https://robot-ws.your-server.de")).spec(

@@ -65,8 +65,6 @@ def _offers(row: object, listing: Listing) -> Iterator[Offer]:
     for count in (count for count in COUNTS if count <= (pool.num_gpus or 1)):
         vcpus, ram_gib = ((each or 0) * count or None for each in (pool.cpus_per_gpu, pool.ram_per_gpu))
         machine = listing.machine(pool.gpu_type, count, pool.vram, vcpus and int(vcpus), ram_gib)
-        if machine is None:
-            return
         rented = region(NAME, pool.region), f"{count}x {machine.accelerator}", machine
         for option, price, free in bought:
             if rate := maybe_amount(price):

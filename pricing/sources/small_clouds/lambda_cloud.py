@@ -57,14 +57,13 @@ def _offers(kind: InstanceType, listing: Listing, packaged: Mapping[str, Machine
         return
     stated = packaged.get(kind.name)
     gpu = stated.accelerator if stated and stated.accelerators == kind.gpus else _accelerator(kind)
-    if gpu:
-        machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), stated)
-        rate, is_free = amount(kind.price_cents_per_hour) / CENTS, bool(kind.regions_with_capacity_available)
-        yield from listing.sold((ANY_REGION, kind.name, machine), rate, is_free=is_free)
+    machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), stated)
+    rate, is_free = amount(kind.price_cents_per_hour) / CENTS, bool(kind.regions_with_capacity_available)
+    yield from listing.sold((ANY_REGION, kind.name, machine), rate, is_free=is_free)
 
 
-def _accelerator(kind: InstanceType) -> str | None:
-    """By the description, else by the name; None for one of which there are no figures."""
+def _accelerator(kind: InstanceType) -> str:
+    """By the description, else by the name."""
     if kind.gpu_description:
         return accelerator("lambda", kind.gpu_description)
     named = NAMED.fullmatch(kind.name)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from costcalc.hardware import Machine
 from costcalc.offer import ANY_REGION, Offer
 from pricing.packaged.machine_facts import filled, packaged_machines
-from pricing.packaged.names import accelerator
+from pricing.packaged.names import NoFigures, UnknownName, accelerator
 from pricing.sources.common.endpoint import Site, address, one_call
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, listed, read_rows
@@ -77,8 +77,6 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
     name = _accelerator(part)
     form = next((prefix for text, prefix in FORMS.items() if text in part.display_name), "")
     holding = {shape: machine for shape, machine in shapes.items() if machine.accelerator == name}
-    if name is None:
-        raise LeftOut("accelerators without figures here left out", part.display_name)
     if not holding:
         raise LeftOut("accelerators in no shape known here left out", part.display_name)
     hourly, listing = _price(part), Listing("oci", f"{SOURCE}: {part.part_number}", now)
@@ -90,11 +88,13 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
                 yield replace(spot(offer, offer.hourly_rate * PREEMPTIBLE_SHARE), flags=("derived",))
 
 
-def _accelerator(part: Part) -> str | None:
+def _accelerator(part: Part) -> str:
     """By part number, else by name: new parts come under new numbers."""
     try:
         return accelerator("oci", part.part_number)
-    except LookupError:
+    except NoFigures:
+        raise
+    except UnknownName:
         return accelerator("oci", part.display_name)
 
 

@@ -65,10 +65,9 @@ def _offers(addon: Addon, listing: Listing) -> Iterator[Offer]:
     if len(addon.pricings) != 1:
         raise LeftOut("plans with more than one price left out", addon.plan_code)
     machine = listing.machine(addon.gpu, addon.gpus, addon.gpu_memory_gib, addon.cores, addon.memory_gib)
-    if machine:
-        price = amount(addon.pricings[0].price) / UNITS_PER_EURO
-        offer = listing.offer(UNSPECIFIED, addon.name, machine, price)
-        yield monthly(offer, price) if addon.plan_code.endswith(MONTHLY) else offer
+    price = amount(addon.pricings[0].price) / UNITS_PER_EURO
+    offer = listing.offer(UNSPECIFIED, addon.name, machine, price)
+    yield monthly(offer, price) if addon.plan_code.endswith(MONTHLY) else offer
 
 
 SPEC = Site("ovhcloud", address("COSTCALC_OVHCLOUD_URL", "https://eu.api.ovh.com")).spec(

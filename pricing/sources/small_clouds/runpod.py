@@ -102,11 +102,11 @@ def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iter
     if gpu.manufacturer.casefold() not in MAKERS:
         return
     name = accelerator("runpod", gpu.id, gpu.memory_in_gb)
-    for cloud in _clouds(gpu) if name else ():
+    for cloud in _clouds(gpu):
         price = maybe_amount(cloud.price)
         for count in (count for count in COUNTS if price and count <= cloud.largest_pod):
             kind = f"{count}x {name} {cloud.name}"
-            machine = filled(Machine(str(name), count, gpu.memory_in_gb), packaged.get(kind))
+            machine = filled(Machine(name, count, gpu.memory_in_gb), packaged.get(kind))
             flags = stock(cloud.is_free(row, count))
             single = listing.offer(UNSPECIFIED, kind, machine, price or Decimal(0), flags=flags)
             for offer in _bought(single, cloud):

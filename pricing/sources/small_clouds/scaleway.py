@@ -95,9 +95,8 @@ def _offers(place: Place, listing: Listing) -> Iterator[Offer]:
         raise LeftOut("slices of an accelerator left out", place.name)
     memory_gib, ram_gib = kind.gpu_info.gpu_memory / BYTES_IN_GIB, kind.ram / BYTES_IN_GIB
     machine = listing.machine(kind.gpu_info.gpu_name, kind.gpu, memory_gib, kind.ncpus, ram_gib)
-    if machine:
-        is_free = place.stock != SHORTAGE if place.stock else None
-        yield from listing.sold((place.zone, place.name, machine), kind.hourly_price, is_free=is_free)
+    is_free = place.stock != SHORTAGE if place.stock else None
+    yield from listing.sold((place.zone, place.name, machine), kind.hourly_price, is_free=is_free)
 
 
 SPEC = SourceSpec(

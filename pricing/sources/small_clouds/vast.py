@@ -82,9 +82,9 @@ def offers(rows: list[object], now: datetime) -> Collected:
 
 def _offers(host: Host, listing: Listing) -> Iterator[Offer]:
     count = host.num_gpus
-    name = accelerator("vast", host.gpu_name, host.gpu_ram / MIB_IN_GIB) if count else None
-    if name is None:
+    if not count:
         return
+    name = accelerator("vast", host.gpu_name, host.gpu_ram / MIB_IN_GIB)
     total, base = amount(host.dph_total), maybe_amount(host.dph_base)
     parts = (RatePart("machine", base), RatePart("disk", total - base)) if base and base < total else ()
     country = COUNTRY.search(host.geolocation or "")

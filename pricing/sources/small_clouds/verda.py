@@ -49,8 +49,6 @@ def _offers(kind: InstanceType, listing: Listing) -> Iterator[Offer]:
         return
     memory_gib = kind.gpu_memory_gib / kind.gpus
     machine = listing.machine(COUNT.sub("", kind.gpu), kind.gpus, memory_gib, kind.cores, kind.memory_gib)
-    if machine is None:
-        return
     if kind.currency.upper() != "USD":
         raise LeftOut("prices in another currency than USD left out", kind.instance_type)
     rented = UNSPECIFIED, kind.instance_type, machine

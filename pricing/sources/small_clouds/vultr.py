@@ -162,19 +162,15 @@ def _dedicated(plan: Plan) -> tuple[str, int] | None:
 def _named(plan_id: str, spelling: str, count: int) -> tuple[str, int]:
     if spelling == "a100":
         raise LeftOut("plans that don't say SXM or PCIe left out", plan_id)
-    name = accelerator("vultr", spelling)
-    if name is None:
-        raise LeftOut("accelerators without figures here left out", plan_id)
-    return name, count
+    return accelerator("vultr", spelling), count
 
 
 def _cloud(plan: Plan) -> tuple[str, int] | None:
     if not plan.gpu_type:
         return None
     name = accelerator("vultr", plan.gpu_type)
-    each = data_sheet_memory_gib(name) if name else None
-    memory_gib = plan.gpu_vram_gb or 0
-    if name is None or each is None or memory_gib < LEAST_SHARE * each:
+    each, memory_gib = data_sheet_memory_gib(name), plan.gpu_vram_gb or 0
+    if each is None or memory_gib < LEAST_SHARE * each:
         return None
     return name, max(1, round(memory_gib / each))
 

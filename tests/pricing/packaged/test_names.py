@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from pricing.packaged.names import UnknownName, accelerator, region
+from pricing.packaged.names import NoFigures, UnknownName, accelerator, region
 
 TABLES = files("pricing.packaged") / "data"
 
@@ -73,8 +73,9 @@ def test_case_and_punctuation_do_not_matter():
     assert accelerator("runpod", "nvidia rtx-a6000") == accelerator("runpod", "NVIDIA RTX A6000") == "RTX A6000"
 
 
-def test_known_but_without_figures_is_none():
-    assert accelerator("runpod", "NVIDIA RTX A4500") is None
+def test_known_but_without_figures_is_said():
+    with pytest.raises(NoFigures, match="runpod has 'NVIDIA RTX A4500', an accelerator without figures here"):
+        accelerator("runpod", "NVIDIA RTX A4500")
 
 
 @pytest.mark.parametrize("memory_gib", [None, 64])

@@ -50,6 +50,13 @@ def test_a_cloud_whose_most_is_zero_or_that_has_none_is_not_offered(found):
     assert offered(secureCloud=False) == {"community"}
 
 
+def test_an_accelerator_without_figures_is_named():
+    document = json.loads(recorded("runpod/gpu_types.json"), parse_float=Decimal)
+    document["data"]["gpuTypes"][1] |= {"id": "NVIDIA RTX A4500", "displayName": "RTX A4500", "memoryInGb": 20}
+    gaps = [gap.reason for gap in offers(document, NOW).gaps]
+    assert "accelerators without figures here left out: NVIDIA RTX A4500" in gaps
+
+
 def offered(**changes):
     document = json.loads(recorded("runpod/gpu_types.json"), parse_float=Decimal)
     [a100, *_] = document["data"]["gpuTypes"]
