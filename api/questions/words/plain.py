@@ -1,4 +1,4 @@
-"""A sentence as it is read: in English, without escapes, curly quotes, marks of Slack and Markdown, and those that end clauses.
+"""A sentence as it is read: in English, numbers in digits, without escapes, curly quotes, and the marks of Slack and Markdown.
 
 A word that several languages have, such as `de`, is only read as one's where another word of the sentence tells the language.
 """
@@ -17,48 +17,33 @@ from api.questions.words.tables import rows_of, words_of
 
 _WIDE = {sign + 0xFEE0: sign for sign in range(0x21, 0x7F)} | {ord("，"): ", "}  # as Chinese and Japanese are typed
 _SIGNS = str.maketrans("“”„«»‘’–—「」『』、。　・", '"""""' + "''--" + '"""",. ,') | _WIDE
-_LINK = re.compile(r"(?<!\S)<(?:https?:[^|>\s]*\|([^>]*)|[@#!][^>]*|https?:[^>]*)>|\[([^\]]+)\]\(\s*https?:[^)]*\)")
-_EMPHASIS = re.compile(r"(?<![\w*_`~-])(\*{1,3}|_{1,3}|`{1,3})(?=[^\s*_`])([^*`]*?[^\s*_`])\1(?![\w*_`])")
-_STRUCK = re.compile(r"(?<![\w~])(~{1,2})(?=[A-Za-z])([^~]*?[^\s~])\1(?![\w~])")
-_BULLET = re.compile(r"^\s*(?:[>•*-]|#{1,6}|\d\.)\s+")
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _EDGE = re.compile(rf"(?<=[{UNSPACED}])(?=[^{UNSPACED}\s])|(?<=[^{UNSPACED}\s])(?=[{UNSPACED}])")
 _MYRIADS = re.compile(r"(\d+(?:\.\d+)?)\s*([万萬亿億])")
-_MARKS = re.compile(
-    r"(?<!\S)[(\[]+(?=\S)|(?<!\S)~\s*(?=\d)|(?<=\S)[?!:.…]+(?=\s|[,;]|$)|(?<!\S)[-(\[*_~`]+(?=[A-Za-z(])|[()\[\]{}`]+(?=[\s,;?!.:]|$)|(?<=\s)-+(?=\s)"
-)
-_QUOTED = re.compile(r"(?<![=\w])[\"']([^\"'=]+)[\"'](?!\w)")
-_LETTER_O = re.compile(r"(?<=[a-z]\d)o+(?![\w.-])", re.IGNORECASE)
-_COLON = re.compile(r"(?<![\w.=:-])([a-z][\w-]*):(?=\d\d(?:[.,]\d+)?\s?%?(?:[\s,]|$))", re.IGNORECASE)
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
 _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
 _IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
 _HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+|(?<!\d\s))(hundred|thousand|grand)\b", re.IGNORECASE)
 _CENTS = re.compile(r"\b(\d{1,2})\s?cents?\b", re.IGNORECASE)
 _POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
-_AT = re.compile(r"@(?=\s?(?:\d+(?:[.,]\d+)?\s?%|0?[.,]\d|\d\d(?:[.,]\d+)?(?![\w.,])))")
 
 
 def plain_text(text: str) -> str:
     """The text of a sentence. Slack escapes three signs and its clients curl quotes."""
-    plain = _BULLET.sub("", _LINK.sub(r"\1\2", " ".join(unescape(text).translate(_SIGNS).split())))
-    plain = _STRUCK.sub("", plain)
-    plain = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
+    plain = " ".join(unescape(text).translate(_SIGNS).split())
     if _UNSPACED.search(plain):
         plain = _with_blanks(plain)
+    plain = _in_digits(plain)
     for pattern, word in _patterns("spelt"):
         plain = pattern.sub(word, plain)
-    plain = _LETTER_O.sub(lambda match: "0" * len(match[0]), plain)
-    plain = _in_digits(_QUOTED.sub(r"\1", plain))
-    plain = _COLON.sub(r"\1 ", _AT.sub(" ", plain))
-    return _MARKS.sub("", _in_english(plain)).strip()
+    return _in_english(plain).strip()
 
 
 @cache
 def _patterns(table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     """A packaged table of patterns with the words for them: `spelt` unifies spellings (clauses end with sentences, T4x2 is T4 x2,
-    eu-west-1a a region), `without_blanks` has the words of Chinese and Japanese."""
+    eu-west-1a a region) and takes marks out, `without_blanks` has the words of Chinese and Japanese."""
     return tuple((re.compile(row["pattern"], re.IGNORECASE), row["word"]) for row in rows_of(table))
 
 
