@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.questions.words.patterns import Match, compiled, counted
 from api.questions.words.scan import MACHINE, Scan
 
+NO_MACHINES = "limit the machines, as in at most 4 nodes, or the accelerators, as in at most 32 A100"
 _NUMBER_OF = compiled(r"{n} ?[x×*]? ?...")
 
 
@@ -24,6 +25,9 @@ def accelerators(scan: Scan, match: Match) -> bool:
 
 def nodes_of(scan: Scan, match: Match) -> bool:
     """`4 nodes of 8 A100`, `4 x 8 A100`: the number of accelerators that follows is that of each."""
+    if scan.at_most:
+        scan.at_most = False
+        return scan.ask(match[0], NO_MACHINES, stops=True)
     scan.reading.each, scan.reading.owned = True, scan.reading.owned or scan.mine
     return scan.add("nodes", str(counted(match["n"])))
 

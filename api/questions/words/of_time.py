@@ -35,7 +35,8 @@ def max_hours(scan: Scan, match: Match) -> bool:
 
 def _hours(parts: dict[str, str]) -> Decimal:
     if parts.get("hours"):
-        return (amounts.number(parts["hours"]) or Decimal()) + Decimal(parts.get("minutes") or 0) / 60
+        minutes = parts.get("minutes") or parts.get("after") or 0
+        return (amounts.number(parts["hours"]) or Decimal()) + Decimal(minutes) / 60
     if "span" not in parts:
         return counted(parts["n"]) * HOURS_OF[parts["unit"].lower()]
     half = amounts.hours(f"half a {parts['span'].split()[-1]}") if parts.get("more") else None

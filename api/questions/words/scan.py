@@ -34,7 +34,23 @@ COUNTS_OF_CHIPS = (24, 32, 48, 56, 64, 96)
 USUAL_COUNTS = frozenset([1, 2, 3, 4, 6, 8, 16])
 """Numbers before a chip that nobody means as a percentage."""
 BEFORE_PLACES = frozenset(
-    ["in", "the", "from", "within", "inside", "across", "only", "or", "and", "region", "location", "leave"]
+    [
+        "in",
+        "the",
+        "from",
+        "within",
+        "inside",
+        "across",
+        "only",
+        "or",
+        "and",
+        "but",
+        "is",
+        "than",
+        "region",
+        "location",
+        "leave",
+    ]
 )
 _WHERE = re.compile(r"\b(?:on|in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
 _WHEN = re.compile(r"\b(?:by|before|until|till|since|after|in)\s+(?:an?\s+|the\s+)?$", re.IGNORECASE)
