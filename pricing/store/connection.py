@@ -30,6 +30,7 @@ WAYS_OUT = {
     "servers)",
     "postgresql": "restore a backup with pg_restore, or restart all servers to start anew",
 }
+MAKE_ROOM = "its disk is full or fails: make room, and try again"
 POSTGRESQL = frozenset({"postgres", "postgresql", "postgresql+psycopg"})
 
 
@@ -143,7 +144,8 @@ class Database:
                 raise self._gone() from error
             if is_damage(cause):
                 raise StoreDamaged(self._url.database or "", reason) from error
-            raise StoreUnavailable(f"the price store {self.address} fails: {reason}") from error
+            advice = f"; {MAKE_ROOM}" if is_of_disk(cause) else ""
+            raise StoreUnavailable(f"the price store {self.address} fails: {reason}{advice}") from error
 
     def _connected(self) -> Engine:
         path = self._path
@@ -243,6 +245,11 @@ def is_damage(error: object) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def is_of_disk(error: object) -> bool:
+    """Whether SQLite could not write: it calls a disk without room full, or where a log cannot grow an I/O error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+
+
 def _prepare_sqlite(path: Path, wait_seconds: float) -> None:
     """A whole file in write-ahead mode, in which readers go on while one process publishes; a missing one is created."""
     try:
@@ -254,9 +261,8 @@ def _prepare_sqlite(path: Path, wait_seconds: float) -> None:
         with closing(open_sqlite(path, "rw", wait_seconds)) as connection:
             _write_ahead(connection, time.monotonic() + wait_seconds)
     except (OSError, sqlite3.Error) as error:
-        raise StoreUnavailable(
-            f"cannot keep prices in {path}: {error}; set COSTCALC_DATABASE_URL to a place that can be written"
-        ) from error
+        advice = MAKE_ROOM if is_of_disk(error) else "set COSTCALC_DATABASE_URL to a place that can be written"
+        raise StoreUnavailable(f"cannot keep prices in {path}: {error}; {advice}") from error
 
 
 def _create_sqlite(path: Path, wait_seconds: float) -> None:
