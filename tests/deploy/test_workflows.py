@@ -43,7 +43,7 @@ def test_what_is_pushed_is_tested_as_the_project_tests_itself():
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert job["container"] == f"python:{PROJECT['requires-python'].removeprefix('>=')}-bookworm"
     release = yaml.safe_load(WORKFLOWS["release"])["jobs"]
-    assert (release["tests"]["uses"], release["release"]["needs"]) == ("./.github/workflows/tests.yml", "tests")
+    assert (release["tests"]["uses"], release["build"]["needs"]) == ("./.github/workflows/tests.yml", "tests")
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,59 @@ def test_a_tag_of_another_version_releases_nothing(tag, status):
     assert ended.returncode == status
 
 
-def test_a_release_has_what_the_image_is_made_of():
-    *_, publish = commands("release")
-    assert publish.startswith('gh release create "$GITHUB_REF_NAME"')
-    assert publish.endswith("dist/* build/sbom.json")
-    assert commands("release").index("make sbom") < commands("release").index(publish)
+def test_a_release_has_the_image_by_its_digest_what_it_is_made_of_and_who_made_all_of_it():
+    jobs = yaml.safe_load(WORKFLOWS["release"])["jobs"]
+    *_, packed = jobs["build"]["steps"]
+    *_, of_files, of_image, publish = jobs["release"]["steps"]
+    assert publish["run"].startswith('gh release create "$GITHUB_REF_NAME"')
+    assert publish["run"].split()[-3:] == ["dist/*", "build/sbom.json", "build/image.txt"]
+    assert packed["with"]["path"].split() == ["dist", "build/sbom.json", "build/image.tar"]
+    assert all("attest-build-provenance" in each["uses"] for each in (of_files, of_image))
+    assert of_files["with"]["subject-path"].split() == ["dist/*", "build/sbom.json"]
+    assert of_image["with"]["subject-digest"] == "${{ steps.image.outputs.digest }}"
+
+
+def test_what_runs_the_code_of_others_may_publish_nothing_and_the_other_way_round():
+    jobs = yaml.safe_load(WORKFLOWS["release"])["jobs"]
+    assert "permissions" not in jobs["build"]
+    assert jobs["release"]["needs"] == "build"
+    run = " ".join(step.get("run", step.get("uses", "")) for step in jobs["release"]["steps"])
+    assert not re.search(r"pip|make|python|checkout|docker (build|run)", run)
+
+
+DOCKER = """
+case "$1 $2" in
+    "image inspect") echo "$NAME@sha256:0123" ;;
+    *) echo "$*" >> told ;;
+esac
+"""
+
+
+def test_the_image_is_pushed_by_the_version_and_named_by_its_digest(tmp_path):
+    [push] = [command for command in commands("release") if "docker push" in command]
+    (tmp_path / "build").mkdir()
+    (tmp_path / "docker").write_text(f"#!/bin/sh\n{DOCKER}")
+    (tmp_path / "docker").chmod(0o755)
+    output = tmp_path / "output"
+    github = {
+        "GITHUB_REPOSITORY": "Org/CostCalc",
+        "GITHUB_REF_NAME": "v1.2.3",
+        "GITHUB_ACTOR": "me",
+        "GITHUB_OUTPUT": str(output),
+    }
+    name = "ghcr.io/org/costcalc"
+    environment = {
+        **os.environ,
+        **github,
+        "GH_TOKEN": "secret",
+        "NAME": name,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
+    subprocess.run(["bash", "-ec", push], cwd=tmp_path, env=environment, check=True, timeout=60)
+    assert f"push {name}:1.2.3" in (told := (tmp_path / "told").read_text())
+    assert "secret" not in told
+    assert (tmp_path / "build" / "image.txt").read_text() == f"{name}@sha256:0123\n"
+    assert output.read_text() == f"name={name}\ndigest=sha256:0123\n"
 
 
 APT_GET = """
