@@ -26,16 +26,17 @@ METHODS: Mapping[str, tuple[Method, ...]] = {
 
 def token_cases(chips: Mapping[str, Accelerator]) -> Iterator[tuple[str, list[Case]]]:
     """By method the rates of language models, organisation left out, and all of fine-tuning together."""
-    cases = {name: [*_left_out(methods, chips)] for name, methods in METHODS.items()}
+    cases = {name: [case for _, case in left_out(methods, chips)] for name, methods in METHODS.items()}
     yield from ((f"language models, {name}, organisation left out", of) for name, of in cases.items())
     yield (
         "language models, all fine-tuning, organisation left out",
         [case for name, of in cases.items() if name != "pretraining" for case in of],
     )
-    yield "language models, memory of fine-tuning", [*_memory(chips)]
+    yield "language models, memory of fine-tuning", [case for _, case in memory(chips)]
 
 
-def _left_out(methods: Sequence[Method], chips: Mapping[str, Accelerator]) -> Iterator[Case]:
+def left_out(methods: Sequence[Method], chips: Mapping[str, Accelerator]) -> Iterator[tuple[TokenRate, Case]]:
+    """The rates of these methods, each with what the law learned from other organisations says of it."""
     rates = [rate for rate in language_rates() if rate.accelerator in chips]
     for organisation in sorted({rate.organisation for rate in rates if rate.method in methods}):
         law = TokenLaw([rate for rate in rates if rate.organisation != organisation], chips)
@@ -44,7 +45,9 @@ def _left_out(methods: Sequence[Method], chips: Mapping[str, Accelerator]) -> It
         )
 
 
-def _cases(law: TokenLaw, rates: Iterable[TokenRate], chips: Mapping[str, Accelerator]) -> Iterator[Case]:
+def _cases(
+    law: TokenLaw, rates: Iterable[TokenRate], chips: Mapping[str, Accelerator]
+) -> Iterator[tuple[TokenRate, Case]]:
     for rate in rates:
         chip, many = chips[rate.accelerator], rate.accelerators or 1
         batch = round(rate.micro_batch * many) if rate.micro_batch else None
@@ -55,10 +58,10 @@ def _cases(law: TokenLaw, rates: Iterable[TokenRate], chips: Mapping[str, Accele
         true = rate.tokens_per_second
         error, baseline = math.log(true * many / found.tokens_per_second), math.log(true / usual)
         name = f"{rate.model} {rate.length} {rate.precision} on {many} {rate.accelerator}"
-        yield Case(name, rate.organisation, error, baseline, (found.width, found.width * WIDER))
+        yield rate, Case(name, rate.organisation, error, baseline, (found.width, found.width * WIDER))
 
 
-def _memory(chips: Mapping[str, Accelerator]) -> Iterator[Case]:
+def memory(chips: Mapping[str, Accelerator]) -> Iterator[tuple[TokenRate, Case]]:
     """The memory that rows with recomputation state; the baseline is what the states alone take."""
     rows = [
         rate
@@ -71,7 +74,8 @@ def _memory(chips: Mapping[str, Accelerator]) -> Iterator[Case]:
         found, states = (needed_gib(work, each, parts) for each in (rate.micro_batch or 1, 0.0))
         known = rate.memory_gib or math.nan
         errors = math.log(found / known), math.log(states / known)
-        yield Case(f"{rate.model} {rate.length}", rate.organisation, *errors, (MEMORY_WIDTH, MEMORY_WIDTH * WIDER))
+        case = Case(f"{rate.model} {rate.length}", rate.organisation, *errors, (MEMORY_WIDTH, MEMORY_WIDTH * WIDER))
+        yield rate, case
 
 
 def middle(cases: Sequence[Case]) -> float:

@@ -12,7 +12,8 @@ The peak is the dense one in 16 bits. Scores, with every organisation left out i
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import hypot, log
 from statistics import median
 from typing import Literal, NamedTuple
@@ -22,17 +23,12 @@ from msgspec import Struct
 from costcalc.hardware import Accelerator
 from costcalc.throughput.language.memory import most_sequences, shards
 from costcalc.throughput.language.networks import LanguageNetwork, TokenPrecision, TokenWork
+from costcalc.throughput.language.usual import OF_PRECISION, Share, Usual
 from costcalc.training import Method, Stack
 
 Kind = Literal["dense", "mixture"]
-OF_PRECISION: Mapping[Kind, Mapping[TokenPrecision, float]] = {
-    "dense": {"bf16": 1.0, "fp16": 1.0, "fp8": 1.45, "fp4": 2.0, "fp32": 0.4},
-    "mixture": {"bf16": 1.0, "fp16": 1.0, "fp8": 1.25, "fp4": 1.4, "fp32": 0.4},
-}
-"""How many times as fast as in 16 bits, among rows of one organisation on one chip; fp32 is that of TF32."""
-OF_STACK: Mapping[Stack, float] = {"any": 1.0, "plain": 0.85, "tuned": 1.1}
-HALF_HIDDEN = 300
-"""Hidden units at which half of the efficiency is reached: narrow layers fill no chip. Of MosaicML's rows of 125M to 70B."""
+WITHOUT_TF32 = 0.3125
+"""What is left of that in fp32 proper: an eighth of the peak in 16 bits, as data sheets of V100 and T4 say."""
 LAUNCH_OF_MIXTURE = 16e-3
 """Seconds of a layer of experts that nothing makes shorter: of NVIDIA's untuned runs of mixtures."""
 LAUNCH_SECONDS, OF_PEAK = 5e-3, 0.45
@@ -45,7 +41,7 @@ WIDTHS = {"pretrain dense": log(1.36), "pretrain mixture": log(1.7), "fine-tunin
 UNKNOWN_CHIP, UNKNOWN_STACK = log(1.25), log(1.15)
 
 
-class TokenRate(Struct, frozen=True):
+class TokenRate(Struct, frozen=True, dict=True):
     """A published rate: tokens per second of one of the `accelerators`, each with `micro_batch` sequences at once. Its memory,
     where that was stated, is one accelerator's."""
 
@@ -68,13 +64,13 @@ class TokenRate(Struct, frozen=True):
     recomputed: bool | None = None
     memory_gib: float | None = None
 
-    @property
+    @cached_property
     def network(self) -> LanguageNetwork:
         of_size = LanguageNetwork.of_size(self.model, self.parameters_millions, self.active_millions, self.layers)
         named = self.hidden or of_size.hidden
         return LanguageNetwork(self.model, self.parameters_millions, self.active_millions, of_size.layers, named)
 
-    @property
+    @cached_property
     def work(self) -> TokenWork:
         return TokenWork(self.network, self.method, self.length or 2048, None, self.precision, self.stack)
 
@@ -91,11 +87,14 @@ class TokenLaw:
 
     def __init__(self, rates: Sequence[TokenRate], chips: Mapping[str, Accelerator]) -> None:
         self._chips = chips
+        shares = list(self._shares(rates))
+        self._usual = Usual.of_shares([_share(rate, share) for rate, share in shares if not rate.network.is_mixture])
         by_chip: dict[tuple[Kind, str], dict[tuple[str, Stack], list[float]]] = defaultdict(lambda: defaultdict(list))
-        for rate in rates:
-            if rate.method == "pretrain" and (found := self._efficiency(rate)):
-                for chip in (rate.accelerator, ""):
-                    by_chip[_kind(rate.network), chip][rate.organisation, rate.stack].append(found)
+        for rate, share in shares:
+            for chip in (rate.accelerator, ""):
+                by_chip[_kind(rate.network), chip][rate.organisation, rate.stack].append(
+                    share / self._usual.factor(rate.work)
+                )
         self._known = {key: median(map(median, of.values())) for key, of in by_chip.items()}
         self._launch, self._of_peak = self._of_plain(rates)
 
@@ -106,18 +105,19 @@ class TokenLaw:
             work.precision in ("fp8", "fp4") and not chip.eight_bit
         ):
             return None
+        if work.precision == "fp32" and not chip.computes_in("tf32"):
+            peak *= WITHOUT_TF32
         one = self._tuned(work, chip.name, peak) if work.is_tuned else self._plain(work, chip, peak, accelerators)
         return Rate(one * accelerators, self._width(work, chip.name))
 
     def _tuned(self, work: TokenWork, chip: str, peak: float) -> float:
         flop = work.network.flop_per_token(work.length, work.is_frozen, is_recomputed=False)
-        return self._reached(_kind(work.network), chip) * _usual(work) * peak / flop
+        return self._reached(_kind(work.network), chip) * self._usual.factor(work) * peak / flop
 
     def _plain(self, work: TokenWork, chip: Accelerator, peak: float, accelerators: int) -> float:
         of, memory = work.network, chip.memory_gib or 0.0
         sequences, parts = max(most_sequences(work, accelerators, memory), 1), shards(work, accelerators, memory)
-        reached = self._of_peak * self._beside_home(chip.name)
-        reached *= OF_PRECISION["dense"][work.precision]
+        reached = self._of_peak * self._beside_home(chip.name) * OF_PRECISION[work.precision]
         flop = of.flop_per_token(work.length, work.is_frozen, is_recomputed=True) * sequences * work.length
         launch = self._launch.get(work.method, LAUNCH_SECONDS)
         launched = of.layers * (max(LAUNCH_OF_MIXTURE, launch) if of.is_mixture else launch)
@@ -147,12 +147,13 @@ class TokenLaw:
         """How many times the share of its peak a chip reaches that HOME does."""
         return self._reached("dense", chip) / self._reached("dense", HOME)
 
-    def _efficiency(self, rate: TokenRate) -> float | None:
-        chip = self._chips.get(rate.accelerator)
-        if chip is None or not chip.dense_16bit_tflops:
-            return None
-        flop = rate.network.flop_per_token(rate.work.length, is_frozen=False, is_recomputed=False)
-        return rate.tokens_per_second * flop / (chip.dense_16bit_tflops * 1e12) / _usual(rate.work)
+    def _shares(self, rates: Iterable[TokenRate]) -> Iterator[tuple[TokenRate, float]]:
+        """The rates of pretraining with the share of the peak in 16 bits that each is."""
+        for rate in rates:
+            chip = self._chips.get(rate.accelerator)
+            if rate.method == "pretrain" and chip and chip.dense_16bit_tflops:
+                flop = rate.network.flop_per_token(rate.work.length, is_frozen=False, is_recomputed=False)
+                yield rate, rate.tokens_per_second * flop / (chip.dense_16bit_tflops * 1e12)
 
     def _reached(self, kind: Kind, chip: str) -> float:
         return self._known.get((kind, chip)) or self._known.get((kind, "")) or 0.4
@@ -168,8 +169,6 @@ def _kind(network: LanguageNetwork) -> Kind:
     return "mixture" if network.is_mixture else "dense"
 
 
-def _usual(work: TokenWork) -> float:
-    """What precision, stack and width of a training do to its efficiency."""
-    kind = _kind(work.network)
-    narrow = work.network.hidden / (work.network.hidden + HALF_HIDDEN) if kind == "dense" else 1.0
-    return OF_PRECISION[kind][work.precision] * OF_STACK[work.stack] * narrow
+def _share(rate: TokenRate, share: float) -> Share:
+    ln = log(share / OF_PRECISION[rate.precision])
+    return Share(rate.organisation, rate.accelerator, rate.stack, rate.network.hidden, ln)

@@ -33,7 +33,7 @@ LLAMA, MISTRAL, LLAMA_2, LLAMA_70B = (
     (8030e6, 32, 4096), (7248e6, 32, 4096), (6738e6, 32, 4096), (70554e6, 80, 8192),
 )  # fmt: skip
 SHARE, LAUNCH, LAUNCH_4_BITS = 0.48427, 0.005185, 0.011719
-ON_H100, ON_A10G = 0.48187 / 0.62616, 0.51823 / 0.62616  # the share of the peak beside that of an A100
+ON_H100, ON_A10G = 0.47057 / 0.60357, 0.51104 / 0.60357  # the share of the peak beside that of an A100
 MICRO = 8 * CAUSAL
 BILLS = [  # question, tokens computed, tokens a second by hand, dollars an hour, seconds that are billed at least
     ("model=llama-3.1-8b&method=lora&tokens=50M&provider=lambda&accelerator=H100&accelerators=8&nodes=1", 50e6,
@@ -45,17 +45,17 @@ BILLS = [  # question, tokens computed, tokens a second by hand, dollars an hour
     ("model=llama-2-7b&method=qlora&examples=1000&length=512&epochs=3&provider=aws&instance_type=g5.xlarge", 1.536e6,
      step(4096, 32 * LAUNCH_4_BITS, 4096 / frozen(*LLAMA_2, SHARE * ON_A10G * A10G, 512)), "1.006", 1),
     ("model=any&parameters=1300&layers=24&method=pretrain&tokens=100B&provider=lambda&accelerator=H100&accelerators=8&nodes=1",
-     100e9, 8 * dense(1.3e9, 24, 2125, 0.48187 * 2125 / 2425 * H100), "31.92", 60),
+     100e9, 8 * dense(1.3e9, 24, 2125, 0.47057 * 2125 / 2425 * H100), "31.92", 60),
     ("model=gpt2&method=pretrain&tokens=10B&provider=aws&instance_type=p4d.24xlarge&nodes=1", 10e9,
-     8 * dense(124e6, 12, 768, 0.6255 * 768 / 1068 * A100), "21.957642", 1),
+     8 * dense(124e6, 12, 768, 0.60294 * 768 / 1068 * A100), "21.957642", 1),
     ("model=gpt2&method=pretrain&tokens=10B&length=1024&provider=aws&instance_type=p4d.24xlarge&nodes=1", 10e9,
-     8 * dense(124e6, 12, 768, 0.6255 * 768 / 1068 * A100, 1024), "21.957642", 1),
+     8 * dense(124e6, 12, 768, 0.60294 * 768 / 1068 * A100, 1024), "21.957642", 1),
     ("model=llama-3.1-8b&method=pretrain&tokens=1B&precision=fp8&provider=aws&instance_type=p5.48xlarge&nodes=1", 1e9,
-     8 * dense(*LLAMA, 0.48187 * 1.45 * 4096 / 4396 * H100), "55.04", 1),
+     8 * dense(*LLAMA, 0.47057 * 2**0.5 * 4096 / 4396 * H100), "55.04", 1),
     ("model=llama-3.1-8b&method=pretrain&tokens=1B&stack=tuned&provider=aws&instance_type=p5.48xlarge&nodes=1", 1e9,
-     8 * dense(*LLAMA, 0.48187 * 1.1 * 4096 / 4396 * H100), "55.04", 1),
+     8 * dense(*LLAMA, 0.47057 * 1.13403 * 4096 / 4396 * H100), "55.04", 1),
     ("model=llama-3.1-70b&method=lora&stack=tuned&tokens=100M&provider=aws&instance_type=p5.48xlarge&nodes=1", 100e6,
-     8 * 0.48187 * 1.1 * 8192 / 8492 * H100 / (4 * 70554e6 + 6 * 80 * 8192 * CAUSAL), "55.04", 1),
+     8 * 0.47057 * 1.13403 * 8192 / 8492 * H100 / (4 * 70554e6 + 6 * 80 * 8192 * CAUSAL), "55.04", 1),
 ]  # fmt: skip
 API_BILLS = [  # question, provider, model, dollars
     ("model=llama-3.1-8b&method=lora&tokens=50M", "together", "llama-3.1-8b", "24.00"),  # 50 x 0.48

@@ -10,6 +10,8 @@ from costcalc.evidence.language import find_language_network, language_networks,
 from costcalc.throughput.language.law import TokenLaw
 from costcalc.throughput.language.memory import most_sequences, needed_gib
 from costcalc.throughput.language.networks import LanguageNetwork, TokenWork
+from costcalc.throughput.language.usual import Share, Usual
+from science.validation.calculators import lines, rivals
 from science.validation.language import token_cases
 
 CHIPS = load_evidence().accelerators
@@ -38,6 +40,42 @@ def test_medians_and_ranges_of_organisations_left_out(cases, name, most, least_i
     assert math.expm1(median(errors)) <= most
     assert least_inside <= inside <= most_inside
     assert median(errors) < median(abs(case.baseline_error) for case in of)
+
+
+def test_calculators_are_further_off_on_the_same_rows():
+    scored = {each.name: each for each in rivals(CHIPS)}
+    for each in scored.values():
+        ours, formula, ftuneai = (
+            median(map(abs, errors)) if errors else math.inf for errors in (each.ours, each.formula, each.ftuneai)
+        )
+        assert ours < min(formula, ftuneai), each.name
+    assert {name for name, each in scored.items() if not each.ftuneai} == {"pretraining"}
+    assert len(list(lines([*scored.values()]))) == len(scored) + 1
+
+
+def shares(stack, factor, organisation="a", chip="H100"):
+    return [
+        Share(organisation, chip, stack, hidden, math.log(factor * hidden / (hidden + 300)))
+        for hidden in (500, 900, 4000)
+    ]
+
+
+def test_width_is_learned_within_an_organisation_and_stacks_where_a_chip_has_two():
+    usual = Usual.of_shares([*shares("plain", 0.32), *shares("tuned", 0.5, "b"), *shares("tuned", 0.9, "c", "TPU v4")])
+    assert usual.half_hidden == 300
+    assert usual.of_stack == {"any": 1, "plain": pytest.approx(0.8), "tuned": pytest.approx(1.25)}
+    alone = Usual.of_shares(shares("plain", 0.32))
+    assert alone.of_stack == {"any": 1, "plain": 1, "tuned": 1}
+    assert Usual.of_shares([]).half_hidden == 0
+
+
+def test_chips_without_tf32_compute_slowly_in_32_bits():
+    def rate(chip, precision):
+        work = TokenWork(find_language_network("gpt2"), "pretrain", 1024, precision=precision)
+        return LAW.rate(work, CHIPS[chip], 1).tokens_per_second
+
+    assert rate("A100-80GB", "fp32") / rate("A100-80GB", "bf16") == pytest.approx(0.4)
+    assert rate("V100", "fp32") / rate("V100", "bf16") == pytest.approx(1 / 8)
 
 
 def test_arithmetic_of_a_token_by_hand():
