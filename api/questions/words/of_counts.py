@@ -88,11 +88,6 @@ def owned_before(scan: Scan, match: Match) -> bool:
     return "accelerator" in scan.reading.values and owned(scan, match)
 
 
-def leave_out_clause(scan: Scan, _: Match) -> bool:
-    """Leaves out what this clause names: `aws is not an option`."""
-    return scan.exclude_clause()
-
-
 def slice_of_tpus(scan: Scan, match: Match) -> bool:
     """A slice of TPUs that no offer has, as so many chips: `v5e-16`. Of v2 to v5p the number counts cores, two a chip."""
     chip = scan.words.names.word("accelerator", f"TPU {match['chip']}")

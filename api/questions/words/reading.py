@@ -19,6 +19,9 @@ LEAST_SHARE = Decimal("0.4")
 """Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""
 
 
+MOST_ASKED = 10
+
+
 class Asked(NamedTuple):
     """A question back: the words it is about (none if the sentence on what to type has them), and what to type. One that `stops`
     the answer is about a condition or a quantity: without it, the answer would be to another question."""

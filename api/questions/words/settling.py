@@ -16,10 +16,11 @@ from api.questions.spellings import ALONE, MAKERS
 from api.questions.subjects import SIZES
 from api.questions.suggestions import Guesses, either
 from api.questions.words.messages import BATCH, MORE, OFTEN
+from api.questions.words.names import USUAL_IN_ONE
 from api.questions.words.of_training import EACH_ONE
 from api.questions.words.patterns import ABOUT
 from api.questions.words.reading import LEAST_SHARE, Asked, Reading
-from api.questions.words.scan import MACHINE, USUAL_IN_ONE
+from api.questions.words.scan import MACHINE
 from api.questions.words.tables import COVERED, answered_by, other_network
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised

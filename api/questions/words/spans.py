@@ -1,56 +1,53 @@
-"""The kinds of spans that a sentence is made of: `data/spans.csv` lists them in the order in which they are tried.
-
-Of each kind it has a sentence with such a span; the pattern; what reads it: a function of the modules `of_*`, or the parameter
-that takes its amount; and what is asked back of it, and whether that stops the answer.
-"""
+"""A sentence as spans, one after another: at each place the first of the finders that knows what stands there reads it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, partial
+from datetime import date
 
-from api.questions.words import messages, of_counts, of_money, of_time, of_training
-from api.questions.words.patterns import Match, compiled
-from api.questions.words.scan import Scan, Understand
-from api.questions.words.tables import rows_of
+from api.questions.words.kinds import kinds
+from api.questions.words.leaving_out import NOT_LEFT_OUT
+from api.questions.words.names import counted_name, listed, name
+from api.questions.words.numbers import bare_number
+from api.questions.words.reading import Reading
+from api.questions.words.scan import Scan
+from api.questions.words.unknown import unknown
+from api.questions.words.vocabulary import Vocabulary
 
-STOPS = {"stops": True, "goes on": False, "": None}
-READERS: Mapping[str, Understand] = {
-    name: reader
-    for module in (of_counts, of_money, of_time, of_training)
-    for name, reader in vars(module).items()
-    if callable(reader) and reader.__module__ == module.__name__ and not name.startswith("_")
-}
-_MESSAGE = re.compile(r"\{([A-Z_]+)\}")
+_GAP = re.compile(r"[\s,;/]+")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of spans."""
-
-    example: str
-    pattern: re.Pattern[str]
-    reads: Understand | None
-    asks: str
-    stops: bool | None
-
-    def read(self, scan: Scan, match: Match) -> bool:
-        """Adds to the reading what a span says; false where it is none of this kind after all."""
-        if self.reads and not self.reads(scan, match):
-            return False
-        return not self.asks or scan.ask(match[0], self.asks.format(**match.groupdict()), self.stops)
+def read(text: str, words: Vocabulary, today: date) -> Reading:
+    """What each span of a plain text says."""
+    scan = Scan(text, words, today)
+    while scan.place < len(scan.text):
+        gap = _GAP.match(scan.text, scan.place)
+        if gap:
+            scan.place = gap.end()
+            if "," in gap[0] or ";" in gap[0]:
+                scan.end_clause()
+        else:
+            next(finder for finder in FINDERS if finder(scan))
+    scan.end_negation()
+    return scan.reading
 
 
-@cache
-def kinds() -> tuple[Kind, ...]:
-    """Every kind, compiled when the first sentence comes: commands that read none do not wait a tenth of a second for it."""
-    return tuple(map(_kind, rows_of("spans")))
+def of_a_kind(scan: Scan) -> bool:
+    """A span of one of the kinds that `data/spans.csv` lists. A network whose name begins with a number is none of them: `3d
+    u-net` is no three days."""
+    network = scan.is_of(scan.place, "model") if scan.text[scan.place].isdigit() else None
+    for kind in kinds():
+        match = kind.pattern.match(scan.text, scan.place)
+        if match and match.end() > max(scan.place, network.end if network else 0):
+            negated = scan.take_negation()
+            if negated and "=" not in match[0]:
+                scan.ask(f"{negated} {match[0]}", NOT_LEFT_OUT, stops=True)
+            elif not kind.read(scan, match):
+                scan.negated = negated
+                continue
+            scan.place, scan.mine = match.end(), scan.mine and not match[0].strip()
+            return True
+    return False
 
 
-def _kind(row: Mapping[str, str]) -> Kind:
-    name = row["reads"]
-    reads = READERS.get(name) or partial(of_training.put, name) if name else None
-    asks = _MESSAGE.sub(lambda message: vars(messages)[message[1]], row["asks"])
-    return Kind(row["example"], compiled(row["pattern"]), reads, asks, STOPS[row["stops"]])
+FINDERS = (listed, of_a_kind, counted_name, name, bare_number, unknown)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
-from functools import cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,10 +17,9 @@ from api.questions.words.language import ASSUMED, LanguageWords, language_words
 from api.questions.words.messages import TOOK
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
-from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH, Reading
-from api.questions.words.scan import MOST_ASKED, Rules, Scan
+from api.questions.words.reading import MONEY_A_MONTH, MOST_ASKED, RUNS_A_MONTH, Reading
 from api.questions.words.settling import one_version, settle
-from api.questions.words.spans import kinds
+from api.questions.words.spans import read
 from api.questions.words.tables import not_asked
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.tasks.known import of_benchmark
@@ -181,7 +179,7 @@ def _too_long(text: str) -> str | None:
 
 
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
-    reading = Scan(text, words, today, rules()).run()
+    reading = read(text, words, today)
     settle(reading, words)
     _settle_hours(reading)
     one_version(reading, words)
@@ -291,9 +289,3 @@ def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabul
     more = len(reading.asked) - MOST_ASKED
     rest = [f"{more} more words or numbers are not understood"] if more > 0 else []
     return (*map(str, reading.asked[:MOST_ASKED]), *rest, *missing)
-
-
-@cache
-def rules() -> Rules:
-    """The kinds of spans as the scan takes them."""
-    return tuple((kind.pattern, kind.read) for kind in kinds())

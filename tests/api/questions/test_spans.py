@@ -4,28 +4,24 @@ from datetime import date
 
 import pytest
 
+from api.questions.words.kinds import Kind, kinds
 from api.questions.words.plain import plain_text
-from api.questions.words.scan import Scan
-from api.questions.words.spans import kinds
+from api.questions.words.spans import read
 
 TODAY = date(2026, 11, 24)
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.example)
-def test_each_kind_reads_its_example(service, kind):
-    spans = []
+def test_each_kind_reads_its_example(service, kind, monkeypatch):
+    spans, read_span = [], Kind.read
 
-    def noted(other):
-        def read(scan, match):
-            understood = other.read(scan, match)
-            spans.extend([other.example] * understood)
-            return understood
+    def noted(other, scan, match):
+        understood = read_span(other, scan, match)
+        spans.extend([other.example] * understood)
+        return understood
 
-        return read
-
-    words = service.words(service.catalogue())
-    rules = [(other.pattern, noted(other)) for other in kinds()]
-    Scan(plain_text(kind.example), words, TODAY, rules).run()
+    monkeypatch.setattr(Kind, "read", noted)
+    read(plain_text(kind.example), service.words(service.catalogue()), TODAY)
     assert kind.example in spans
 
 
