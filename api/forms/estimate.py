@@ -28,6 +28,7 @@ def html(report: EstimateReport) -> Page:
     shown = {
         "answer": report.answer,
         "each": estimate,
+        "notes": report.notes,
         "recipe": report.recipe,
         "measured": tuple(Metric) if isinstance(query.metric, Metric) else (query.metric,),
         "images": report.images_per_epoch,

@@ -47,7 +47,7 @@ class Advice(OfQuery):
         as_of = self.query.as_of or self.service.clock()
         catalogue = self.service.at(self.catalogue, self.query.as_of)
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
-        in_vain = " ".join(unused(self.query, self._answers))
+        in_vain = " ".join(self.in_vain())
         about = " ".join(
             (
                 *what_part(self.query),
@@ -58,6 +58,9 @@ class Advice(OfQuery):
             )
         )
         return tuple(filter(None, (about, *stand_ins, in_vain)))
+
+    def in_vain(self) -> Iterator[str]:
+        return unused(self.query, self._answers)
 
     def _answers(self, query: EstimateQuery) -> tuple[Answer]:
         return (self._plain if query == self.query else self._answer_instead(query),)

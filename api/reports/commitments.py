@@ -142,7 +142,7 @@ class CommitmentsReport(OfQuery):
             hours_per_month=HOURS_PER_MONTH,
             prices=self._first.prices,
             notes=(*self._remarks(machines), *NOTES),
-            verdict=tuple(decision(machines, self.rental, self.runs_per_month)),
+            verdict=(*decision(machines, self.rental, self.runs_per_month), *self.in_vain()),
         )
 
     @cached_property

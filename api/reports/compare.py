@@ -121,7 +121,7 @@ class CompareReport(OfQuery):
             raise BadParameters({name: [f"no estimate for {side.text}: left out are {left_out(answer)}"]})
         return answer
 
-    def _in_vain(self) -> Iterator[str]:
+    def in_vain(self) -> Iterator[str]:
         """What the question states that changes neither answer; costs are always the effective ones."""
 
         def ask(query: EstimateQuery) -> list[Answer]:
@@ -145,7 +145,7 @@ class CompareReport(OfQuery):
             break_even_hourly_rate=float(round(hourly, 6)),
             cost_per_hour_saved=None if saved is None else float(round(saved, 6)),
             owned=owned,
-            verdict=(*verdict(compared), *map(pays, owned), *self._in_vain()),
+            verdict=(*verdict(compared), *map(pays, owned), *self.in_vain()),
         )
 
 

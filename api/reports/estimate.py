@@ -13,6 +13,7 @@ from api.reports.paging import OfQuery
 from api.service import Service, query_of, with_moment
 from costcalc.answers import Answer, Estimate, Hint, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
+from costcalc.fields import filled
 from costcalc.query import EstimateQuery
 from costcalc.recipes import Recipe
 from costcalc.training import IMAGES_PER_EPOCH
@@ -27,6 +28,7 @@ class EstimateDocument(Struct, frozen=True):
     recipe: Recipe | None
     images_per_epoch: float
     hints: tuple[Hint, ...]
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,19 @@ class EstimateReport(OfQuery):
     def name(self) -> str:
         return f"estimate-{self.query.model}-{self.query.target:g}"
 
-    @cached_property
+    @property
     def answer(self) -> Answer:
         """The answer of which it is the only estimate shown."""
-        return Advice(self.service, self.catalogue, self.query).answer
+        return self._advice.answer
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before the figures."""
+        return self._advice.notes
+
+    @cached_property
+    def _advice(self) -> Advice:
+        return Advice(self.service, self.catalogue, self.query)
 
     @property
     def estimate(self) -> Estimate | None:
@@ -65,7 +76,7 @@ class EstimateReport(OfQuery):
     def document(self) -> EstimateDocument:
         answer = self.answer
         query = with_moment(answer.query, answer.prices.as_of)
-        return EstimateDocument(query, answer.prices, self.estimate, self.recipe, self.images_per_epoch, answer.hints)
+        return filled(EstimateDocument, self, answer, query=query)
 
 
 def estimate_report(service: Service, catalogue: Catalogue, values: Values) -> EstimateReport:

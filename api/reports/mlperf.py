@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import Annotated
 
 from msgspec import Struct
@@ -109,7 +110,7 @@ class RoundsReport(OverTime[RoundsDocument]):
         pairs = [self._round(name) for name in sorted(self._results, key=lambda name: rounds()[name].published)]
         last = [Point.of(latest.prices.as_of, now, self.query.basis)] if now else []
         points, drivers = self.compared([*(point for _, point in pairs if point), *last])
-        sentences = tuple(verdict(points, drivers))[:2]
+        sentences = (*islice(verdict(points, drivers), 2), *self.in_vain())
         document = RoundsDocument(self.query, latest.prices, tuple(row for row, _ in pairs), now, drivers, sentences)
         return Written(document, points)
 

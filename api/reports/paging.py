@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from api.questions.values import Values
+from api.reports.unused import unused
 
 if TYPE_CHECKING:
     from api.service import Service
@@ -27,6 +29,10 @@ class OfQuery:
     def ask(self, **changes: Any) -> Answer:
         """The answer to the question with these changes: asked of several values, it is a sweep."""
         return self.service.answer(replace(self.query, **changes), self.catalogue)
+
+    def in_vain(self) -> Iterator[str]:
+        """What the question states that changes nothing of its answer, in sentences."""
+        return unused(self.query, lambda query: [self.service.answer(query, self.catalogue)])
 
     @property
     def rest(self) -> Rest | None:

@@ -100,7 +100,7 @@ class TrendReport(OverTime[TrendDocument]):
         asked = (self._point(self if day == last else self.earlier, day) for day in reversed(dates))
         newest_first = [*affordable(asked)]
         points, drivers = self.compared([point for point in reversed(newest_first) if point])
-        told = [*verdict(points, drivers), *_left_out(dates[: len(dates) - len(newest_first)])]
+        told = [*verdict(points, drivers), *self.in_vain(), *_left_out(dates[: len(dates) - len(newest_first)])]
         return Written(TrendDocument(self.query, now.prices, points, drivers, tuple(told)), points)
 
     def rows(self) -> tuple[TrendRow, ...]:

@@ -99,8 +99,19 @@ def test_a_filter_that_changes_nothing_is_told_of_before_the_figures(ask):
     assert any("precision=fp32 changes none of these estimates" in line for line in verdict[:2])
 
 
-@pytest.mark.parametrize("stated", ["crossing=first", "software=recipe", "storage_rate=0.05", "fx=EUR:0.9"])
-def test_a_comparison_says_so_too(stated):
+OTHERS = {
+    "/compare?model=resnet50&target=0.757&a=aws:p5.4xlarge&b=aws:p4d.24xlarge": ["software=recipe", "fx=EUR:0.9"],
+    "/estimate?model=resnet50&target=0.757": ["storage_rate=0.05", "fx=EUR:0.9"],
+    "/commitments?model=resnet50&target=0.757": ["crossing=first", "software=recipe"],
+    "/trend?model=resnet50&target=0.757": ["crossing=first", "storage_rate=0.05"],
+    "/mlperf?model=bert-large": ["crossing=first", "fx=EUR:0.9"],
+}
+
+
+@pytest.mark.parametrize(("path", "stated"), [(path, stated) for path in OTHERS for stated in OTHERS[path]])
+def test_other_questions_say_so_too(path, stated):
     client = create_app(packaged_service()).test_client()
-    asked = f"/compare?model=resnet50&target=0.757&a=aws:p5.4xlarge&b=aws:p4d.24xlarge&{stated}"
-    assert f"{stated} changes none of these estimates" in client.get(asked).json["verdict"][-1]
+    answer = client.get(f"{path}&{stated}").json
+    assert any(
+        f"{stated} changes none of these estimates" in line for line in answer.get("verdict", answer.get("notes"))
+    )
