@@ -11,7 +11,7 @@ from api.bootstrap import build_once
 from api.cli.options import FORMATS
 from api.formats.csv_export import has_rows
 from api.formats.terminal.grid import View
-from api.forms.question import Question
+from api.forms.question import FILES, Question
 from api.questions.errors import BadParameters
 from api.questions.fields import Choice
 from api.settings import Settings
@@ -22,7 +22,7 @@ FORMAT = Choice(FORMATS, "format of the answer")
 class Printed(NamedTuple):
     """An answer as text, and beside it why it holds nothing: a sheet without rows, a launch file that trains nothing."""
 
-    text: str
+    text: str | bytes
     beside: str = ""
 
 
@@ -32,15 +32,15 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     try:
         form = FORMAT.deserialize(formats)
     except ValidationError:
-        message = f"must be table, json or csv, given once; got {' '.join(formats)}"
+        message = f"must be table, json, csv or xlsx, given once; got {' '.join(formats)}"
         raise BadParameters({"format": [message]}) from None
     service = build_once(settings)
     catalogue = service.catalogue()
     values, layout = service.parse(question.asked_in_terminal, given, catalogue)
     if layout.profile == "focus" and form != "csv":
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
-    if form == "csv" and "csv" not in question.files:
-        raise BadParameters({"format": [f"{question.name} has no CSV: write table or json"]})
+    if form in FILES and form not in question.files:
+        raise BadParameters({"format": [f"{question.name} has no {form.upper()}: write table or json"]})
     if form == "table" and question.command and question.code.table and "limit" in question.schema.fields:
         command = question.command
         is_narrowed = all(name.rstrip("?") in given for name in command.arguments)
@@ -48,6 +48,8 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
     report = question.code.report(service, catalogue, values)
     if form == "json":
         return Printed(f"{question.code.encoded(report, layout).decode()}\n")
+    if form == "xlsx":
+        return Printed(question.code.xlsx_of(report, layout))
     sheet = b""
     if form == "csv":
         sheet = b"".join(question.code.csv_of(report, layout))

@@ -25,7 +25,7 @@ LONGEST_CHOICES = 50
 LEAST_ALIKE = 60  # percent: of short names half are alike by chance
 MOST_OPTIONS = 30
 """A command with more options lists only the everyday ones under `--help`."""
-FORMATS = ("table", "json", "csv")
+FORMATS = ("table", "json", "csv", "xlsx")
 METAVARS = {
     "Names": "NAME",
     "Moment": "DATE",

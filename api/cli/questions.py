@@ -68,7 +68,7 @@ class QuestionCommand(SchemaCommand):
 
         with stopping_on_faults(), waiting():
             view = View(terminal_width(), explain, not output and has_colour(sys.stdout))
-            asked = format_of(output, (*FORMATS, "xlsx")) | texts(given)
+            asked = format_of(output, FORMATS) | texts(given)
             printed = answer(self.question, settings_of_environment(), asked, view)
         deliver(printed.text, output)
         click.echo(printed.beside, nl=False, err=True)

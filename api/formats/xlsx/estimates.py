@@ -27,7 +27,7 @@ SHOWN = frozenset((
     "success_probability", "hourly_rate", "effective_cost", "billed_cost", "billed_cost_low", "billed_cost_high",
     "break_even_hours", "price_observed_at", "price_age_days", "price_first_hand", "available",
 ))  # fmt: skip
-WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 21, "nodes": 6, "accelerator": 15, "purchase_option": 13,
+WIDTHS = {"rank": 5, "provider": 10, "region": 14, "instance_type": 24, "nodes": 6, "accelerator": 15, "purchase_option": 13,
           "term": 5, "payment": 10, "recipe": 22, "price_observed_at": 11, "available": 9}  # fmt: skip
 FORMS = {
     **dict.fromkeys(
@@ -57,7 +57,7 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) 
 
     Where columns are asked for, these alone are shown, the others folded away. Raises BadParameters for one that is no key.
     """
-    shown = chosen([name for name, _ in estimate_columns()], layout) if layout.columns else SHOWN
+    shown = chosen([name for name, _ in estimate_columns()], layout) if layout.columns else _filled(answer)
     columns = [_column(name, answer.query.currency, name not in shown) for name in NAMES]
     rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
     own, formulas, compared = OwnRow(NAMES), by_basis(answer.query.basis), compared_figures(answer)
@@ -70,6 +70,12 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) 
         frozen=5,
     )
     sheet.name_columns(columns, NAMED, last)
+
+
+def _filled(answer: Answer) -> set[str]:
+    """The columns of `SHOWN` in which any estimate has a value."""
+    read = dict(estimate_columns())
+    return {name for name in SHOWN if any(read[name](each) is not None for each in answer.estimates)}
 
 
 def compared_figures(answer: Answer) -> list[dict[str, Decimal | float | None]]:

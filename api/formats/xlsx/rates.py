@@ -114,12 +114,12 @@ DISCOUNTS = (Column("provider"), Column("own_discount", "input_share", 14))
 def _columns(currency: str) -> tuple[Column, ...]:
     return (
         Column("offer", width=6), Column("provider", width=10), Column("region", width=16),
-        Column("instance_type", width=24), Column("purchase_option", width=14), Column("term", width=6),
-        Column("payment", width=12), Column("offering_class", width=12), Column("rate_of", width=30), Column("unit", width=10),
+        Column("instance_type", width=24), Column("purchase_option", width=13), Column("term", width=6),
+        Column("payment", width=12), Column("offering_class", width=9), Column("rate_of", width=27), Column("unit", width=10),
         Column("list_rate", "input", 12, f"{currency} per unit"), Column("own_discount", "share", 9),
         Column("own_rate", "rate", 12, f"{currency} per unit"),
         Column("per_period", width=9), Column("per_metered_hour", width=9), Column("once", width=9),
-        Column("per_hour", width=9), Column("currency", width=9), Column("price_source", width=40),
+        Column("per_hour", width=9), Column("currency", width=8), Column("price_source", width=30),
         Column("price_observed_at", "day", 11, "UTC"), Column("price_age_days", width=9),
         Column("price_first_hand", width=9),
     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from math import ceil
 from typing import Any
 
@@ -31,7 +32,7 @@ MARKED = f"marks a rate that is more than {OLD_DAYS} days old, or that the provi
 CHANGED = (
     "Another target, model or filter changes the recipes and hours themselves, which a sheet cannot compute. Ask again."
 )
-ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", width=120))
+ASSUMPTIONS = (Column("estimate"), Column("about", width=14), Column("what holds", "long_text", 190))
 SHOWN = (
     ("billed_cost", "money", 16), ("effective_cost", "money", 14), ("hours", "hours", 9),
     ("calendar_hours", "hours", 11), ("provider", "text", 11), ("region", "text", 13), ("instance_type", "text", 20),
@@ -63,7 +64,8 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> N
         sheet.plain.set_column(column, column, width)
     sheet.plain.set_column(WHY, WHY, WHY_WIDTH)
     sheet.put(0, 0, f"Training {training_in_words(query)}", "title")
-    lines = (((line, "headline" if line == answer.verdict[0] else None),) for line in (*answer.verdict, *TOLD))
+    verdict = answer.verdict[:-1] if answer.next else answer.verdict  # nobody acts in a sheet
+    lines = (((line, "headline" if line == verdict[0] else None),) for line in (*verdict, *TOLD))
     row = _write(sheet, 1, lines)
     sheet.put(row, 0, "this colour", "doubtful")
     sheet.put(row, 1, MARKED)
@@ -74,16 +76,20 @@ def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> N
         _write_chart(book, sheet, row + 1, answer, first)
         row += CHART_ROWS
     row = _write(sheet, row + 1, _facts(answer))
-    last = _write(sheet, row + 1, _question(answer))
-    sheet.put(last, 0, "address on the service")
-    sheet.put_address(last, 1, f"{root}{to_url(with_moment(answer.query, answer.prices.as_of), '/cost.xlsx')}")
+    sheet.put(row, 0, "address on the service")
+    sheet.put_address(row, 1, f"{root}{to_url(with_moment(answer.query, answer.prices.as_of), '/cost.xlsx')}")
+    sheet.plain.print_area(0, 0, row, WHY)
+    last = _write(sheet, row + 2, _question(answer))
     refused = {"validate": "custom", "value": "=FALSE", "error_title": "As answered", "error_message": CHANGED}
-    sheet.plain.data_validation(row + 1, 1, last - 1, 1, refused)
+    sheet.plain.data_validation(row + 2, 1, last - 1, 1, refused)
 
 
 def write_assumptions(sheet: Sheet, answer: Answer) -> None:
-    """What each estimate rests on, in sentences."""
-    sheet.table(ASSUMPTIONS, _assumptions(answer))
+    """What each estimate rests on, in sentences: first, and alone printed, that which the verdict begins with."""
+    lead = answer.lead.rank if answer.picks or answer.owned else None
+    ordered = [_assumptions(each) for each in sorted(answer.estimates, key=lambda each: each.rank != lead)]
+    sheet.table(ASSUMPTIONS, chain.from_iterable(ordered))
+    sheet.plain.print_area(0, 0, len(ordered[0]) if ordered else 0, len(ASSUMPTIONS) - 1)
 
 
 def _write(sheet: Sheet, top: int, lines: Iterable[Iterable[Cell]]) -> int:
@@ -191,13 +197,14 @@ def _question(answer: Answer) -> Iterator[list[Cell]]:
     yield [("to change it", None), (CHANGED, None)]
 
 
-def _assumptions(answer: Answer) -> Iterator[tuple[int, str, str]]:
-    for each in answer.estimates:
-        sources = each.sources
-        yield each.rank, "speed", f"{each.evidence.throughput}: {sources.throughput.source} ({sources.throughput.year})"
-        yield each.rank, "accuracy", f"{each.evidence.convergence}: {sources.convergence.source}"
-        yield each.rank, "price", f"{sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
-        yield from ((each.rank, "assumption", sentence) for sentence in each.assumptions)
+def _assumptions(each: Estimate) -> list[tuple[int, str, str]]:
+    sources = each.sources
+    return [
+        (each.rank, "speed", f"{each.evidence.throughput}: {sources.throughput.source} ({sources.throughput.year})"),
+        (each.rank, "accuracy", f"{each.evidence.convergence}: {sources.convergence.source}"),
+        (each.rank, "price", f"{sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"),
+        *((each.rank, "assumption", sentence) for sentence in each.assumptions),
+    ]
 
 
 def _write_chart(book: Book, sheet: Sheet, top: int, answer: Answer, picks: int) -> None:

@@ -11,6 +11,7 @@ from decimal import Decimal
 import click
 import pytest
 from click.testing import CliRunner
+from openpyxl import load_workbook
 from support.live_server import COSTCALC, clean_environment
 from support.prices import listed, offer
 from support.services import packaged_service
@@ -139,6 +140,11 @@ def test_flags_and_lists(run):
     assert query["provider"] == ["aws", "gcp", "azure"]
 
 
+def test_a_file_may_be_a_workbook(run, tmp_path):
+    assert run(*ASKED, "-o", str(tmp_path / "cost.xlsx")).exit_code == 0
+    assert load_workbook(tmp_path / "cost.xlsx").sheetnames[:2] == ["Summary", "Estimates"]
+
+
 @pytest.mark.parametrize("target", [[], ["0.72"]])
 def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
     ended = run(
@@ -156,8 +162,7 @@ def test_the_target_of_a_task_may_be_left_out_before_the_machines(run, target):
         (["cost", "resnet5", "0.757"], "did you mean resnet50"),
         (["cost", "resnet50", "0.757", "--limit", "0"], "from 1 to 1000"),
         (["cost", "resnet50", "0.757", "--metric", "top1", "--metric", "top5"], "give it once"),
-        (["cost", "resnet50", "0.757", "--format", "xml"], "format: must be table, json or csv"),
-        (["cost", "resnet50", "0.757", "--format", "xlsx"], "format: must be table, json or csv"),
+        (["cost", "resnet50", "0.757", "--format", "xml"], "format: must be table, json, csv or xlsx"),
         (["cost", "resnet50", "0.757", "--provder", "aws"], "there is no option --provder: did you mean --provider"),
         (["cost", "resnet50", "0.757", "--budget", "9"], "there is no option --budget: did you mean --max-cost 9?"),
         (["cost", "resnet50", "0.757", "-n", "5"], "there is no option -n: did you mean --limit 5 or --nodes 5?"),

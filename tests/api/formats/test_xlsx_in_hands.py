@@ -48,6 +48,7 @@ ORDERS = (
 SOME_ORDERS = sampled(ORDERS, one_in=3)
 MONEY = words("billed_cost billed_cost_low billed_cost_high effective_cost effective_cost_low effective_cost_high")
 PLACE = words("provider region instance_type nodes purchase_option term payment recipe")
+PADDING = 0.7109375  # of a column, in characters
 SEED, ROUNDS = 20261122, 3 if WHOLE else 1
 
 
@@ -316,12 +317,12 @@ def test_dates_of_the_rates_shown_are_on_the_summary(opened):
     assert told[1:3] == (min(seen), max(seen))
 
 
-def test_every_sheet_prints_landscape_with_its_headings_repeated_and_in_six_points_at_least(opened):
+def test_every_sheet_prints_landscape_with_its_headings_repeated_and_in_some_six_points(opened):
     book = opened(CHANGEABLE)
     for sheet in book:
         setup = sheet.page_setup
         shown = (each for each in sheet.column_dimensions.values() if not each.hidden)
-        width = sum(each.width * (each.max - each.min + 1) for each in shown)
+        width = sum((each.width - PADDING) * (each.max - each.min + 1) for each in shown)
         assert (setup.orientation, setup.fitToHeight) == ("landscape", 0)
         assert (setup.fitToWidth or 1) == (1 if sheet.title == "Summary" else ceil(width / 270))
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
@@ -398,7 +399,8 @@ def test_a_rate_that_is_old_or_second_hand_is_marked(opened):
 
 @needs_office
 @pytest.mark.parametrize("limit", sampled([20, 5], one_in=2))
-def test_the_workbook_becomes_a_pdf(fetched, tmp_path, limit):
+def test_the_workbook_prints_on_five_pages(fetched, tmp_path, limit):
     path = tmp_path / "cost.xlsx"
     path.write_bytes(fetched(f"{ASKED}&limit={limit}"))
-    assert convert(path, "pdf", profile=tmp_path / "as_installed").read_bytes().startswith(b"%PDF")
+    printed = convert(path, "pdf", profile=tmp_path / "as_installed").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 5
