@@ -48,10 +48,9 @@ def accumulated(recipe: Recipe, batch: float, steps: int, accelerators: int) -> 
     """How an accelerator splits its share of the global batch when memory cannot hold it at once."""
     if steps > 1:
         unknown = "" if recipe.global_batch_size else " (assumed; none was published)"
-        of_what = "samples" if isinstance(recipe, OwnRecipe) else "images"
         yield (
             f"Batch {batch:,.0f}{unknown} is split into {steps:,} steps of at most {ceil(batch / accelerators / steps):,} "
-            f"{of_what} per accelerator, to fit its memory."
+            f"{recipe.sample_name} per accelerator, to fit its memory."
         )
 
 
@@ -101,7 +100,7 @@ def own_noise(metric: str, low: float, high: float) -> str:
 
 def whose_code(code: Code | None, recipe: Recipe) -> Iterator[str]:
     """Whose program the speed is; nothing for a user's own recipe."""
-    if isinstance(recipe, OwnRecipe) and recipe.shared_by:
+    if recipe.shared_by:
         yield f"The speed is that of {recipe.shared_by}'s code."
     elif code:
         yield f"The speed is that of {WHOSE[code]}."
@@ -115,7 +114,7 @@ EPOCHS_OF_OTHERS = (
 
 def curve_note(recipe: Recipe) -> str:
     """Whose runs a recipe's accuracy curve was read from."""
-    if isinstance(recipe, OwnRecipe) and recipe.by_word:
+    if recipe.by_word:
         named = f"You named the {recipe.scheduled_epochs:g} epochs; nothing says what accuracy they reach."
         return TOKENS_ALONE if isinstance(recipe, LawRecipe) else named
     if isinstance(recipe, OwnRecipe):
@@ -134,8 +133,8 @@ def curve_note(recipe: Recipe) -> str:
 def _runs(recipe: Recipe) -> str:
     """How many runs there were, and whose, on what and when."""
     runs = "one run" if recipe.runs == 1 else f"{recipe.runs:,} runs"
-    system = recipe.system
-    where = f" on {system.accelerators:,} x {system.accelerator}" if system else ""
+    home = recipe.home
+    where = f" on {home.accelerators:,} x {home.accelerator}" if recipe.system else ""
     return f"{runs} by {recipe.organisation}{where}, {recipe.year}"
 
 
@@ -170,29 +169,32 @@ def of_recipe(recipe: Recipe, time: TrainingTime) -> Iterator[str]:
     yield from _evaluated(recipe)
     if isinstance(recipe, ClosedRecipe):
         yield from _task(recipe, time)
-    if recipe.is_interpolated or recipe.epochs_width or (isinstance(recipe, OwnRecipe) and recipe.by_word):
+    if recipe.is_interpolated or recipe.epochs_width or recipe.by_word:
         yield curve_note(recipe)
     elif recipe.runs == 1:
         yield "The accuracy curve rests on one run."
-    if recipe.tuned_to is None and not isinstance(recipe, OwnRecipe):
+    if recipe.tuned_to is None and not recipe.is_own:
         yield (
             f"Runs are assumed to differ by {SEED_POINTS:.2f} points of top-1 from seed to seed, as those of other recipes do."
         )
     if time.success_probability < EVEN:
-        whose = "The" if isinstance(recipe, OwnRecipe) else "The published"
-        yield f"{whose} run ended below the target; another full run reaches it with the probability given."
+        run = _run(recipe)
+        yield f"{run[0].upper()}{run[1:]} ended below the target; another full run reaches it with the probability given."
     if recipe.has_borrowed_curve:
         yield "Only the end of its accuracy curve was published; earlier errors follow logs of similar schedules."
-    elif not recipe.is_log and not isinstance(recipe, OwnRecipe):
+    elif not (recipe.is_log or recipe.is_own):
         yield "The recipe is known only at its published points, so it runs to the first one that meets the target."
     if recipe.name.startswith("dawnbench-"):
         yield "DAWNBench entries are selected winners, and many stop on reaching the target: read the hours as optimistic."
     scheduled = recipe.scheduled_epochs
     if scheduled and time.epochs < 0.95 * scheduled:
         borrowed = recipe.is_interpolated or recipe.has_borrowed_curve
-        run = "the run" if isinstance(recipe, OwnRecipe) else "the published run"
-        passed = "the borrowed curve passes" if borrowed else f"{run} passed"
+        passed = "the borrowed curve passes" if borrowed else f"{_run(recipe)} passed"
         yield f"Stops early, after {time.epochs:g} of {scheduled:g} scheduled epochs, where {passed} the target."
+
+
+def _run(recipe: Recipe) -> str:
+    return "the run" if recipe.is_own else "the published run"
 
 
 def as_it_ran(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
@@ -203,15 +205,14 @@ def as_it_ran(query: EstimateQuery, recipe: Recipe) -> Iterator[str]:
         yield f"Your code's speed is as you measured it, whatever {names} says."
         return
     for name in recipe.not_known_in(asked):
-        whose = (
-            "your log"
-            if isinstance(recipe, OwnRecipe)
-            else "the record"
-            if recipe.code == "contest"
-            else "MLPerf's entry"
-        )
         ran = getattr(recipe, name) or "not stated"
-        yield f"{name}={getattr(asked, name)} changes nothing: {whose} is known only as it ran ({name}: {ran})."
+        yield f"{name}={getattr(asked, name)} changes nothing: {_entry(recipe)} is known only as it ran ({name}: {ran})."
+
+
+def _entry(recipe: Recipe) -> str:
+    if recipe.is_own:
+        return "your log"
+    return "the record" if recipe.code == "contest" else "MLPerf's entry"
 
 
 def of_hours(query: EstimateQuery, recipe: Recipe, overhead: str) -> Iterator[str]:

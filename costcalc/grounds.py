@@ -26,9 +26,8 @@ from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, InstanceType
 from costcalc.offer import Offer
 from costcalc.parts import ConvergenceSource, EvidenceNotes, EvidenceTiers, Grounds, ThroughputSource
-from costcalc.recipes import OwnRecipe
 from costcalc.throughput import TIERS
-from costcalc.throughput.provenance import CODE as OF_OTHER_CODE
+from costcalc.throughput.fitted_parameters import CODE as OF_OTHER_CODE
 from costcalc.throughput.speed_model import PROCESSOR
 from costcalc.training import Tier
 
@@ -97,7 +96,7 @@ def _modelled(matrix: TrainingMatrix, number: int, cluster: int) -> Iterator[str
     yield from accumulated(recipe, batch, steps, machines.accelerators * machines.nodes)
     if matrix.is_past:
         yield FITTED_LATER
-    if isinstance(recipe, OwnRecipe):
+    if recipe.is_own:
         return
     if recipe.is_closed:
         yield SCHEDULE_OF_RECORD if recipe.code == "contest" else SCHEDULE_OF_TASK

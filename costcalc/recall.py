@@ -19,9 +19,10 @@ from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
 from costcalc.costing.storage_and_egress import Market, requested
+from costcalc.duration.making import model_recipes, training_matrix
 from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked
 from costcalc.duration.running import UNKNOWN, YES
-from costcalc.duration.training_matrix import TrainingMatrix, model_recipes, training_matrix
+from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
 from costcalc.evidence import Evidence

@@ -17,6 +17,7 @@ from costcalc.training import (
     IMAGES_PER_EPOCH,
     OWN_DATA,
     THIRTY_TWO_BIT,
+    UNKNOWN_SYSTEM,
     Code,
     Compilation,
     Evaluation,
@@ -101,6 +102,16 @@ class Recipe(Struct, frozen=True, kw_only=True):
     is_closed: ClassVar[bool] = False
     title: ClassVar[str] = "image classification"
     pass_name: ClassVar[str] = "epochs"
+    sample_name: ClassVar[str] = "images"
+    has_own_metric: ClassVar[bool] = False
+    is_own: ClassVar[bool] = False
+    by_word: ClassVar[bool] = False
+    shared_by: ClassVar[str | None] = None
+
+    @property
+    def home(self) -> System:
+        """The machines it was run on; UNKNOWN_SYSTEM where nobody said which."""
+        return self.system or UNKNOWN_SYSTEM
 
     @property
     def known_on(self) -> date:
@@ -202,6 +213,8 @@ class MetricRecipe(Recipe, frozen=True):
     metric: str = ""
     lower_is_better: bool = False  # type: ignore[misc]
 
+    has_own_metric: ClassVar[bool] = True
+
 
 class ClosedRecipe(MetricRecipe, frozen=True):
     """A result of a benchmark whose runs stop at one target, beyond which it cannot answer: of its `passes` over the data, of
@@ -231,8 +244,11 @@ class OwnRecipe(MetricRecipe, frozen=True):
     """A user's own run as a recipe. `by_word` says that nobody logged one: the user says how many epochs it takes. `shared_by` is
     whose run it is; None the asker's own."""
 
-    by_word: bool = False
-    shared_by: str | None = None
+    by_word: bool = False  # type: ignore[misc]  # nobody else's is
+    shared_by: str | None = None  # type: ignore[misc]
+
+    sample_name: ClassVar[str] = "samples"
+    is_own: ClassVar[bool] = True
 
     @property
     def title(self) -> str:  # type: ignore[override]

@@ -143,6 +143,19 @@ class System(Struct, frozen=True):
     def accelerators_per_node(self) -> int:
         return self.accelerators // self.nodes
 
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """Systems that agree in this are equally fast."""
+        return self.accelerator, self.accelerators, self.nodes
+
+    @property
+    def instance(self) -> tuple[str, str]:
+        """The provider and the name of the instance type, empty for on-premise hardware."""
+        return self.provider or "", self.instance_type or ""
+
+
+UNKNOWN_SYSTEM = System("", 0, 0)
+
 
 class Phase(Struct, frozen=True):
     """A stretch of epochs at one image size; the rate is the recipe's own system's, None where unknown."""

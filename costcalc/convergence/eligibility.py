@@ -15,7 +15,7 @@ from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
 from costcalc.programs import UP_TO, Training
 from costcalc.query import EstimateQuery
-from costcalc.recipes import MetricRecipe, OwnRecipe, Recipe
+from costcalc.recipes import Recipe
 from costcalc.training import Metric
 from costcalc.units import Flags, Floats, Indices
 
@@ -58,21 +58,25 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
         """Converts a value to the sign used in `curves`, or back."""
         return oriented(value, self.recipes[0]) if self.recipes else value
 
+    @property
+    def model(self) -> str:
+        """The network's name; empty where there is no recipe."""
+        return next((recipe.model for recipe in self.recipes), "")
+
     @cached_property
     def is_own(self) -> bool:
         """Whether this is a user's own run, which has one recipe and one metric."""
-        return isinstance(next(iter(self.recipes), None), OwnRecipe)
+        return any(recipe.is_own for recipe in self.recipes[:1])
 
     @cached_property
     def has_own_metric(self) -> bool:
         """Whether the recipes were evaluated in a metric of their own, not in ImageNet's."""
-        return isinstance(next(iter(self.recipes), None), MetricRecipe)
+        return any(recipe.has_own_metric for recipe in self.recipes[:1])
 
     @cached_property
     def is_by_word(self) -> bool:
         """Whether the user states the epochs, so the chance is unknown."""
-        first = next(iter(self.recipes), None)
-        return isinstance(first, OwnRecipe) and first.by_word
+        return any(recipe.by_word for recipe in self.recipes[:1])
 
     @cached_property
     def _top1_curves(self) -> Curves:

@@ -75,11 +75,8 @@ class OfferedClusters(Struct, frozen=True, eq=False):
 
 def own_cluster(recipe: Recipe, catalogue: Catalogue) -> Home | None:
     """The recipe's own system, if that can be rented under its name."""
-    system = recipe.system
-    if recipe.is_interpolated or system is None or system.provider is None or system.instance_type is None:
-        return None
-    instance = catalogue.instance_code.get((system.provider, system.instance_type))
-    return None if instance is None else Home(instance, system.nodes)
+    instance = catalogue.instance_code.get(recipe.home.instance)
+    return None if instance is None or recipe.is_interpolated else Home(instance, recipe.home.nodes)
 
 
 def requested_machines(

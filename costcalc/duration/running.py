@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.programs import ProgramSupport, UsualScript
-from costcalc.recipes import OwnRecipe, Recipe, StatedRecipe
+from costcalc.recipes import Recipe, StatedRecipe
 from costcalc.units import Flags, Floats, Indices
 
 UNKNOWN, NO, YES = -1, 0, 1
+ANSWERS = {None: UNKNOWN, False: NO, True: YES}
 OTHER_FRAMEWORK = 2  # steps from what most people run
 LAST_RESORT = 1e6  # how many times as long code counts that does not run: any other goes before it
 
@@ -31,22 +32,27 @@ class Runs(NamedTuple):
     too_small: Flags | None = None
 
     @classmethod
-    def of(cls, support: ProgramSupport, recipes: Sequence[Recipe], accelerators: Sequence[str]) -> Runs:
-        """The answers for these recipes on clusters of these accelerators."""
+    def of(
+        cls,
+        support: ProgramSupport,
+        recipes: Sequence[Recipe],
+        clusters: Sequence[Cluster],
+        sheets: Mapping[str, Accelerator],
+    ) -> Runs:
+        """The answers for these recipes on these clusters, of whose accelerators these are the data sheets."""
         programs = list(dict.fromkeys(map(_program, recipes)))
+        accelerators = [cluster.accelerator for cluster in clusters]
         names = list(dict.fromkeys(accelerators))
-        known = [[support.runs(*program, name) if program else None for name in names] for program in programs]
-        answers = np.array([[UNKNOWN if one is None else int(one) for one in row] for row in known], np.int8)
-        answers = answers.reshape(len(programs), len(names))
+        known = [support.runs(*program, name) if program else None for program in programs for name in names]
+        answers = np.array([ANSWERS[answer] for answer in known], np.int8).reshape(len(programs), len(names))
         answers[[program == OWN for program in programs]] = YES
-        rows, columns = ({one: number for number, one in enumerate(every)} for every in (programs, names))
+        rows, columns = ({value: number for number, value in enumerate(every)} for every in (programs, names))
         return cls(
             answers,
             np.array([rows[_program(recipe)] for recipe in recipes], np.int64),
             np.array([columns[name] for name in accelerators], np.int64),
-            np.array(
-                [columns.get(recipe.system.accelerator if recipe.system else "", -1) for recipe in recipes], np.int64
-            ),
+            np.array([columns.get(recipe.home.accelerator, -1) for recipe in recipes], np.int64),
+            _too_small(recipes, clusters, sheets),
         )
 
     def at(self, recipes: Indices, clusters: Indices) -> NDArray[np.int8]:
@@ -65,7 +71,7 @@ class Runs(NamedTuple):
         return np.where(self.answers == NO, LAST_RESORT, 1.0).take(program, axis=0).take(accelerator, axis=1)
 
 
-def too_small(
+def _too_small(
     recipes: Sequence[Recipe], clusters: Sequence[Cluster], accelerators: Mapping[str, Accelerator]
 ) -> Flags | None:
     """Which clusters have less memory, each accelerator or all together, than where a training of stated hours ran, or than the
@@ -93,10 +99,7 @@ class Usual(NamedTuple):
     def of(cls, scripts: Sequence[UsualScript], recipes: Sequence[Recipe], vendors: Sequence[str]) -> Usual:
         """The steps of these recipes on clusters of these vendors' chips."""
         steps = [
-            [
-                0 if isinstance(recipe, OwnRecipe) else script.steps_to(recipe.name, recipe.framework_family)
-                for script in scripts
-            ]
+            [0 if recipe.is_own else script.steps_to(recipe.name, recipe.framework_family) for script in scripts]
             for recipe in recipes
         ]
         known = {script.vendor: number for number, script in enumerate(scripts)}
@@ -115,6 +118,6 @@ OWN = ("own", "own")
 
 def _program(recipe: Recipe) -> tuple[str, str] | None:
     """What decides where a recipe runs; None where its code is not published."""
-    if isinstance(recipe, OwnRecipe):
+    if recipe.is_own:
         return OWN
     return (recipe.stack, recipe.framework_family) if recipe.is_public else None

@@ -54,9 +54,7 @@ class OwnSpeeds(NamedTuple):
 
     def replace(self, recipe: Recipe) -> bool:
         """Whether these speeds replace the recipe's own log."""
-        home = recipe.system
-        measured = {(row.accelerator, row.accelerators, row.nodes) for row in self.rows}
-        return self.everywhere or (home is not None and (home.accelerator, home.accelerators, home.nodes) in measured)
+        return self.everywhere or recipe.home.key in {row.system.key for row in self.rows}
 
 
 def speeds_of(

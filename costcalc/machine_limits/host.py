@@ -200,10 +200,10 @@ def _own_feed(recipe: Recipe, feed: Feed | None, vcpus: Mapping[tuple[str, str],
 
     MLPerf's speeds are those of the usual code on any machine, not of one run.
     """
-    home = recipe.system
-    if feed is None or is_reference(recipe) or home is None or home.provider is None or home.instance_type is None:
+    home = recipe.home
+    if feed is None or is_reference(recipe):
         return feed
-    processors = vcpus.get((home.provider, home.instance_type))
+    processors = vcpus.get(home.instance)
     took = max(own_rates(recipe), default=0.0)
     return feed._replace(own_run=took / (processors * home.nodes)) if processors else feed
 

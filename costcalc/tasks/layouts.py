@@ -16,8 +16,8 @@ from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import Recipe
 from costcalc.throughput import REFUSALS
 from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
 from costcalc.throughput.memory import USABLE_SHARE
-from costcalc.throughput.prediction import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
 from costcalc.training import Throughput
 from costcalc.units import Flags, Indices
 

@@ -23,8 +23,7 @@ from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.fitted_parameters import KINDS, HalfWidth, calibrated
-from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
+from costcalc.throughput.fitted_parameters import ACCELERATOR, KINDS, TRANSFERRED, HalfWidth, calibrated
 from costcalc.throughput.reference_model import FULL_NODE, UNDATED
 from costcalc.throughput.speed_model import TIER_CODES, empty_table
 from costcalc.training import Throughput
@@ -230,7 +229,7 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
 
 def _work(recipe: Recipe) -> Work:
     day = UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal()
-    return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.system.accelerators if recipe.system else 1)
+    return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.home.accelerators or 1)
 
 
 def _sheet(chip: Accelerator) -> tuple[float, float]:

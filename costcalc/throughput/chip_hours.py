@@ -14,7 +14,7 @@ from msgspec import Struct
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
+from costcalc.throughput.fitted_parameters import ACCELERATOR, TRANSFERRED
 from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
 from costcalc.training import Throughput, Tier, TrainingKind
 

@@ -19,7 +19,8 @@ from costcalc.units import Flags, Floats
 
 Kinds = NDArray[np.int8]  # indices of KINDS
 KINDS = ("transferred", "interpolated", "machines", "accelerator", "network", "stack", "code")
-# kinds of evidence from most to least: none is surer than those before it
+"""Kinds of evidence from most to least: none is surer than those before it."""
+TRANSFERRED, INTERPOLATED, MACHINES, ACCELERATOR, NETWORK, STACK, CODE = range(len(KINDS))
 ORDERS = (KINDS[:4] + KINDS[5:], ("transferred", "interpolated", "network", "stack", "code"))
 BY_YEAR = KINDS[:4]  # those whose errors depend on whether the software's year is known
 SAME_IMPLEMENTATION = KINDS[:3]  # those that rest on rates of the same accelerator with the same implementation

@@ -20,8 +20,9 @@ from msgspec import Struct, field
 
 from costcalc.hardware import Cluster
 from costcalc.throughput.memory import most_images
-from costcalc.throughput.prediction import REFUSALS, global_batch
+from costcalc.throughput.prediction import REFUSALS
 from costcalc.throughput.speed_model import PROCESSOR, TIERS, SpeedTable
+from costcalc.throughput.work_on_clusters import global_batch
 from costcalc.throughput.workloads import FORWARD, bits
 from costcalc.training import Model, Tier
 from costcalc.units import Flags, Floats, Indices

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from costcalc.hardware import Cluster
 from costcalc.recipes import Recipe
-from costcalc.throughput.fitted_parameters import KINDS, HalfWidth
+from costcalc.throughput.fitted_parameters import CODE, TRANSFERRED, HalfWidth
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
 from costcalc.throughput.workloads import bits
 from costcalc.training import OWN_DATA, THIRTY_TWO_BIT, YOU, YOUR_CODE, System, Throughput
 
-TRANSFERRED, CODE = KINDS.index("transferred"), KINDS.index("code")
 NO_SPEED = "No speed of this network has been published; it is carried over from other networks."
 NO_SPEED_OF_CODE = "No speed of this recipe's code has been published"
 NO_SPEED_OF_NETWORK = "No speed of this network with this recipe's code has been published"

@@ -15,25 +15,24 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
-from costcalc.recipes import OwnRecipe, Recipe
+from costcalc.recipes import Recipe
 from costcalc.throughput.cluster_features import ClusterFeatures, halved_and_doubled
-from costcalc.throughput.fitted_parameters import KINDS, FittedParameters, HalfWidth, Sort, widening
+from costcalc.throughput.fitted_parameters import (
+    CODE,
+    KINDS,
+    MACHINES,
+    TRANSFERRED,
+    FittedParameters,
+    HalfWidth,
+    Sort,
+    widening,
+)
 from costcalc.throughput.measurements import AnybodysRates, Measurements
 from costcalc.throughput.memory import densest
-from costcalc.throughput.prediction import (
-    CODE,
-    MACHINES,
-    REFUSALS,
-    TRANSFERRED,
-    Codes,
-    Prediction,
-    carried_over,
-    is_anchored,
-    predict,
-    same_work,
-)
+from costcalc.throughput.prediction import REFUSALS, Codes, Prediction, carried_over, predict, same_work
 from costcalc.throughput.provenance import BESIDE_LARGER, OF_PROCESSOR, fewer_than_anybody, never_measured, notes
 from costcalc.throughput.reference_model import UNDATED, ChipPrior, is_reference
+from costcalc.throughput.work_on_clusters import is_anchored
 from costcalc.throughput.workloads import FORWARD, bits, own_rates, precision_class, workload
 from costcalc.training import Throughput, Tier
 from costcalc.units import Flags, Floats, Indices
@@ -300,7 +299,7 @@ def _with_machines(found: Prediction, width: Floats | float, machines: float) ->
 
 
 def _sort(recipe: Recipe, of_transformer: bool) -> Sort:
-    return Sort(recipe.year == UNDATED, is_reference(recipe), of_transformer, isinstance(recipe, OwnRecipe))
+    return Sort(recipe.year == UNDATED, is_reference(recipe), of_transformer, recipe.is_own)
 
 
 def _by_kind(widths: Mapping[str, HalfWidth], sort: Sort) -> Floats:
@@ -383,9 +382,18 @@ def signature(recipe: Recipe) -> tuple[object, ...]:
     """Recipes that agree in this have the same speeds everywhere."""
     software = recipe.model, recipe.stack, precision_class(recipe.precision), recipe.global_batch_size, recipe.year
     if recipe.is_closed:
-        count = recipe.system and recipe.system.accelerators
-        return (*software, recipe.tuned_to, count, recipe.framework_family, recipe.published if recipe.year else None)
-    home = recipe.system and (recipe.system.accelerator, recipe.system.accelerators, recipe.system.nodes)
-    own = home, recipe.samples_per_epoch, tuple(phase.image_size for phase in recipe.phases), tuple(own_rates(recipe))
+        return (
+            *software,
+            recipe.tuned_to,
+            recipe.home.accelerators,
+            recipe.framework_family,
+            recipe.published if recipe.year else None,
+        )
+    own = (
+        recipe.home.key,
+        recipe.samples_per_epoch,
+        tuple(phase.image_size for phase in recipe.phases),
+        tuple(own_rates(recipe)),
+    )
     how = recipe.framework_family, recipe.running, recipe.as_published, recipe.teacher
     return (*software, *how, *((len(recipe.phases),) if is_reference(recipe) else own))

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from costcalc.hardware import Accelerator
 from costcalc.throughput.data_sheets import part, twin
-from costcalc.throughput.prediction import ANY
 from costcalc.throughput.reference_model import Doubling, ReferenceModel, Term, step_overhead, terms_of, total
+from costcalc.throughput.work_on_clusters import ANY
 from costcalc.throughput.workloads import (
     Transfer,
     Workload,

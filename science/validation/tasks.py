@@ -24,8 +24,7 @@ from costcalc.tasks.kernel import Fitted
 from costcalc.tasks.layouts import Work
 from costcalc.tasks.speeds import TaskSpeeds
 from costcalc.tasks.tables import Result, Task, is_contest, partway, results, tasks
-from costcalc.throughput.fitted_parameters import LEVEL
-from costcalc.throughput.prediction import ACCELERATOR, TRANSFERRED
+from costcalc.throughput.fitted_parameters import ACCELERATOR, LEVEL, TRANSFERRED
 from science.fitting.partway import Passed, logs, passed
 
 MAKERS = frozenset({"NVIDIA", "Google", "Intel-HabanaLabs", "Intel", "Graphcore", "AMD"})

@@ -7,6 +7,7 @@ from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
 from costcalc.duration.running import Runs, Usual
 from costcalc.duration.training_matrix import TrainingMatrix, UsualCode
+from costcalc.hardware import Cluster
 from costcalc.machine_limits.known_limits import NOTHING_AROUND
 from costcalc.machine_limits.limits import slowest
 from costcalc.programs import ProgramSupport
@@ -59,5 +60,5 @@ def matrix(recipes, seconds, nodes=(1,), own=None, speed_row=None, refusals=None
         ),
         usual=UsualCode(*np.full((2, *shape), np.nan)),
         most_run=Usual.of((), recipes, [""] * len(nodes)),
-        runs=Runs.of(ProgramSupport((), {}, {}), recipes, [""] * len(nodes)),
+        runs=Runs.of(ProgramSupport((), {}, {}), recipes, [Cluster("", 4, count) for count in nodes], {}),
     )

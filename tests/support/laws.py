@@ -12,7 +12,7 @@ from costcalc.evidence.collection import Evidence
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import Recipe
 from costcalc.throughput import SpeedModel
-from costcalc.throughput.prediction import TRANSFERRED
+from costcalc.throughput.fitted_parameters import TRANSFERRED
 from costcalc.training import IMAGES_PER_EPOCH, Model
 from costcalc.units import Flags, Floats
 

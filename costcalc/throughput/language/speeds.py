@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
+from costcalc.throughput.fitted_parameters import ACCELERATOR
 from costcalc.throughput.language.law import Rate, TokenLaw
 from costcalc.throughput.language.memory import most_sequences
 from costcalc.throughput.language.networks import TokenWork
-from costcalc.throughput.prediction import ACCELERATOR, REFUSALS
+from costcalc.throughput.prediction import REFUSALS
 from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
 from costcalc.training import Tier
 

@@ -10,8 +10,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.prediction import of_any_code
 from costcalc.throughput.reference_model import ReferenceModel
+from costcalc.throughput.work_on_clusters import of_any_code
 from costcalc.throughput.workloads import Implementation, bits
 from costcalc.training import Throughput
 from science.fitting.reference_model import is_reference_row

@@ -14,8 +14,8 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from costcalc.throughput.data_sheets import part
-from costcalc.throughput.prediction import of_any_code
 from costcalc.throughput.reference_model import ReferenceModel
+from costcalc.throughput.work_on_clusters import of_any_code
 from costcalc.throughput.workloads import Transfer, bits, training_rate
 from costcalc.training import Throughput
 from science.fitting.network import fit_overlap, over_networks, scaling_error

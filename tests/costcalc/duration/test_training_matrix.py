@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.curves import EpochsToTarget
+from costcalc.duration.making import model_recipes, training_matrix
 from costcalc.duration.offered_clusters import NOWHERE, MachinesAsked, OfferedCluster
-from costcalc.duration.training_matrix import model_recipes, training_matrix
 from costcalc.duration.ways import Way
 from costcalc.hardware import Machine
 from costcalc.throughput.own_speeds import OWN, asked_speed

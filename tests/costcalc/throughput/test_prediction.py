@@ -12,8 +12,9 @@ from costcalc.throughput.cluster_features import ClusterFeatures
 from costcalc.throughput.fitted_parameters import KINDS
 from costcalc.throughput.measurements import Measurements
 from costcalc.throughput.memory import densest, most_images
-from costcalc.throughput.prediction import REFUSALS, global_batch, predict, shortest_step
+from costcalc.throughput.prediction import REFUSALS, predict
 from costcalc.throughput.reference_model import UNDATED, Setup, step_overhead
+from costcalc.throughput.work_on_clusters import global_batch, shortest_step
 from costcalc.throughput.workloads import workload
 from costcalc.training import Phase
 

@@ -11,7 +11,8 @@ from support.engine import evidence
 from costcalc.hardware import Cluster
 from costcalc.throughput import SpeedModel
 from costcalc.throughput.cluster_features import halved_and_doubled
-from costcalc.throughput.prediction import LOWER, RAISED, TRANSFERRED, same_work
+from costcalc.throughput.fitted_parameters import TRANSFERRED
+from costcalc.throughput.prediction import LOWER, RAISED, same_work
 from costcalc.throughput.speed_model import COLUMNS
 from costcalc.training import IMAGES_PER_EPOCH
 
