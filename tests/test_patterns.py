@@ -17,7 +17,7 @@ import pytest
 from support.sampled import sampled
 
 from api.questions.fields import LONGEST_VALUE
-from api.questions.words import elsewhere, plain
+from api.questions.words import elsewhere, language, plain
 from api.questions.words.kinds import kinds
 from api.questions.words.understanding import LONGEST, LONGEST_WORD, MOST_WORDS
 
@@ -66,6 +66,7 @@ def patterns() -> Iterator[Read]:
         if CALL.search(text := file.read_text()):
             yield from in_calls(file.relative_to(ROOT), text)
     made = [*plain._patterns("spelt"), *plain._patterns("without_blanks"), *((kind.pattern, kind) for kind in kinds())]
+    made += [(span.pattern, span) for span in language._spans()]
     made += [(pattern, question) for question, pattern in elsewhere._questions()]
     made += [(pattern, None) for language in plain._languages() for pattern in language[1:]]
     yield from (Read(f"api/questions/words/{number}", pattern, True) for number, (pattern, _) in enumerate(made))

@@ -3,69 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
+from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from api.questions.amounts import NUMBER, plain
+from api.questions.amounts import plain
 from api.questions.words.of_training import amount_of
+from api.questions.words.patterns import compiled
+from api.questions.words.tables import rows_of
 from costcalc.evidence.language import find_language_network
 from costcalc.tasks.known import find_task
 
-_AMOUNT = rf"(?P<amount>{NUMBER})\s*(?P<scale>k|thousand|m|mn|mio|million|b|bn|billion|t|trillion)?"
-_TOKENS = r"\s*-?(?:training\s+)?(?:tokens?|toks?)\b"
-_EXAMPLES = (
-    r"(?:\s+[a-z-]+){0,2}?\s+(?:examples?|samples?|pairs?|rows?|prompts?|conversations?|instructions?|documents?|docs|records?|"
-    r"questions?|dialogues?|dialogs?|chats?|messages?|completions?|tickets?|articles?)\b"
-)
-OF_EXAMPLES = rf"(?:,?\s*(?:of|x|with)\s+){_AMOUNT}{_TOKENS}"
-QUANTITIES: Mapping[str, tuple[str, ...]] = {
-    "length": (
-        rf"(?:of|at|with|,|x)?\s*{_AMOUNT}{_TOKENS}\s*(?:each|long|apiece|per\s+[a-z]+)",
-        OF_EXAMPLES,
-        rf"(?:max(?:imum)?\s+)?(?:sequence|seq|context|ctx)[\s-]*(?:length|len|window|size)?\s*(?:of|=|:|is)?\s*{_AMOUNT}(?:{_TOKENS})?",
-        rf"{_AMOUNT}(?:{_TOKENS})?\s+(?:context|ctx|sequences?|seq)(?:[\s-]*(?:length|len|window))?\b",
-    ),
-    "examples": (rf"(?:on|with|over|using|from)?\s*(?:my|our|about|some)?\s*{_AMOUNT}{_EXAMPLES}",),
-    "tokens": (rf"(?:on|with|over|using|for|from)?\s*(?:about|some|a\s+total\s+of)?\s*{_AMOUNT}{_TOKENS}",),
-    "active": (rf"{_AMOUNT}\s*(?:params?|parameters?)?\s*active(?:\s+(?:params?|parameters?))?",),
-    "parameters": (
-        rf"(?:an?|my|our)?\s*{_AMOUNT}[\s-]*(?:params?|parameters?)(?:\s+(?:language\s+)?(?:model|llm|transformer|network))?\b",
-        rf"(?:an?|my|our)?\s*{_AMOUNT}[\s-]*(?:dense\s+)?(?:language\s+)?(?:models?|llms?|gpt|transformer)\b",
-        rf"(?:an?|my|our)?\s*(?P<amount>{NUMBER})\s?(?P<scale>b|m)\b(?!\s*(?:usd|dollars?|eur))",
-    ),
-    "batch": (r"(?:global\s+)?batch(?:[\s-]*size)?\s*(?:of|=|:)?\s*(?P<amount>\d+)(?P<scale>)",),
-    "epochs": (rf"(?:for|,|and|x)?\s*(?P<amount>{NUMBER}|one|two|three|four|five|ten)(?P<scale>)\s*(?:epochs?|passes)\b",),
-}  # fmt: skip
-METHODS = (
-    ("qlora", r"(?:with\s+|using\s+|by\s+|via\s+|an?\s+)*(?:q-?lora|4-?bit(?:\s+lora)?)\b"),
-    ("lora", r"(?:with\s+|using\s+|by\s+|via\s+|an?\s+)*lora(?:s|\s+adapters?)?\b"),
-    ("full", r"(?:full(?:[\s-]param(?:eter)?s?)?\s+|all\s+weights\s+)(?:fine-?\s?tun\w*|sft|training)"),
-    ("full", r"(?:and|or|vs\.?|versus|/)\s*full\b|full(?=\s*(?:and|or|vs\.?|versus|/)\s)"),
-    ("pretrain", r"(?:continued?\s+|continual\s+)?pre-?train\w*|from\s+scratch"),
-)
-FINE_TUNE = r"(?:instruction[\s-])?(?:fine-?\s?tun\w*|\bsft\b|\btun(?:e|ing)\b)"
-_PLAIN = r"transformers|peft|torchtune|axolotl|trl|llama-?factory|hugging\s?face"
-STACKS = (
-    ("tuned", r"(?:with|using|in|on)\s+(?:megatron(?:-lm)?|nemo|maxtext)\b"),
-    ("plain", rf"(?:with|using|in|on)\s+(?:(?:hugging\s?face|hf)\s+)?(?:{_PLAIN})\b"),
-)  # fmt: skip
-PACKING = (("false", r"(?:un|not\s+|without\s+|no\s+)pack(?:ed|ing)\b"), ("true", r"(?:with\s+)?pack(?:ed|ing)\b"))
-TRAIN = r"\b(?:re)?train(?:ing|ed)?\b"
-OWN_TEXT = (
-    r"(?:on|with|using|over|for)\s+(?:my|our)\s+(?:own\s+)?(?:data(?:\s?sets?)?|texts?|documents?|docs|corpus|domain)\b"
-)
 REWARDED = re.compile(r"\b(?:grpo|ppo|dpo|rlhf|orpo|kto|rl)\b", re.IGNORECASE)
 ASKED = re.compile(r"(?<!\S)(?:method|tokens|examples)=", re.IGNORECASE)
-WRITTEN = (
-    r"(?P<name>model|method|tokens|examples|length|batch|packed|stack|layers|active|parameters|epochs)="
-    r"(?P<value>\"[^\"]*\"|[^\s,;]+)"
+WRITTEN = re.compile(
+    r"(?<![\w.])(?P<name>model|method|tokens|examples|length|batch|packed|stack|layers|active|parameters|epochs)="
+    r"(?P<value>\"[^\"]*\"|[^\s,;]+)",
+    re.IGNORECASE,
 )
 """What a sentence may say as a query string does."""
 _WORD = re.compile(r"[^\s,;]+")
 MOST_WORDS_OF_A_NAME = 4
+SIZES, OF_EXAMPLES = ("parameters", "active"), "length of examples"
+MARKS = ("tunes", "own text", "trains")
 ONE_METHOD = "{} or {}? Ask for one of them at a time."
 ASSUMED = "Fine-tuning counts as LoRA here: method=full trains all weights, method=qlora adapters beside 4-bit weights."
 
@@ -86,42 +48,35 @@ class _Cut:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def take(self, pattern: str) -> re.Match[str] | None:
-        match = _compiled(pattern).search(self.text)
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        match = pattern.search(self.text)
         if match:
-            self.text = f"{self.text[: match.start()]} , {self.text[match.end() :]}"
+            self.take_out(match.start(), match.end())
         return match
 
-    def choice(self, kinds: tuple[tuple[str, str], ...]) -> str | None:
-        return next((name for name, pattern in kinds if self.take(pattern)), None)
+    def take_out(self, begin: int, end: int) -> None:
+        self.text = f"{self.text[:begin]} , {self.text[end:]}"
 
 
 def language_words(text: str) -> LanguageWords | None:
     """What a plain text says of a language model by tokens; None where it is about another training."""
-    if ASKED.search(text):
-        return _as_written(_Cut(text))
     cut = _Cut(text)
+    if ASKED.search(text):
+        return _as_written(cut)
     name = _name(cut)
     if name and REWARDED.search(text):
         return LanguageWords({}, {}, cut.text)
-    found = dict(_quantities(cut, name is not None))
-    has_quantity = not found.keys().isdisjoint({"tokens", "examples"})
-    method, other = cut.choice(METHODS), cut.choice(METHODS)
-    tunes = cut.take(FINE_TUNE) is not None
-    is_own = cut.take(OWN_TEXT) is not None
-    if not (name or "parameters" in found) or not (has_quantity or method or tunes or is_own):
+    found = _found(cut, name is not None)
+    tunes, is_own, _ = (found.pop(mark, None) for mark in MARKS)
+    methods, is_counted = found.pop("method", []), not found.keys().isdisjoint({"tokens", "examples"})
+    if not (name or "parameters" in found) or not (is_counted or methods or tunes or is_own):
         return None
-    if not (has_quantity or is_own) and (_is_task(text) or (method in (None, "pretrain") and not tunes)):
+    if not (is_counted or is_own) and (_is_task(text) or (methods in ([], ["pretrain"]) and not tunes)):
         return None
-    cut.take(TRAIN)
-    chosen: dict[str, list[str]] = {}
-    if method is None and tunes:
-        chosen["method"] = ["lora"]
-    found |= {"method": method} if method else {}
-    found |= {each: value for each, kinds in (("stack", STACKS), ("packed", PACKING)) if (value := cut.choice(kinds))}
-    found["model"] = name or "any"
-    asked = (ONE_METHOD.format(method, other),) if other not in (None, method) else ()
-    return LanguageWords({each: [value] for each, value in found.items()}, chosen, cut.text, asked)
+    chosen = {"method": ["lora"]} if tunes and not methods else {}
+    said = {"method": methods[:1]} if methods else {}
+    asked = (ONE_METHOD.format(*methods),) if methods[1:] else ()
+    return LanguageWords({**found, **said, "model": [name or "any"]}, chosen, cut.text, asked)
 
 
 def _as_written(cut: _Cut) -> LanguageWords | None:
@@ -141,29 +96,47 @@ def _name(cut: _Cut) -> str | None:
     words = list(_WORD.finditer(cut.text))
     for many in range(MOST_WORDS_OF_A_NAME, 0, -1):
         for first, last in zip(words, words[many - 1 :], strict=False):
-            found = find_language_network(cut.text[first.start() : last.end()].strip("\"'().?!:"))
-            if found:
-                cut.text = f"{cut.text[: first.start()]} , {cut.text[last.end() :]}"
-                return found.name
+            network = find_language_network(cut.text[first.start() : last.end()].strip("\"'().?!:"))
+            if network:
+                cut.take_out(first.start(), last.end())
+                return network.name
     return None
 
 
-def _quantities(cut: _Cut, is_named: bool) -> Iterator[tuple[str, str]]:
-    """The numbers of what is counted; the size of a model that has a name is its own."""
-    has_examples = any(_compiled(pattern).search(cut.text) for pattern in QUANTITIES["examples"])
-    for name, patterns in QUANTITIES.items():
-        if name in ("parameters", "active") and is_named:
+def _found(cut: _Cut, is_named: bool) -> dict[str, list[str]]:
+    """What the spans say that `data/language.csv` lists: one value each, but of several methods all. The size of a model that has
+    a name is its own."""
+    found: dict[str, list[str]] = {}
+    has_examples = any(span.pattern.search(cut.text) for span in _spans() if span.reads == "examples")
+    for span in _spans():
+        name = "length" if span.reads == OF_EXAMPLES and has_examples else span.reads
+        if name == OF_EXAMPLES or (is_named and name in SIZES) or (name in found and name != "method"):
             continue
-        for pattern in patterns:
-            if pattern == OF_EXAMPLES and not has_examples:
-                continue
-            if match := cut.take(pattern):
-                amount = amount_of(match["amount"], match["scale"])
-                yield (
-                    name,
-                    plain(amount / 10**6 if name in ("parameters", "active") and match["scale"] else Decimal(amount)),
-                )
+        while match := cut.take(span.pattern):
+            values = found.setdefault(name, [])
+            values += {span.value or _amount(name, match)} - {*values}
+            if name != "method":
                 break
+    return found
+
+
+def _amount(name: str, match: re.Match[str]) -> str:
+    amount = amount_of(match["amount"], match["scale"])
+    return plain(amount / 10**6 if name in SIZES and match["scale"] else amount)
+
+
+class _Span(NamedTuple):
+    """A kind of spans: the parameter that it says, the value, if the pattern has no amount, and the pattern."""
+
+    reads: str
+    value: str
+    pattern: re.Pattern[str]
+
+
+@cache
+def _spans() -> tuple[_Span, ...]:
+    rows = rows_of("language")
+    return tuple(_Span(row["reads"], row["value"], compiled(rf"(?<![\w.])({row['pattern']})...")) for row in rows)
 
 
 def _is_task(text: str) -> bool:
@@ -171,8 +144,3 @@ def _is_task(text: str) -> bool:
     words = text.split()
     spans = (words[at : at + many] for many in (4, 3, 2, 1) for at in range(len(words)))
     return any(find_task("-".join(span).strip(".,?!")) for span in spans if "lora" in " ".join(span).casefold())
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.]){pattern}", re.IGNORECASE)
