@@ -111,7 +111,7 @@ def test_the_image_is_pushed_by_the_version_and_named_by_its_digest(tmp_path):
 
 
 APT_GET = """
-until [ -e told ] || [ $ENSUREPIP = 1 ]; do sleep 0.1; done  # what is beside it comes first
+until [ -s told ] || [ $ENSUREPIP = 1 ]; do sleep 0.1; done  # what is beside it comes first
 echo "apt-get $1" >> told
 [ "$1" != install ] || exit $INSTALLED
 """
