@@ -33,7 +33,7 @@ from api.web.pages.commands import with_pages
 from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response
-from api.web.replay import ROUTE, Environ, Replay, StartResponse, Wsgi
+from api.web.replay import MEMORY, ROUTE, Environ, Replay, StartResponse, Wsgi
 from api.web.responses import answered, form_or_rows, remember, without_prices
 from api.web.turns import Turns
 from costcalc.units import in_words
@@ -41,7 +41,6 @@ from costcalc.units import in_words
 LONGEST_QUERY = 32_768
 STYLE_SECONDS = 3600
 MOST_BODY_BYTES = 1024 * 1024
-MEMORY = "costcalc.memory"
 THEME = Path(__file__).with_name("static").joinpath("theme.js").read_text()
 """The script that every page has within it, so that nothing is fetched before the page is drawn."""
 VIEWS: Mapping[str, Callable[..., Response]] = {

@@ -20,10 +20,10 @@ PACKABLE = (
 
 def pack(response: Response) -> Response:
     """The response, packed where that is worth it and the client says that it can unpack it. Its tag, a weak one, stays."""
-    if not (response.content_type or "").startswith(PACKABLE):
+    if not (response.content_type or "").startswith(PACKABLE) or "Content-Encoding" in response.headers:
         return response
     response.vary.add("Accept-Encoding")
-    if response.status_code != 200 or not request.accept_encodings.quality("gzip"):
+    if response.status_code != 200 or not can_unpack():
         return response
     if response.direct_passthrough:  # a file: read it instead of handing it to the server
         response.direct_passthrough = False
@@ -38,6 +38,11 @@ def pack(response: Response) -> Response:
         response.set_data(igzip.compress(response.get_data(), LEVEL, mtime=0))
     response.headers["Content-Encoding"] = "gzip"
     return response
+
+
+def can_unpack() -> bool:
+    """Whether the client says that it unpacks gzip."""
+    return bool(request.accept_encodings.quality("gzip"))
 
 
 def _packed(pieces: Iterable[bytes]) -> Iterator[bytes]:

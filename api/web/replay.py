@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from werkzeug.http import generate_etag, parse_etags, quote_etag
 
@@ -14,7 +14,9 @@ SECONDS_KEPT = 600
 MOST_BYTES = 24 * 1024 * 1024
 LARGEST = 1024 * 1024
 ONCE = 0.25  # of the room
-MOST_FORGOTTEN = 4096  # a key's number takes some 100 bytes
+MOST_FORGOTTEN = 4096  # a name's number takes some 100 bytes
+SPELLINGS, LONGEST_KEY = 4, 2048  # of the answers that are kept; a longer request is parsed each time
+MEMORY = "costcalc.memory"
 KEEP = "costcalc.keep"
 REPLAYED = "costcalc.replayed"
 ROUTE = "costcalc.route"
@@ -23,6 +25,7 @@ Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Wsgi = Callable[[Environ, StartResponse], Iterable[bytes]]
 Key = tuple[str, ...]
+Name = tuple[object, ...]
 HEADERS = ("Accept", "Accept-Encoding", "Authorization", "Cookie", "Host")  # pages name the host
 _ADDRESS = ("wsgi.url_scheme", "PATH_INFO", "QUERY_STRING")
 _ENVIRON = [f"HTTP_{name.upper().replace('-', '_')}" for name in HEADERS]
@@ -45,15 +48,18 @@ def matches(header: str | None, etag: str) -> bool:
     return header is not None and (header == etag or parse_etags(header).contains_raw(etag))
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """An encoded answer that a view leaves in the environ: good while the service is in the same `state` for its `owner`.
-
-    `route` is the pattern of its path, by which requests are counted.
-    """
+class Asked(NamedTuple):
+    """What a request leads to: the answer of that `name`, while the service is in this `state` for its `owner`."""
 
     owner: str | None
     state: str
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """An encoded answer. `route` is the pattern of its path, by which requests are counted."""
+
     etag: str
     route: str
     headers: list[tuple[str, str]]
@@ -71,22 +77,25 @@ class Shelf:
     tenth longer over HTTP."""
 
     def __init__(self) -> None:
-        self.kept: dict[Key, tuple[Keep, float]] = {}
+        self.kept: dict[Name, tuple[Keep, float]] = {}
         self.bytes = 0
 
-    def put(self, key: Key, keep: Keep, until: float) -> None:
+    def put(self, name: Name, keep: Keep, until: float) -> None:
         """Keeps an answer, good until then, as the last to be forgotten."""
-        self.take(key)
-        self.kept[key] = keep, until
+        self.take(name)
+        self.kept[name] = keep, until
         self.bytes += len(keep.body)
 
-    def take(self, key: Key) -> None:
-        if key in self.kept:
-            self.bytes -= len(self.kept.pop(key)[0].body)
+    def take(self, name: Name) -> None:
+        if name in self.kept:
+            self.bytes -= len(self.kept.pop(name)[0].body)
 
 
 class Replay:
     """WSGI middleware that answers repeated GETs from memory for ten minutes, at most `most` and 24 MiB of them.
+
+    An answer is kept by a name that all spellings of its question share: a view looks for it once it has parsed a request. A
+    request that was sent before leads to the name without being parsed, while the service is in the same state for its owner.
 
     What was not asked for longest is forgotten first. Answers that were asked for once make room before those asked for again
     while they hold more than a quarter of it, so that questions nobody repeats do not push out those many repeat. What is asked
@@ -98,6 +107,7 @@ class Replay:
         self._state = state
         self._most = most
         self._once, self._again = Shelf(), Shelf()
+        self._asked: dict[Key, Asked] = {}
         self._forgotten: dict[int, None] = {}
         self._lock = Lock()
 
@@ -112,34 +122,49 @@ class Replay:
             start_response(status, headers)
             return (body,)
         pieces = self._app(environ, start_response)
-        self._store(key, environ.get(KEEP))
+        if KEEP in environ and self._most:
+            self._store(key, *environ[KEEP])
         return pieces
 
     def find(self, key: Key) -> Keep | None:
         """The answer to the GET of that key, if one is kept that still holds."""
-        kept, until = self._again.kept.get(key) or self._once.kept.get(key) or NOTHING_KEPT
-        if kept is None or until <= monotonic() or kept.state != self._state(kept.owner):
+        asked = self._asked.get(key)
+        return self.named(asked.name) if asked and asked.state == self._state(asked.owner) else None
+
+    def named(self, name: Name) -> Keep | None:
+        """The answer of that name, if one is kept that still holds."""
+        kept, until = self._again.kept.get(name) or self._once.kept.get(name) or NOTHING_KEPT
+        if kept is None or until <= monotonic():
             return None
         with self._lock:
-            self._once.take(key)
-            self._again.put(key, kept, until)
+            self._once.take(name)
+            self._again.put(name, kept, until)
         return kept
 
-    def _store(self, key: Key, keep: Keep | None) -> None:
-        if keep is None or len(keep.body) > LARGEST or not self._most:
-            return
+    def _store(self, key: Key, asked: Asked, keep: Keep) -> None:
         with self._lock:
-            shelf = self._again if key in self._again.kept or hash(key) in self._forgotten else self._once
-            shelf.put(key, keep, monotonic() + SECONDS_KEPT)
-            while self._holds_more_than(1, self._once, self._again):
-                self._make_room()
+            if sum(map(len, key)) <= LONGEST_KEY:
+                self._asked.pop(key, None)
+                self._asked[key] = asked
+            if len(self._asked) > SPELLINGS * self._most:
+                del self._asked[next(iter(self._asked))]
+            if len(keep.body) <= LARGEST:
+                self._put(asked.name, keep)
+
+    def _put(self, name: Name, keep: Keep) -> None:
+        if self._again.kept.get(name, NOTHING_KEPT)[0] is keep:
+            return  # a view found it there
+        shelf = self._again if name in self._again.kept or hash(name) in self._forgotten else self._once
+        shelf.put(name, keep, monotonic() + SECONDS_KEPT)
+        while self._holds_more_than(1, self._once, self._again):
+            self._make_room()
 
     def _make_room(self) -> None:
         once_is_large = self._holds_more_than(ONCE, self._once)
         shelf = self._once if once_is_large or not self._again.kept else self._again
-        key = next(iter(shelf.kept))
-        shelf.take(key)
-        self._forgotten[hash(key)] = None
+        name = next(iter(shelf.kept))
+        shelf.take(name)
+        self._forgotten[hash(name)] = None
         if len(self._forgotten) > MOST_FORGOTTEN:
             del self._forgotten[next(iter(self._forgotten))]
 

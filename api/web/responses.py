@@ -31,8 +31,9 @@ from api.web.asked import (
     wants_page,
 )
 from api.web.asker import COOKIE, current_owner, current_token
+from api.web.compression import can_unpack
 from api.web.pages.lists import form_of, page_of
-from api.web.replay import KEEP, LARGEST, ROUTE, Keep, matches, tag
+from api.web.replay import KEEP, LARGEST, MEMORY, REPLAYED, ROUTE, Asked, Keep, matches, tag
 from costcalc.query import EstimateQuery
 
 PICTURES = {"png": "image/png", "svg": "image/svg+xml"}  # by their paths alone
@@ -58,12 +59,15 @@ def answered(question: Question) -> Response:
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     report: Report = question.code.report(service, catalogue, values)
     at = with_address(question, layout, service.clock())
-    response = cached(parts, kind, lambda: written(question, report, kind, at))
-    if response.status_code == 200 and kind in TYPES:
-        tell_rest(response, report.rest)
-        tell_address(response, question, report, layout, kind)
-    if response.status_code == 200 and kind == "csv":
-        tell_nothing(response, report)
+
+    def tell(response: Response) -> None:
+        if kind in TYPES:
+            tell_rest(response, report.rest)
+            tell_address(response, question, report, layout, kind)
+        if kind == "csv":
+            tell_nothing(response, report)
+
+    response = cached(parts, kind, lambda: written(question, report, kind, at), tell)
     return name_file(response, f"{report.name}.{kind}", layout)
 
 
@@ -132,8 +136,11 @@ def chosen_format(layout: Layout, forms: Iterable[str]) -> str:
     return wanted if wanted in forms else "json"
 
 
-def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Response:
-    """What `make` returns, or 304 before it is computed where the client has it. `parts` tell answers apart.
+def cached(
+    parts: tuple[object, ...], kind: str, make: Callable[[], Body], tell: Callable[[Response], object] = lambda _: None
+) -> Response:
+    """What `make` returns, with the headers that `tell` adds; or from memory, however the question was spelt; or 304 where the
+    client has it. `parts` tell answers apart.
 
     The first of `parts` is the snapshot that the answer stands on. A body in pieces is streamed where it is large.
     """
@@ -143,9 +150,18 @@ def cached(parts: tuple[object, ...], kind: str, make: Callable[[], Body]) -> Re
     if matches(request.headers.get("If-None-Match"), etag):
         return Response(status=304, headers=headers)
     g.state = service.state(snapshot)
+    typed = (
+        () if kind in TYPES else (request.query_string, COOKIE in request.cookies)
+    )  # a page shows what was typed and by whom
+    g.answer = etag, g.state, request.host_url, can_unpack(), *typed
+    if kept := current_app.extensions[MEMORY].named(g.answer):
+        request.environ[REPLAYED], g.kept = kept.route, kept
+        return Response(kept.body, headers=kept.headers)
     body = make()
     pieces = [body] if isinstance(body, bytes) else whole_or_streamed(body)
-    return Response(pieces, headers=headers, content_type=(TYPES | PICTURES | PAGES | OTHERS)[kind])
+    response = Response(pieces, headers=headers, content_type=(TYPES | PICTURES | PAGES | OTHERS)[kind])
+    tell(response)
+    return response
 
 
 def varies() -> dict[str, str]:
@@ -211,11 +227,14 @@ def remember(response: Response) -> None:
     is_ending = token is not None and token.until == current_service().clock().date()
     state = None if COOKIE in request.cookies or is_ending else g.get("state")
     if state is not None and response.status_code == 200 and request.method == "GET" and not response.is_streamed:
-        body = response.get_data()
-        response.content_length = len(body)
-        route = request.environ.get(ROUTE, "unknown")
-        etag, headers = response.headers["ETag"], response.headers.to_wsgi_list()
-        request.environ[KEEP] = Keep(current_owner(), state, etag, route, headers, body)
+        request.environ[KEEP] = Asked(current_owner(), state, g.answer), g.get("kept") or _kept(response)
+
+
+def _kept(response: Response) -> Keep:
+    body = response.get_data()
+    response.content_length = len(body)
+    route = request.environ.get(ROUTE, "unknown")
+    return Keep(response.headers["ETag"], route, response.headers.to_wsgi_list(), body)
 
 
 def cache_control() -> str:

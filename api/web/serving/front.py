@@ -19,10 +19,10 @@ from api.formats.json import to_json
 from api.service import Service
 from api.settings import Settings
 from api.web import health
-from api.web.app import MEMORY, MOST_BODY_BYTES, create_app
+from api.web.app import MOST_BODY_BYTES, create_app
 from api.web.asker import EXTENSION as ACCESS
 from api.web.problems import PROBLEM_TYPE, problem
-from api.web.replay import HEADERS, Replay, Wsgi, key_of
+from api.web.replay import HEADERS, MEMORY, Replay, Wsgi, key_of
 from api.web.serving.access_log import access, log_access, log_to_stderr
 from api.web.serving.other_sites import OtherSites
 from api.web.serving.proxies import Proxies

@@ -7,6 +7,7 @@ import pytest
 from fakes.kept_runs import KeptRuns
 from msgspec.structs import replace
 from support.own_training_runs import own_run
+from support.sampled import sampled
 from support.services import packaged_service
 
 from api.reports.ask import AskReport
@@ -27,7 +28,7 @@ def targets(model):
     return {round(ordered[index], 3) for index in (0, len(ordered) // 2, -1)} | {0.5}
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", sampled(MODELS, one_in=5))
 def test_the_model_named_is_the_model_answered(model):
     """By each of its names, each to one of the targets in one of the spellings."""
     catalogue = SERVICE.catalogue()

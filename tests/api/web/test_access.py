@@ -170,6 +170,15 @@ def test_no_answer_in_memory_outlives_a_token():
         moments[0] += timedelta(1)
 
 
+def test_a_page_in_memory_is_not_that_of_one_who_may_sign_out():
+    client, asked = guarded(), "/train"
+    plain = client.get(asked, headers=bearer("sesame"))
+    client.set_cookie(COOKIE, cookie_of(client))
+    signed_in = client.get(asked)
+    assert ["/signout" in page.text for page in (plain, signed_in)] == [False, True]
+    assert signed_in.headers["ETag"] == plain.headers["ETag"]
+
+
 def test_no_address_with_a_token_is_redirected():
     answered = guarded().get("//offers//history?token=sesame")
     assert (answered.status_code >= 400, "Location" in answered.headers) == (True, False)

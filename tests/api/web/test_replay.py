@@ -3,7 +3,7 @@
 import pytest
 
 from api.web import replay as caching
-from api.web.replay import KEEP, Keep, Replay, matches, tag
+from api.web.replay import KEEP, Asked, Keep, Replay, matches, tag
 
 
 class Backend:
@@ -16,7 +16,8 @@ class Backend:
         self.calls += 1
         headers = [("ETag", 'W/"t"'), ("Content-Type", "text/plain"), ("Cache-Control", "max-age=60")]
         start_response("200 OK", headers)
-        environ[KEEP] = Keep(None, self.version, 'W/"t"', "/cost", headers, self.body)
+        asked = Asked(None, self.version, (environ["QUERY_STRING"], self.version))
+        environ[KEEP] = asked, Keep('W/"t"', "/cost", headers, self.body)
         return [self.body]
 
 
@@ -72,6 +73,26 @@ def test_a_new_version_is_asked_again(backend):
     ask(replay)
     backend.version = "v2"
     ask(replay)
+    assert backend.calls == 2
+
+
+def test_spellings_share_one_answer_and_the_oldest_of_many_are_parsed_again(backend):
+    replay = over(backend, most=2)
+    for host in "abcdefghi":
+        ask(replay, HTTP_HOST=host)
+    assert backend.calls == 9
+    assert replay.named(("a=1", "v1"))
+    for host in "ihgfedcb":
+        ask(replay, HTTP_HOST=host)
+    assert backend.calls == 9
+    ask(replay, HTTP_HOST="a")
+    assert backend.calls == 10
+
+
+def test_a_request_of_thousands_of_signs_is_parsed_each_time(backend):
+    replay = over(backend)
+    for _ in "ab":
+        ask(replay, HTTP_COOKIE="x" * caching.LONGEST_KEY)
     assert backend.calls == 2
 
 

@@ -60,6 +60,34 @@ def test_who_has_the_answer_gets_no_body_and_the_second_answer_comes_from_memory
         assert (unchanged.status_code, unchanged.data) == (304, b"")
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "spellings"),
+    [
+        ("/cost", "model=resnet50&target=0.757", ("target=.757&model=rn50", "model=ResNet-50&target=75.7%25&limit=")),
+        ("/cost.csv", "model=resnet50&target=0.757", ("target=.7570&model=rn50",)),
+        ("/cost.xlsx", "model=resnet50&target=0.757", ("target=.7570&model=rn50",)),
+        ("/offers", "instance_type=p3.2xlarge", ("instance_type=P3.2xlarge",)),
+    ],
+)
+def test_another_spelling_is_answered_from_memory(path, asked, spellings):
+    client = create_app(packaged_service()).test_client()
+    first = client.get(f"{path}?{asked}")
+    for spelling in spellings:
+        before, again = replays(), client.get(f"{path}?{spelling}")
+        assert (replays(), again.data, again.headers) == (before + 1, first.data, first.headers), spelling
+        assert client.get(f"{path}?{spelling}").data == first.data
+        assert replays() == before + 2, "the second time without being parsed"
+
+
+@pytest.mark.parametrize("headers", [{"Accept": "text/csv"}, {"Accept-Encoding": "gzip"}, {"Host": "b.example"}])
+def test_an_answer_in_another_form_or_encoding_or_to_another_host_is_another(headers):
+    client = create_app(packaged_service(), Settings(hosts=("b.example",))).test_client()
+    client.get(ASKED)
+    before = replays()
+    client.get(f"{ASKED}&label=", headers=headers)
+    assert replays() == before
+
+
 def test_a_page_comes_from_memory_and_names_the_host_that_was_asked():
     client = create_app(packaged_service(), Settings(hosts=("a.example", "b.example"))).test_client()
     for host in ("a.example", "b.example"):

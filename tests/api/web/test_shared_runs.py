@@ -143,3 +143,10 @@ def test_an_upload_empties_the_memory_of_those_who_see_it_alone(how, hers, his):
         assert replayed(who)
     client.post(f"/recipes?name=her-run&{FACTS}{how}", data=LOG, headers=ANNA)
     assert (replayed(ANNA), replayed(BEN)) == (hers, his)
+
+
+def test_nobody_is_answered_from_the_memory_of_one_who_sees_a_run_otherwise():
+    client = client_of(settings=TOKENS)
+    ask = client.post(f"/recipes?name=her-run&shared=true&{FACTS}", data=LOG, headers=ANNA).json["ask"]
+    said = [str(client.get(ask, headers=who).json["verdict"]) for who in (ANNA, BEN, ANNA)]
+    assert ["your own run" in each for each in said] == [True, False, True]
