@@ -173,7 +173,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         lead = min(own, key=lambda position: candidates.cost[position], default=picks[first] if first else None)
         best, unconfirmed = self.best(), choice.cheapest_unconfirmed()
         listed = listing.page(query.offset, query.limit)
-        rivals = Rivals(query, catalogue, candidates, self.evidence.processors.named)
+        rivals = Rivals(query, catalogue, candidates, self.evidence.accelerators, self.evidence.processors.named)
         beside = {} if lead is None else rivals.beside(lead)
         of_rivals = [position for position in beside.values() if position is not None]
         others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))

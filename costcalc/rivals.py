@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -10,11 +10,14 @@ from msgspec import Struct
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.catalogue.columns import Int8
 from costcalc.costing.candidates import Candidates
+from costcalc.hardware import Accelerator
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags
 
 MOST, MOST_WAYS = 3, 2  # of more, the question means any of them
 PROCESSOR, RENTED = "CPU", "rented"
+SORTS = {"NVIDIA": "GPU", "AMD": "GPU", "Google": "TPU", "Graphcore": "IPU"}
+"""What accelerators of these makers are."""
 
 
 class Rivals(Struct, frozen=True):
@@ -24,13 +27,15 @@ class Rivals(Struct, frozen=True):
     query: EstimateQuery
     catalogue: Catalogue
     candidates: Candidates
+    accelerators: Mapping[str, Accelerator]
     processors: Collection[str]
 
     def beside(self, lead: int) -> dict[str, int | None]:
         """By each machine, or else kind and cloud, and each way to buy that the question names, except the lead's: the position
         of the cheapest candidate, None if there is none. One that can be a pick goes first, then one bought as the lead is."""
-        kinds = set(map(self._kind, self.query.accelerator))
-        groups = [set(self.query.instance_type)] if self.query.instance_type else [kinds, set(self.query.provider)]
+        kinds = zip(*map(self._kinds, self.query.accelerator), strict=True)
+        of_kinds = next((names for names in map(set, kinds) if 1 < len(names) <= MOST), set())
+        groups = [set(self.query.instance_type)] if self.query.instance_type else [of_kinds, set(self.query.provider)]
         named = {name for names in groups if 1 < len(names) <= MOST for name in names}
         rows, own = self.candidates.row, self.catalogue.own
         of_own = own[rows[lead]] and (self.query.accelerator or self.query.provider)
@@ -42,7 +47,7 @@ class Rivals(Struct, frozen=True):
         if not named:
             return {}
         machines, codes = self.catalogue.vocabulary.instances, self.catalogue.columns.instance[self.candidates.row]
-        of = {code: (self._kind(machines[code][2].accelerator), *machines[code][:2]) for code in set(codes.tolist())}
+        of = {code: (*self._kinds(machines[code][2].accelerator), *machines[code][:2]) for code in set(codes.tolist())}
         others = sorted(set(named).difference(of[int(codes[lead])]))
         rows = {name: np.isin(codes, [code for code in of if name in of[code]]) for name in others}
         return {name: self._cheapest(flags, lead) for name, flags in rows.items()}
@@ -55,8 +60,11 @@ class Rivals(Struct, frozen=True):
         others = {way.value: OPTIONS.index(way) for way in ways if OPTIONS.index(way) != self._options[lead]}
         return {way: self._cheapest(self._options == code, lead) for way, code in others.items()}
 
-    def _kind(self, accelerator: str) -> str:
-        return PROCESSOR if accelerator in self.processors else accelerator.partition("-")[0]
+    def _kinds(self, name: str) -> tuple[str, str]:
+        """Its chip and what sort of accelerator that is: of many chips, sorts are compared."""
+        chip = PROCESSOR if name in self.processors else name.partition("-")[0]
+        known = self.accelerators.get(name)
+        return chip, SORTS.get(known.vendor, chip) if known else chip
 
     @property
     def _options(self) -> Int8:

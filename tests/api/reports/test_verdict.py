@@ -71,6 +71,11 @@ CASES = {
     "on demand beside a term": (
         {"target": "0.757", "provider": "aws", "purchase": "reserved,on_demand", "term": "1y"}, [RENTED]
     ),
+    "processors and GPUs": (
+        {"target": "0.757", "accelerator": "CPU,GPU"},
+        [r"^By comparison: Xeon [^;]*, unconfirmed\.$"],
+    ),
+    "GPUs and TPUs": ({"target": "0.757", "accelerator": "GPU,TPU"}, [r"^By comparison: \d+ TPU [^;]*\."]),
     "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, unconfirmed"]),
     "a chip without an estimate": (
         {"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^By comparison: TPU v3: no estimate"]
