@@ -41,7 +41,7 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
     if form in FILES and form not in question.files:
         raise BadParameters({"format": [f"{question.name} has no {form.upper()}: write table or json"]})
-    if form == "table" and question.command and question.code.table and "limit" in question.schema.fields:
+    if form == "table" and question.command and question.code.is_list and "limit" in question.schema.fields:
         command = question.command
         is_narrowed = all(name.rstrip("?") in given for name in command.arguments)
         values = {"limit": command.narrowed if is_narrowed else command.rows, **question.drawn, **values}

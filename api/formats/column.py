@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from msgspec import Struct
 
 Text = Callable[[Any], str]
-Link = tuple[str, dict[str, Any]]
 
 
 def nothing(_: object) -> str:
@@ -16,10 +16,15 @@ def nothing(_: object) -> str:
     return ""
 
 
+def leading_to(path: str, **parameters: object) -> str:
+    """The address of a question, below that of the service."""
+    return f"{path}?{urlencode(parameters)}"
+
+
 class Column(Struct, frozen=True):
     """A figure: its heading, its text, in small print below it what belongs to it, and `meaning`, what must be known to read it.
 
-    `source` is where the figure was read, and `link` the question that leads on from it, with its parameters. A narrow terminal
+    `source` is where the figure was read, and `link` the address below the service that leads on from it. A narrow terminal
     leaves out the column with `leave` 1 first, then 2, and so on; 0 always stays, and numbers are never wrapped. On a page a
     click on the heading asks for `sort`, and `bar` is the length of a bar below the figure.
     """
@@ -30,7 +35,7 @@ class Column(Struct, frozen=True):
     is_number: bool = False
     leave: int = 0
     source: Text = nothing
-    link: Callable[[Any], Link | None] = lambda _: None
+    link: Text = nothing
     sort: str = ""
     bar: Callable[[Any], float | None] | None = None
     meaning: str = ""

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-LIST = "list.html"
-"""The template of lists."""
 LONG_HEADLINE = 110  # characters
 RANGES = re.compile(r"( \([^()]*\)(?:, )?)")
 

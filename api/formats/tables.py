@@ -11,7 +11,10 @@ from msgspec import Struct
 
 from api.formats import words
 from api.formats.column import Column, Text, nothing
+from costcalc.answers import Estimate
 from costcalc.money import money
+from costcalc.query import Basis
+from costcalc.units import in_words
 
 PRICE_FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase")
 
@@ -20,7 +23,7 @@ class Table(Struct, frozen=True):
     """A list of rows of one type, whose fields are the columns of CSV and workbooks.
 
     `noun` is what a row is called, `rows` takes them out of the report, and `when` says of the JSON document which prices it is
-    of. A page shows the `filters`, and leads to the questions `beside`, by title and name. Of a list that comes whole,
+    of. A page shows the `filters`, and leads to what is `beside`, by title and address. Of a list that comes whole,
     `find` is the text by which a page finds a row, as by `example`, and `first` the order in which it shows them. A list without
     a type of `row` comes in no sheet.
     """
@@ -67,6 +70,33 @@ def offered_accelerators(row: Any) -> str:
 def least_cost(row: Any) -> str:
     """What a task costs at least, where that is known."""
     return "no rate known" if row.cost is None else money(row.cost, row.currency)
+
+
+def cost_range(row: Estimate, basis: Basis) -> str:
+    """The 80 % range of its cost; nothing where the cost cannot move."""
+    _, low, high = row.cost(basis)
+    return f"{money(low, row.currency)}–{money(high, row.currency)}" if low != high else ""
+
+
+def estimated(basis: Basis) -> tuple[Column, ...]:
+    """What people read of an estimate, by a cost of this basis."""
+    return (
+        Column("Machine", words.machine, offered_accelerators),
+        Column("Bought", words.bought, lambda row: f"rate of {words.seen(row)}"),
+        Column(
+            "Time",
+            lambda row: in_words(row.calendar_hours),
+            lambda row: words.span(row.hours_low, row.hours_high),
+            is_number=True,
+        ),
+        Column(
+            "Cost",
+            lambda row: money(row.cost(basis).cost, row.currency),
+            lambda row: cost_range(row, basis),
+            is_number=True,
+        ),
+        Column("Recipe", lambda row: row.recipe, leave=1),
+    )
 
 
 MACHINE = Column("Machine", lambda row: f"{row.provider} {row.instance_type}", offered_accelerators)

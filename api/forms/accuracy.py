@@ -5,38 +5,43 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+
+from msgspec.structs import replace
 
 from api.formats import words
+from api.formats.blocks import Block, Chart, Part, Rows, Say
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, stepped, told_apart, up
 from api.formats.charts.frame import Axis, short
-from api.formats.page import Headline, Page
+from api.formats.column import Column
+from api.formats.estimates import missing_prices, rests_on
 from api.formats.sheet import Sheet
 from api.formats.sheet_columns import constant, estimate_columns, shared_columns, within
-from api.formats.terminal.estimates import estimate_lines, missing_prices
-from api.formats.terminal.grid import View, paragraph
+from api.formats.tables import Table, estimated
 from api.forms.code import Code
-from api.questions.themes import as_options
 from api.reports.accuracy import AccuracyDocument, AccuracyReport, AccuracySchema, accuracy_report
 
 LENGTH = re.compile(r"-([0-9]+)ep$")
+TABLE = Table(
+    "Which accuracy for how much",
+    "The highest accuracy that a budget or a time limit buys.",
+    "estimate",
+    None,
+    (Column("Accuracy", lambda row: f"{row.target:.4g}", is_number=True),),
+    ("model", "budget", "max_hours"),
+)
 
 
-def terminal(report: AccuracyReport, view: View) -> Iterator[str]:
-    """The accuracy within reach, and the estimates that reach it; what picks reach comes first."""
+def blocks(report: AccuracyReport) -> Iterator[Block]:
+    """The highest accuracy within budget and time, the least cost of each accuracy, and what these take."""
     document = report.document()
-    yield from paragraph(f"{document.query.model}: {as_options(document.message)}", view.width)
-    for higher, each in pairwise(document.confirmed or (*document.estimates[:1], *document.less)):
-        if each.hours != higher.hours:
-            yield from paragraph(
-                f"{each.target:{report.scale.digits}} takes {words.in_one_line(each, document.query.basis)}.",
-                view.width,
-                4,
-            )
-    if document.accuracy is not None:
-        yield f"{document.accuracy:{report.scale.digits}} takes:"
-        yield from estimate_lines(document.estimates, document.query.basis, view)
-    yield from missing_prices(document.prices, view)
+    rows, basis = document.rows(), document.query.basis
+    yield Say([f"{document.query.model}: {document.message}"], leads=True)
+    yield Chart()
+    if rows:
+        table = replace(TABLE, columns=(*TABLE.columns, *estimated(basis)))
+        yield Part("What it takes", [Rows(table, rows), Say([*words.marks_explained(rows)], small=True)])
+        yield rests_on({f"{row.target:.4g}": row for row in rows})
+    yield from missing_prices(document.prices)
 
 
 def sheet(report: AccuracyReport) -> Sheet:
@@ -51,14 +56,6 @@ def sheet(report: AccuracyReport) -> Sheet:
     title, rows, query = f"The accuracy of {document.query.model}", document.estimates or (None,), document.query
     kept, as_of = {"accuracy"}, document.prices.as_of
     return Sheet("Estimates", title, [document.message], columns, rows, as_of, query.currency, kept)
-
-
-def html(report: AccuracyReport) -> Page:
-    """The highest accuracy within budget and time, and the least cost of each accuracy."""
-    document = report.document()
-    rows = document.rows()
-    marks, headline = words.marks_explained(rows), Headline.of((document.message,))
-    return Page("accuracy.html", {"rows": rows, "marks": marks, "document": document, "headline": headline})
 
 
 def figure(report: AccuracyReport) -> Figure:
@@ -108,5 +105,5 @@ def _kinds(recipes: Iterable[str]) -> dict[str, str]:
 
 
 CODE: Code[AccuracyReport] = Code(
-    AccuracySchema, accuracy_report, AccuracyDocument, terminal=terminal, html=html, sheet=sheet, figure=figure
+    AccuracySchema, accuracy_report, AccuracyDocument, TABLE, blocks, sheet=sheet, figure=figure
 )

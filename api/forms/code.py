@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, Protocol, TypeVar
 
 from marshmallow import Schema
 from msgspec import Struct
 
-from api.formats import lists
+from api.formats.blocks import Block, blocks_of
 from api.formats.charts.figure import Drawn
 from api.formats.json import to_json
-from api.formats.page import LIST, Page
+from api.formats.lists import list_sheet
+from api.formats.page import Page
 from api.formats.sheet import Sheet
 from api.formats.tables import Table
+from api.formats.terminal.blocks import printed
 from api.formats.terminal.grid import View
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
@@ -42,14 +44,16 @@ R = TypeVar("R", bound=Report)
 class Code(Struct, Generic[R], frozen=True):
     """What answers a question: a report made from parsed `parameters`, whose `document` is the JSON answer.
 
-    A list has its `table`, which writes it on every surface. What is no list, or reads better otherwise somewhere, has a function
-    of its own for that surface. The terminal takes the parameters `in_terminal` where these are others.
+    The `blocks` of a report, those of a list by default, are what people read on every surface, below the title and the filters
+    of `table`. What is made by hand somewhere has a function for that surface. The terminal takes the parameters `in_terminal`
+    where these are others.
     """
 
     parameters: type[Schema]
     report: Callable[[Service, Any, dict[str, Any]], R]
     document: type
     table: Table | None = None
+    blocks: Callable[[R], Iterable[Block]] | None = None
     terminal: Callable[[R, View], Iterator[str]] | None = None
     html: Callable[[R], Page] | None = None
     sheet: Callable[[R], Sheet] | None = None
@@ -60,24 +64,27 @@ class Code(Struct, Generic[R], frozen=True):
     in_terminal: type[Schema] | None = None
 
     @property
+    def is_list(self) -> bool:
+        """Whether it has the rows of its table, which may come page by page."""
+        return bool(self.table and self.table.row)
+
+    @property
     def is_sheet(self) -> bool:
         """Whether it has rows for CSV and for a workbook."""
-        return bool(self.sheet or self.csv or (self.table and self.table.row))
+        return bool(self.sheet or self.csv or self.is_list)
 
     @property
     def is_html(self) -> bool:
         """Whether it is answered as a page."""
         return self.table is not None or self.html is not None
 
+    def answer(self, report: R) -> Iterable[Block]:
+        """The answer as blocks."""
+        return self.blocks(report) if self.blocks else blocks_of(self.heading, report, bool(self.figure))
+
     def lines(self, report: R, view: View) -> Iterator[str]:
         """The answer in a terminal."""
-        if self.terminal:
-            return self.terminal(report, view)
-        return lists.list_lines(self.listed, report, view)
-
-    def page(self, report: R) -> Page:
-        """The answer as a page; that of a list where nothing else is said."""
-        return self.html(report) if self.html else Page(LIST, {})
+        return self.terminal(report, view) if self.terminal else printed(self.answer(report), view)
 
     def encoded(self, report: R, layout: Layout) -> bytes:
         """The answer as JSON."""
@@ -92,10 +99,10 @@ class Code(Struct, Generic[R], frozen=True):
         return self.xlsx(report, layout) if self.xlsx else self._sheet(report).xlsx(layout)
 
     def _sheet(self, report: R) -> Sheet:
-        return self.sheet(report) if self.sheet else lists.list_sheet(self.listed, report)
+        return self.sheet(report) if self.sheet else list_sheet(self.heading, report)
 
     @property
-    def listed(self) -> Table:
-        """The table of a list."""
-        assert self.table is not None, "a question that is no list says what it looks like on each surface"
+    def heading(self) -> Table:
+        """The table of what is answered in blocks."""
+        assert self.table is not None, "what is not made by hand has a table"
         return self.table

@@ -8,71 +8,27 @@ from itertools import islice
 from typing import NamedTuple
 
 from api.formats import commitments_sheets, words
+from api.formats.blocks import Block, Chart, Part, Rows, Say, anchor
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, told_apart, up
 from api.formats.column import Column
-from api.formats.page import Headline, Page
+from api.formats.estimates import missing_prices
 from api.formats.sheet import Sheet
-from api.formats.tables import day, number, rate
-from api.formats.terminal.estimates import missing_prices
-from api.formats.terminal.grid import View, paragraph, table
+from api.formats.tables import Table, offered_accelerators, rate
 from api.forms.code import Code
 from api.questions.links import text_of
-from api.questions.themes import as_options
 from api.reports.commitments import CommitmentsDocument, CommitmentsReport, CommitmentsSchema, commitments_report
 from api.reports.decision import Commitment, Compared, cheapest_first, considered
-from costcalc.costing.commitments import PurchaseChoice
-from costcalc.hardware import counted
+from costcalc.costing.commitments import PurchaseChoice, Usage
+from costcalc.money import money
 from costcalc.offer import PurchaseOption
 from costcalc.tasks.goals import goal_in_words
 from costcalc.units import HOURS_PER_MONTH
 
-MOST_LINES = 24
-MACHINE = ("provider", "region", "instance_type", "nodes")
-"""The parameters that ask about one machine alone."""
+MOST_LINES = 12
 ON_DEMAND, OWNED = "on demand", PurchaseOption.OWNED
-
-WAYS: tuple[Column, ...] = (
-    Column("bought", words.bought),
-    Column("an hour", lambda row: rate(row.hourly_rate), is_number=True),
-    Column("upfront", lambda row: number(row.upfront, ",.2f"), is_number=True, leave=2),
-    Column("a month", lambda row: number(row.monthly, ",.2f"), is_number=True, leave=1),
-    Column("total", lambda row: number(row.total, ",.2f"), is_number=True),
-    Column("pays from\nhours a month", lambda row: number(row.break_even_hours_per_month, ",.2f"), is_number=True),
-    Column("price seen", lambda row: day(row.price.observed_at), leave=3),
-)
-
-
-def terminal(report: CommitmentsReport, view: View) -> Iterator[str]:
-    """Each machine with every way to commit to it, and the hours a month above which that pays."""
-    document = report.document()
-    for sentence in document.verdict:
-        yield from paragraph(as_options(sentence), view.width, 2)
-    yield ""
-    for compared in document.machines:
-        yield from paragraph(_compared(compared), view.width, 2)
-        yield from table(WAYS, compared.choices, view.width)
-        for assumption in compared.assumptions if view.explain else ():
-            yield from paragraph(f"- {assumption}", view.width, 2)
-    for note in document.notes:
-        yield from paragraph(as_options(note), view.width)
-    yield from missing_prices(document.prices, view)
-
-
-def _compared(each: Compared) -> str:
-    on_demand = f"on demand {each.on_demand.hourly_rate:,.2f} an hour" if each.on_demand else "not sold on demand"
-    return (
-        f"{words.in_region(words.machine(each), each.region)}, {counted(each.accelerators, each.accelerator)}: "
-        f"{each.hours_per_run:,.2f} h a run, {on_demand}, in {each.currency}"
-    )
-
-
-def sheet(report: CommitmentsReport) -> Sheet:
-    """One row per purchase choice and usage, or per month, whichever table is asked for, behind the verdict."""
-    document = report.document()
-    columns, rows = commitments_sheets.columns_and_rows(report.compared, report.table)
-    title = f"Rent or commit: {document.query.model} to {goal_in_words(document.query)}"
-    lines = [*document.verdict, *document.notes]
-    return Sheet("Commitments", title, lines, columns, rows, document.prices.as_of, document.query.currency)
+NOTHING = "On demand, reserved, by the month or owned: from how much use on does it pay?"
+OWN_TERM = "The whole term of an owned machine is its loss in value: {}."
+COMPARED = "Compared with the cheapest machine on demand. Only the cheapest payment is listed here; each machine has the others."
 
 
 class CommitmentLine(NamedTuple):
@@ -81,6 +37,59 @@ class CommitmentLine(NamedTuple):
     best: Commitment
     saves: Decimal | None
     pays_from: int | None
+
+    def money(self, amount: Decimal) -> str:
+        return money(amount, self.best.machine.currency)
+
+
+def _titled(machine: Compared) -> str:
+    return f"{words.machine(machine)}, {offered_accelerators(machine)}"
+
+
+def _bought(row: CommitmentLine) -> str:
+    sets = row.best.usage.machine_sets
+    return f"{words.bought(row.best.way)}{f', {sets} times' if sets > 1 else ''}"
+
+
+def _saves(row: CommitmentLine) -> str:
+    if row.saves is None:
+        return ""
+    return row.money(row.saves) if row.saves >= 0 else f"costs {row.money(-row.saves)} more"
+
+
+TABLE = Table(
+    "Rent or commit",
+    "Reserved, committed and monthly offers compared with on demand.",
+    "commitment",
+    None,
+    (
+        Column("Commit to", lambda row: words.machine(row.best.machine), lambda row: offered_accelerators(row.best.machine),
+               link=lambda row: anchor(_titled(row.best.machine))),
+        Column("Bought", _bought, lambda row: f"rate of {row.best.way.price.observed_at.date()}"),
+        Column("A month", lambda row: row.money(row.best.usage.cost_per_month), is_number=True,
+               bar=lambda row: row.best.usage.cost_per_month),
+        Column("In all", lambda row: row.money(row.best.way.total * row.best.usage.machine_sets), is_number=True, leave=1),
+        Column("Pays from", lambda row: f"{row.pays_from:,} runs a month" if row.pays_from else "never", is_number=True),
+        Column("Saves a month", _saves, is_number=True, leave=2),
+    ),
+    ("model", "target", "provider", "accelerator", "runs_per_month", "own_price"),
+)  # fmt: skip
+
+
+def blocks(report: CommitmentsReport) -> Iterator[Block]:
+    """All commitments beside renting on demand; each machine with its ways to commit and a picture of a month by hours of use."""
+    document, runs = report.document(), report.runs_per_month
+    yield Say(document.verdict or [NOTHING], leads=True)
+    lines = list(islice(_lines(report, document.machines), MOST_LINES))
+    if lines:
+        use = f"{runs:,f} runs a month" if runs else "Every hour used"
+        yield Part(f"{use}: all commitments, the cheapest first", [Rows(TABLE, lines), Say([COMPARED], small=True)])
+    for place, machine in enumerate(cheapest_first(document.machines, runs)):
+        ways = [*_ways_of(machine)]
+        shown = [Part("Ways to buy it, and when they pay", ways, folded=True)] if place else ways
+        yield Part(_titled(machine), [_run(machine), *shown, *_behind(machine)])
+    yield Say(document.notes, small=True)
+    yield from missing_prices(document.prices)
 
 
 def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[CommitmentLine]:
@@ -94,17 +103,83 @@ def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[
             yield CommitmentLine(each, saves, each.pays_from(rental) if rental else None)
 
 
-def html(report: CommitmentsReport) -> Page:
-    """All commitments beside renting on demand; each machine with its ways to commit and a picture of a month by hours of use."""
+def _run(machine: Compared) -> Say:
+    """What a run takes on a machine, and what it costs on demand."""
+    return Say([f"A run takes {words.hours(machine.hours_per_run)} h with {machine.recipe}. {_on_demand(machine)}"])
+
+
+def _ways_of(machine: Compared) -> Iterator[Block]:
+    """Each way to commit to a machine, with the picture of a month by hours of use."""
+    only = {name: text_of(getattr(machine, name)) for name in ("provider", "region", "instance_type", "nodes")}
+    shows = f"What a month on {words.machine(machine)} costs by hours of use; the table has the break-even points"
+    yield Chart({"accelerator": None, "limit": 1, **only}, shows)
+    yield Rows(_ways(machine), machine.choices)
+    if machine.owned:
+        yield Say([OWN_TERM.format(machine.owned.price.source)], small=True)
+
+
+def _behind(machine: Compared) -> Iterator[Part]:
+    yield Part("What a month costs by hours of use", [_by_hours(machine)], folded=True)
+    yield Part("Assumptions", [Say(machine.assumptions)], folded=True)
+
+
+def _on_demand(machine: Compared) -> str:
+    beside = machine.on_demand
+    if beside is None:
+        return "It is not sold on demand."
+    other = "" if beside.same_machine else f" ({beside.provider} {beside.instance_type})"
+    return f"On demand{other}: {rate(beside.hourly_rate)} {machine.currency} per hour."
+
+
+def _pays(row: PurchaseChoice) -> str:
+    hours = row.break_even_hours_per_month
+    return "never" if hours is None else f"{hours:,.0f} h a month"
+
+
+def _share(row: PurchaseChoice) -> str:
+    share, runs = row.break_even_utilization, row.break_even_runs_per_month
+    return "" if share is None or runs is None else f"{share:.0%} of the time, {runs:,.1f} runs"
+
+
+def _ways(machine: Compared) -> Table:
+    def amount(value: Decimal | None) -> str:
+        return "" if value is None else money(value, machine.currency)
+
+    columns = (
+        Column("Bought", lambda row: " ".join(filter(None, [words.bought(row), row.offering_class])),
+               lambda row: f"{'price' if row.purchase_option is OWNED else 'rate'} of {row.price.observed_at.date()}"),
+        Column("Rate per hour", lambda row: rate(row.hourly_rate), is_number=True),
+        Column("Upfront", lambda row: amount(row.upfront), is_number=True, leave=2),
+        Column("Per month", lambda row: amount(row.monthly), is_number=True, leave=1),
+        Column("Whole term", lambda row: amount(row.total), is_number=True),
+        Column("Pays from", _pays, _share, is_number=True),
+    )  # fmt: skip
+    return Table(f"Ways to buy {_titled(machine)}", "", "way", None, columns)
+
+
+def _by_hours(machine: Compared) -> Rows:
+    """What a month costs on demand and in each way, a column for each number of hours."""
+    usage = machine.ways[0].usage
+    rows: list[tuple[str, list[Decimal | None]]]
+    rows = [(words.bought(way), [use.cost_per_month for use in way.usage]) for way in machine.choices]
+    if machine.on_demand:
+        rows.insert(0, (ON_DEMAND, [use.on_demand_per_month for use in usage]))
+
+    def at(place: int, use: Usage) -> Column:
+        heading = f"{use.hours_per_month:,.0f} h"
+        return Column(heading, lambda row: money(row[1][place], machine.currency), is_number=True, leave=place + 1)
+
+    columns = (Column("Bought", lambda row: row[0]), *(at(place, use) for place, use in enumerate(usage)))
+    return Rows(Table(f"A month on {_titled(machine)} by hours of use", "", "way", None, columns), rows)
+
+
+def sheet(report: CommitmentsReport) -> Sheet:
+    """One row per purchase choice and usage, or per month, whichever table is asked for, behind the verdict."""
     document = report.document()
-    shown = {
-        "document": document,
-        "lines": list(islice(_lines(report, document.machines), MOST_LINES)),
-        "machines": cheapest_first(document.machines, document.runs_per_month),
-        "only": lambda machine: {name: text_of(getattr(machine, name)) for name in MACHINE},
-        "headline": Headline.of(document.verdict),
-    }
-    return Page("commitments.html", shown)
+    columns, rows = commitments_sheets.columns_and_rows(report.compared, report.table)
+    title = f"Rent or commit: {document.query.model} to {goal_in_words(document.query)}"
+    lines = [*document.verdict, *document.notes]
+    return Sheet("Commitments", title, lines, columns, rows, document.prices.as_of, document.query.currency)
 
 
 def figure(report: CommitmentsReport) -> Figure:
@@ -155,11 +230,5 @@ def _flat_and_hourly(way: PurchaseChoice) -> tuple[float, float]:
 
 
 CODE: Code[CommitmentsReport] = Code(
-    CommitmentsSchema,
-    commitments_report,
-    CommitmentsDocument,
-    terminal=terminal,
-    html=html,
-    sheet=sheet,
-    figure=figure,
+    CommitmentsSchema, commitments_report, CommitmentsDocument, TABLE, blocks, sheet=sheet, figure=figure
 )

@@ -8,17 +8,18 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from api.formats import csv_export, words
+from api.formats.blocks import Block, Rows, Say
 from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
-from api.formats.csv_export import Column
+from api.formats.column import Column
+from api.formats.estimates import missing_prices, rests_on
 from api.formats.page import Page
 from api.formats.sheet import Sheet
 from api.formats.sheet_columns import constant, estimate_columns, within
-from api.formats.terminal.estimates import estimate_lines, missing_prices
-from api.formats.terminal.grid import View, paragraph
+from api.formats.tables import Table, estimated
 from api.forms.code import Code
 from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
-from costcalc.answers import Estimate
 from costcalc.query import Basis
 from costcalc.tasks.goals import training_in_words
 
@@ -27,28 +28,25 @@ COMPARED = (
 )  # fmt: skip
 ROOM = 1.25
 BASIS: Basis = "effective"
+TABLE = Table("Two machines for the same training", "", "machine", None, ())
 
 
-def terminal(report: CompareReport, view: View) -> Iterator[str]:
-    """Both estimates and the verdict."""
+def blocks(report: CompareReport) -> Iterator[Block]:
+    """The verdict and both estimates."""
     document = report.document()
-    a, b = (_off_the_frontier(estimate) for estimate in (document.a, document.b))  # the other may be all that it beats
-    yield from estimate_lines((a, b), "effective", view, number=lambda each: "a" if each is a else "b")
-    yield ""
-    for sentence in document.verdict:
-        yield from paragraph(sentence, view.width, 2)
-    yield from missing_prices(document.prices, view)
-
-
-def _off_the_frontier(estimate: Estimate) -> Estimate:
-    parts = estimate.parts
-    return Estimate(replace(parts, standing=replace(parts.standing, on_frontier=False)))
+    sides = {"a": document.a, "b": document.b}
+    side = Column("#", lambda row: next(name for name, each in sides.items() if each is row))
+    yield Say(document.verdict, leads=True)
+    yield Rows(replace(TABLE, columns=(side, *estimated(BASIS))), [*sides.values()])
+    yield Say([*words.marks_explained(sides.values())], small=True)
+    yield rests_on(sides)
+    yield from missing_prices(document.prices)
 
 
 def sheet(report: CompareReport) -> Sheet:
     """Two rows, one per machine, each followed by the figures of the comparison."""
     document = report.document()
-    columns: list[Column] = [
+    columns: list[csv_export.Column] = [
         ("side", itemgetter(0)),
         *(within(itemgetter(1), column) for column in estimate_columns()),
         *(constant(name, getattr(document, name)) for name in COMPARED),
@@ -101,6 +99,4 @@ def _turn(document: CompareDocument) -> Turn | None:
     return Turn(f"{100 * now / most:.2f}%", f"{100 * even / most:.2f}%", most)
 
 
-CODE: Code[CompareReport] = Code(
-    CompareSchema, compare_report, CompareDocument, terminal=terminal, html=html, sheet=sheet
-)
+CODE: Code[CompareReport] = Code(CompareSchema, compare_report, CompareDocument, blocks=blocks, html=html, sheet=sheet)

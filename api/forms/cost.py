@@ -37,7 +37,7 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
         yield from _list(answer, view)
     else:
         yield from first_answer(answer, view)
-        yield from explained(shown_first(answer), view.width) if view.explain else ()
+        yield from explained(shown_first(answer), view)
     if view.explain or is_list(answer):
         yield ""
         for line in (*_owned(answer), *_free(answer), *_notes(answer, view.explain)):

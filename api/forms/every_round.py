@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from api.formats.charts.figure import Place, Scale, document, grid, line, more_lines, sign, text
 from api.formats.charts.frame import days, months
-from api.formats.column import Column
+from api.formats.column import Column, leading_to
 from api.forms import mlperf
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema
@@ -105,11 +105,11 @@ TABLE = replace(
     intro="The least that each task's training cost on demand on the day of each round, at the packaged prices of "
     f"{MOMENT:%Y-%m-%d}. {PARTS} A task's name leads to its rounds at this server's prices.",
     columns=(
-        Column("Task", lambda row: row.task, link=lambda row: ("mlperf", {"model": row.task})),
+        Column("Task", lambda row: row.task, link=lambda row: leading_to("/mlperf", model=row.task)),
         *mlperf.TABLE.columns,
     ),
     filters=(),
-    beside=(("All tasks", "tasks"),),
+    beside=(("All tasks", "/tasks"),),
 )
 
 CODE: Code[EveryRoundReport] = Code(LayoutSchema, every_round_report, EveryRoundDocument, TABLE, figure=figure)

@@ -7,20 +7,17 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from api.formats.column import Column
-from api.formats.lists import list_lines
-from api.formats.page import LIST, Page
-from api.formats.tables import Table, day, gibibytes
-from api.formats.terminal import grid
-from api.formats.terminal.grid import View, paragraph
+from api.formats.blocks import Block, Part, Rows, Say, list_of
+from api.formats.column import Column, leading_to
+from api.formats.tables import Table, gibibytes
 from api.forms.code import Code
 from api.reports.fit import FitDocument, FitReport, FitSchema, fit_report
 from costcalc.evidence.largest_batch import Fit
 from costcalc.training import Tier
 
-MOST_IN_TERMINAL, MOST_ON_PAGE = 8, 12
-"""Networks of a grid."""
-SIGNS_OF_FITS = "~: not measured on this accelerator, with the 80 % interval. -: not even one image fits."
+MOST_NETWORKS, MOST_NAMED = 12, 2
+"""Networks of a grid, and accelerators of equal memory that are named in it."""
+SIGNS = "~: modelled or carried over from other cards, with its 80 % range; else measured. -: not even one image fits."
 MEMORY = attrgetter("memory_gib")
 
 
@@ -49,36 +46,6 @@ TABLE = Table(
 )  # fmt: skip
 
 
-def terminal(report: FitReport, view: View) -> Iterator[str]:
-    """A table of accelerators and a few networks, or a row for each pair of many."""
-    fits, models = report.rows(), tuple(dict.fromkeys(each.model for each in report.rows()))
-    if report.rest or len(models) > MOST_IN_TERMINAL:
-        yield from list_lines(TABLE, report, view)
-    else:
-        yield from paragraph(f"Largest batches that fit, as known on {day(report.as_of)}:", view.width)
-        rows: dict[tuple[float, str], dict[str, Fit]] = {}
-        for each in fits:
-            rows.setdefault((each.memory_gib, each.accelerator), {})[each.model] = each
-        columns = [Column("accelerator", _memory), *map(_of_network, models)]
-        yield from grid.table(columns, [rows[key] for key in sorted(rows)], view.width)
-        yield from paragraph(SIGNS_OF_FITS, view.width)
-    if report.nearest:
-        none = [each.accelerator for each in fits if each.model == report.nearest.model and not each.fits]
-        held = f"{report.nearest.accelerator} ({report.nearest.memory_gib:g} GiB)"
-        yield from paragraph(
-            f"{report.nearest.model} does not fit {', '.join(none)}; the smallest that holds it is {held}.", view.width
-        )
-
-
-def _of_network(model: str) -> Column:
-    return Column(model, lambda row: batch(row[model]) if model in row else "", is_number=True)
-
-
-def _memory(row: dict[str, Fit]) -> str:
-    first = next(iter(row.values()))
-    return f"{first.accelerator}, {first.memory_gib:g} GiB"
-
-
 class GridRow(NamedTuple):
     """Accelerators of equal memory, and by network the largest batch on them: as measured where anybody did."""
 
@@ -87,21 +54,59 @@ class GridRow(NamedTuple):
     batches: dict[str, Fit]
 
 
-def html(report: FitReport) -> Page:
-    """The list; if no accelerator is named, below a grid of the batches that each memory size holds."""
+def blocks(report: FitReport) -> Iterator[Block]:
+    """The batches that each size of memory holds, and each accelerator on demand; of accelerators that are named the list."""
+    rows = list_of(TABLE, report)
+    if nearest := report.nearest:
+        none = ", ".join(row.accelerator for row in rows.rows if row.model == nearest.model and not row.fits)
+        held = f"{nearest.accelerator} ({nearest.memory_gib:g} GiB)"
+        yield Say([f"{nearest.model} does not fit {none}; the smallest that holds it is {held}."])
     if report.of_some:
-        return Page(LIST, {})
-    first = list(report.found.of_the_first(MOST_ON_PAGE))
-    networks = list(dict.fromkeys(each.model for each in first))
-    by_memory = groupby(sorted(first, key=MEMORY), key=MEMORY)
-    rows = [GridRow(memory, *_together(list(some))) for memory, some in by_memory]
-    return Page(LIST, {"networks": networks, "grid": rows, "batch": batch})
+        yield rows
+        return
+    first = sorted(report.found.of_the_first(MOST_NETWORKS), key=MEMORY)
+    networks = list(dict.fromkeys(row.model for row in first))
+    more = f"The first {len(networks)} networks are shown; model= takes others, separated by commas."
+    by_memory = (GridRow(memory, *_together(list(some))) for memory, some in groupby(first, key=MEMORY))
+    yield Rows(_grid(networks), list(by_memory))
+    yield Say([SIGNS, more], small=True)
+    yield Part("Each accelerator with its source", [rows], folded=True)
 
 
 def _together(some: Sequence[Fit]) -> tuple[tuple[str, ...], dict[str, Fit]]:
     """The accelerators; by network, the batch that was measured, else any, since what is modelled follows from the memory."""
-    by_evidence = sorted(some, key=lambda each: each.evidence is Tier.MEASURED)
-    return tuple(dict.fromkeys(each.accelerator for each in some)), {each.model: each for each in by_evidence}
+    by_evidence = sorted(some, key=lambda row: row.evidence is Tier.MEASURED)
+    return tuple(dict.fromkeys(row.accelerator for row in some)), {row.model: row for row in by_evidence}
 
 
-CODE: Code[FitReport] = Code(FitSchema, fit_report, FitDocument, TABLE, terminal=terminal, html=html)
+def _grid(networks: Sequence[str]) -> Table:
+    """A column for each network, of which a narrow terminal leaves out the last."""
+    columns = (_of_network(name, len(networks) - place) for place, name in enumerate(networks))
+    title = "The largest batch by memory and network"
+    return Table(title, "", "size of memory", None, (Column("Memory", _memory, _accelerators), *columns))
+
+
+def _memory(row: GridRow) -> str:
+    return f"{row.memory_gib:g} GiB"
+
+
+def _accelerators(row: GridRow) -> str:
+    named, more = row.accelerators[:MOST_NAMED], len(row.accelerators) - MOST_NAMED
+    return f"{', '.join(named)}{f' and {more} more' if more > 0 else ''}"
+
+
+def _of_network(name: str, leave: int) -> Column:
+    def part(row: GridRow, which: int) -> str:
+        return batch(row.batches[name]).partition(" ")[which].strip("()") if name in row.batches else ""
+
+    return Column(
+        name,
+        lambda row: part(row, 0),
+        lambda row: part(row, 2),
+        is_number=True,
+        leave=leave,
+        link=lambda row: leading_to("/fit", model=name, accelerator=",".join(row.accelerators)),
+    )
+
+
+CODE: Code[FitReport] = Code(FitSchema, fit_report, FitDocument, TABLE, blocks)

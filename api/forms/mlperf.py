@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.formats.charts import over_time
-from api.formats.column import Column, Link
+from api.formats.column import Column, leading_to
 from api.formats.tables import Table, day, least_cost
 from api.forms.code import Code
 from api.reports.mlperf import RoundRow, RoundsDocument, RoundsReport, RoundsSchema, rounds_report
@@ -11,10 +11,9 @@ from costcalc.money import money
 from costcalc.units import in_words
 
 
-def _on_its_day(row: RoundRow) -> Link:
+def _on_its_day(row: RoundRow) -> str:
     """What the task cost on the day of a round."""
-    parameters = {"model": row.task, "target": f"{row.target:g}", "as_of": day(row.published), "purchase": "on_demand"}
-    return "cost", parameters
+    return leading_to("/", model=row.task, target=f"{row.target:g}", as_of=day(row.published), purchase="on_demand")
 
 
 TABLE = Table(
@@ -36,7 +35,7 @@ TABLE = Table(
         Column("Record", lambda row: f"{row.record_minutes:,.1f} min", lambda row: row.record_system, is_number=True, leave=3),
     ),
     ("model", "provider", "accelerator", "currency"),
-    beside=(("All tasks in one picture", "every_round"), ("All tasks", "tasks")),
+    beside=(("All tasks in one picture", "/mlperf/all"), ("All tasks", "/tasks")),
 )  # fmt: skip
 
 CODE: Code[RoundsReport] = Code(RoundsSchema, rounds_report, RoundsDocument, TABLE, figure=over_time.figure)

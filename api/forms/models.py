@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.formats import words
-from api.formats.column import Column, Link
-from api.formats.lists import list_lines
+from api.formats.blocks import Block, list_of
+from api.formats.column import Column, leading_to
 from api.formats.tables import Table, number
-from api.formats.terminal.grid import View
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema
 from api.reports.models import (
@@ -27,10 +26,10 @@ def _best(recipe: Recipe, metric: Metric) -> str:
     return number(recipe.best(metric), ".4f")
 
 
-def _cost_just_below_best(row: ModelSummary) -> Link:
+def _cost_just_below_best(row: ModelSummary) -> str:
     """What the network costs to an accuracy that its best recipe reaches with ease."""
     target = int((row.best_top1 or 0) * 1000 - 2) / 1000
-    return "cost", {"model": row.model, "target": f"{target:g}"}
+    return leading_to("/", model=row.model, target=f"{target:g}")
 
 
 TABLE = Table(
@@ -40,7 +39,7 @@ TABLE = Table(
     ModelSummary,
     (
         Column("Model", lambda row: row.model, lambda row: ", ".join(row.aliases),
-               link=lambda row: ("model", {"model": row.model})),
+               link=lambda row: f"/models/{row.model}"),
         Column("Best top-1", lambda row: number(row.best_top1, ".4f"), is_number=True, link=_cost_just_below_best),
         Column("Best top-5", lambda row: number(row.best_top5, ".4f"), is_number=True),
         Column("Parameters", lambda row: (row.parameters_millions and f"{row.parameters_millions:,.1f} M") or "", is_number=True,
@@ -91,15 +90,13 @@ MEASURED = Table(
 )
 
 
-def terminal(report: ModelsReport, view: View) -> Iterator[str]:
+def blocks(report: ModelsReport) -> Iterator[Block]:
     """Every model, or a single one with its recipes and its measured speeds."""
-    yield from list_lines(TABLE, report, view)
-    for listed in (RECIPES, MEASURED) if report.model else ():
-        yield from list_lines(listed, report, view)
+    return (list_of(table, report) for table in ((TABLE, RECIPES, MEASURED) if report.model else (TABLE,)))
 
 
 CODE: Code[ModelsReport] = Code(
-    LayoutSchema, models_report, ModelsDocument, TABLE, terminal=terminal, in_terminal=ModelQuestionSchema
+    LayoutSchema, models_report, ModelsDocument, TABLE, blocks, in_terminal=ModelQuestionSchema
 )
 
 MODEL: Code[ModelsReport] = Code(LayoutSchema, models_report, ModelDocument, RECIPES)

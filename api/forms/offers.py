@@ -7,12 +7,12 @@ from operator import itemgetter
 from typing import Any
 
 from api.formats import csv_export
-from api.formats.column import Column
-from api.formats.lists import list_lines, list_sheet, sheet_of
+from api.formats.blocks import Block, Rows, list_of
+from api.formats.column import Column, leading_to
+from api.formats.lists import list_sheet, sheet_of
 from api.formats.sheet import Sheet
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, gibibytes, number, rate
-from api.formats.terminal import grid
 from api.forms.code import Code
 from api.reports.prices.offers import Converter, OfferRow, OffersDocument, OffersReport, OffersSchema, offers_report
 from costcalc.money import money
@@ -40,7 +40,7 @@ TABLE = Table(
     OfferRow,
     (
         Column("Machine", MACHINE.text, MACHINE.small, sort="machine",
-               link=lambda row: ("history", {"instance_type": row.instance_type, "provider": row.provider})),
+               link=lambda row: leading_to("/offers/history", instance_type=row.instance_type, provider=row.provider)),
         BOUGHT,
         Column("Per accelerator", is_number=True, sort="accelerator", leave=6, text=_per_accelerator),
         Column(RATE.heading, RATE.text, RATE.small, is_number=True, sort="rate"),
@@ -56,25 +56,30 @@ TABLE = Table(
 )  # fmt: skip
 
 
-MOST_SUMMARIES = 6
-SUMMARY = (
-    Column("per hour of one", lambda each: each.accelerator),
-    Column("bought", lambda each: each.purchase_option.value.replace("_", " ")),
-    Column("rates", lambda each: f"{each.count:,}", is_number=True),
-    Column("least", lambda each: money(each.least, each.currency), is_number=True),
-    Column("median", lambda each: money(each.median, each.currency), is_number=True),
-    Column("most", lambda each: money(each.most, each.currency), is_number=True),
-    Column("least at", lambda each: f"{each.provider} {each.instance_type}", leave=1),
+MOST_SUMMARIES = 5
+SUMMARY = Table(
+    "What an hour of one accelerator costs",
+    "The least, the median and the most of all rates that pass the filters.",
+    "accelerator",
+    None,
+    (
+        Column("Per hour of one", lambda row: row.accelerator),
+        Column("Bought", lambda row: row.purchase_option.value.replace("_", " ")),
+        Column("Rates", lambda row: f"{row.count:,}", is_number=True),
+        Column("Least", lambda row: money(row.least, row.currency), is_number=True),
+        Column("Median", lambda row: money(row.median, row.currency), is_number=True),
+        Column("Most", lambda row: money(row.most, row.currency), is_number=True),
+        Column("Least at", lambda row: f"{row.provider} {row.instance_type}", leave=1),
+    ),
 )
 
 
-def terminal(report: OffersReport, view: grid.View) -> Iterator[str]:
+def blocks(report: OffersReport) -> Iterator[Block]:
     """What an hour of the accelerators with most rates costs, those on demand first, then the rates."""
-    summary = sorted(report.summary, key=lambda each: each.purchase_option is not PurchaseOption.ON_DEMAND)
+    summary = sorted(report.summary, key=lambda row: row.purchase_option is not PurchaseOption.ON_DEMAND)
     if report.count > 1 and summary:
-        heading, *lines = grid.rows_below_headings(SUMMARY, summary[:MOST_SUMMARIES], view.width)
-        yield from (view.faint(heading), *lines, "")
-    yield from list_lines(TABLE, report, view)
+        yield Rows(SUMMARY, summary[:MOST_SUMMARIES])
+    yield list_of(TABLE, report)
 
 
 def sheet(report: OffersReport) -> Sheet:
@@ -94,4 +99,4 @@ def _converted(into: Converter) -> Iterator[csv_export.Column]:
     yield "exchange_rate_source", lambda pair: (rate := into.rate(pair[0])) and rate.source
 
 
-CODE: Code[OffersReport] = Code(OffersSchema, offers_report, OffersDocument, TABLE, terminal, sheet=sheet)
+CODE: Code[OffersReport] = Code(OffersSchema, offers_report, OffersDocument, TABLE, blocks, sheet=sheet)

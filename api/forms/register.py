@@ -155,7 +155,7 @@ QUESTIONS = (
         "/offers",
         "The price sheet, with source and date of every rate",
         lambda: forms.offers.CODE,
-        command=Command("List the current rates of machines, with sources and dates.", ("accelerator?",), narrowed=4),
+        command=Command("List the current rates of machines, with sources and dates.", ("accelerator?",), narrowed=3),
         tool=Tool("Current hourly rates of machines, each with its source and date.", rows=20),
         topic="Prices",
         example={"purchase": "on_demand", "rates": "confirmed"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.formats import words
-from api.formats.column import Column, Link
+from api.formats.column import Column, leading_to
 from api.formats.tables import Table, least_cost, number
 from api.forms.code import Code
 from api.questions.schemas.training import LayoutSchema
@@ -16,9 +16,9 @@ from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from costcalc.units import in_words
 
 
-def _task(row: TaskRow) -> Link:
+def _task(row: TaskRow) -> str:
     """What the task costs; the list of networks on ImageNet."""
-    return ("models", {}) if row.dataset == IMAGENET else ("cost", {"model": row.model})
+    return "/models" if row.dataset == IMAGENET else leading_to("/", model=row.model)
 
 
 def _takes(row: Any) -> str:
@@ -30,10 +30,10 @@ def _counts(row: TaskRow) -> str:
     return " to ".join(f"{count:,}" for count in dict.fromkeys((row.fewest_accelerators, row.most_accelerators)))
 
 
-def _rounds_of(row: TaskRow) -> Link | None:
+def _rounds_of(row: TaskRow) -> str:
     """What a task of MLPerf cost at each round; other benchmarks have no rounds with prices."""
     task = tasks().get(row.model)
-    return ("mlperf", {"model": row.model}) if task and benchmark_of(task) == MLPERF else None
+    return leading_to("/mlperf", model=row.model) if task and benchmark_of(task) == MLPERF else ""
 
 
 TABLE = Table(
@@ -56,7 +56,7 @@ TABLE = Table(
         Column("Rounds", lambda row: row.rounds, leave=1, link=_rounds_of),
         Column("Run to run", lambda row: number(row.spread, ".1%"), is_number=True, leave=4),
     ),
-    beside=(("MLPerf in dollars", "every_round"),),
+    beside=(("MLPerf in dollars", "/mlperf/all"), ("Language models by tokens", "/train")),
     find=lambda row: " ".join((row.model, row.title, *row.aliases)),
     example="llama",
 )  # fmt: skip

@@ -32,7 +32,7 @@ from api.web.asked import (
 )
 from api.web.asker import COOKIE, current_owner, current_token
 from api.web.compression import can_unpack
-from api.web.pages.lists import form_of, page_of
+from api.web.pages.answer import form_of, page_of
 from api.web.replay import KEEP, LARGEST, MEMORY, REPLAYED, ROUTE, Asked, Keep, matches, tag
 from costcalc.query import EstimateQuery
 
@@ -53,7 +53,7 @@ def answered(question: Question) -> Response:
     values, layout = service.parse(question.schema, asked_of(question), catalogue)
     kind = chosen_format(layout, question.kinds)
     values = {**(question.drawn if kind in ("html", *PICTURES) else {}), **values}
-    if kind == "html" and question.code.table and "limit" in question.schema.fields:
+    if kind == "html" and question.code.is_list and "limit" in question.schema.fields:
         values.setdefault("limit", ROWS_ON_PAGE)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)

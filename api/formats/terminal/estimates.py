@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from api.formats.column import Column
+from api.formats.estimates import rests_on
+from api.formats.terminal.blocks import printed
 from api.formats.terminal.grid import View, paragraph, table
-from api.formats.words import bought, energy, hours, in_region, machine, marks_explained, seen
+from api.formats.words import bought, hours, in_region, machine, marks_explained, seen
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.hardware import counted
 from costcalc.query import Basis
 from costcalc.units import in_words
 
 
-def ranked(each: Estimate) -> str:
+def _ranked(each: Estimate) -> str:
     """Its place, with a star on the frontier."""
     return f"{each.rank}{'*' if each.frontier else ''}"
 
@@ -25,21 +26,17 @@ def estimate_lines(
     estimates: Sequence[Estimate],
     basis: Basis,
     view: View,
-    beside: Sequence[Estimate] = (),
-    number: Callable[[Estimate], str] = ranked,
 ) -> Iterator[str]:
     """The table of the estimates, its legend, and what stands behind each of them where that is asked for.
 
-    The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal. The legend also
-    explains the signs of the estimates that are printed beside the table. `number` is what each row is called.
+    The cost that the question goes by, `billed` or `effective`, has its range and stays on a narrow terminal.
     """
-    yield from table((Column("#", number, is_number=True), *columns(basis)), estimates, view.width)
-    yield from paragraph(" ".join(legend([*estimates, *beside])), view.width)
-    if view.explain:
-        yield from explained(estimates, view.width, number)
+    yield from table((Column("#", _ranked, is_number=True), *columns(basis)), estimates, view.width)
+    yield from paragraph(" ".join(_legend(estimates)), view.width)
+    yield from explained(estimates, view)
 
 
-def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
+def _legend(estimates: Sequence[Estimate]) -> Iterator[str]:
     """What the signs of these estimates mean, those that occur."""
     if any(each.frontier for each in estimates):
         yield "*: no other estimate is both faster and cheaper."
@@ -48,30 +45,10 @@ def legend(estimates: Sequence[Estimate]) -> Iterator[str]:
         yield "In brackets: time on the calendar, with the waiting between sessions."
 
 
-def explained(estimates: Sequence[Estimate], width: int, number: Callable[[Estimate], str] = ranked) -> Iterator[str]:
-    """Sources, bill and assumptions of each estimate."""
-    for each in estimates:
-        yield ""
-        yield from paragraph(f"{number(each).rstrip('*')}. {machine(each)}, {bought(each)}, {each.recipe}", width, 3)
-        for line in _behind(each):
-            yield from (f"   {part}" for part in paragraph(line, width - 3, 2))
-
-
-def _behind(each: Estimate) -> Iterator[str]:
-    sources = each.sources
-    yield f"speed {each.evidence.throughput.value}: {sources.throughput.source} ({sources.throughput.year})"
-    yield f"curve {each.evidence.convergence.value}: {sources.convergence.source}"
-    yield f"price of {sources.price.observed_at:%Y-%m-%d}: {sources.price.source}"
-    for part in each.components:
-        yield f"{_short(part.quantity)} {part.unit} of {part.name} at {_short(part.rate)} = {part.amount:f}"
-    if drawn := energy(each):
-        yield f"energy: {drawn}"
-    yield from (f"- {line}" for line in each.assumptions)
-
-
-def _short(number: Decimal) -> str:
-    """A number without the decimals beyond a millionth."""
-    return f"{number if number == round(number, 6) else round(number, 6):f}"
+def explained(estimates: Iterable[Estimate], view: View) -> Iterator[str]:
+    """What stands behind each estimate, for those who ask."""
+    if view.explain:
+        yield from printed(rests_on({str(each.rank): each for each in estimates}).blocks, view)
 
 
 def _waits(each: Estimate) -> bool:
@@ -133,9 +110,3 @@ def gaps(prices: PriceBasis, explain: bool) -> Iterator[str]:
         yield f"No new prices from {', '.join(names)}: older ones are used. --explain says why."
     for gap in prices.gaps if explain else ():
         yield f"No new prices from {gap.source}: {gap.reason}"
-
-
-def missing_prices(prices: PriceBasis, view: View) -> Iterator[str]:
-    """The gaps as lines of a terminal."""
-    for line in gaps(prices, view.explain):
-        yield from paragraph(line, view.width, 4)

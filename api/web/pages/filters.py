@@ -155,11 +155,11 @@ def further(at: Address) -> list[Entry]:
     return [entry(name, COST.fields[name], at) for name in parameters_of(*FURTHER) if name not in shown]
 
 
-def entry(name: str, field: Any, at: Address) -> Entry:
+def entry(name: str, field: Any, at: Address, title: str | None = None) -> Entry:
     """The field of a parameter, with its meaning and its choices."""
     choices = tuple(field.choices) if isinstance(field, Choice) else ()
     example = "" if field.example is None else str(field.example)
-    return Entry(name, name.replace("_", " ").capitalize(), _value(at, name), example, choices, field.meaning)
+    return Entry(name, title or name.replace("_", " ").capitalize(), _value(at, name), example, choices, field.meaning)
 
 
 def _value(at: Address, name: str) -> str:

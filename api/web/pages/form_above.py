@@ -23,7 +23,8 @@ def form_and_answer(question: Question) -> Response:
         service = current_service()
         catalogue = service.catalogue()
         values, _ = service.parse(question.schema, given, catalogue)
-        shown |= question.code.page(question.code.report(service, catalogue, values)).shown
+        if question.code.html:
+            shown |= question.code.html(question.code.report(service, catalogue, values)).shown
         status = 200
     except Refused as refused:
         shown["errors"], status = refused.by_field, refused.status

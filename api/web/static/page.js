@@ -250,20 +250,24 @@ if (points.length) {
   told.hidden = false;
 }
 
-for (const replay of document.querySelectorAll(".replay")) {
+const dates = [...document.querySelectorAll('.chart ~ section td[data-is="Date"]')];
+if (dates.length) {
   // A date of the price of a training: a line in its picture, and its row in words.
-  const slider = replay.querySelector("input"), rows = [...document.querySelectorAll(".points tbody tr")];
-  const now = document.createElement("div");
+  const picture = document.querySelector(".chart"), now = document.createElement("div"), replay = document.createElement("p");
+  const days = dates.map((date) => Date.parse(date.textContent.trim()) / 864e5), last = dates.length - 1;
   now.className = "now";
-  replay.parentElement.querySelector(".chart").append(now);
+  replay.className = "replay";
+  replay.innerHTML = `<label>Date <input type="range" min="0" max="${last}" value="${last}"></label><output aria-live="polite"></output>`;
+  picture.append(now);
+  picture.after(replay);
+  const slider = replay.querySelector("input");
   const show = () => {
-    const row = rows[slider.value], [date, cost, hours, machine] = row.cells;
-    now.style.left = `calc(10.28% + ${row.dataset.at} * 87.22%)`;
+    const date = dates[slider.value], [, cost, hours, machine] = date.parentElement.cells;
+    now.style.left = `calc(10.28% + ${(days[slider.value] - days[0]) / (days[last] + 1 - days[0])} * 87.22%)`;
     const link = date.querySelector("a").cloneNode(true);
-    replay.querySelector("output").replaceChildren(link, `: ${cost.firstChild.data}, ${hours.textContent}, ${machine.firstChild.data.trim()}`);
+    replay.querySelector("output").replaceChildren(link, `: ${cost.firstChild.data}, ${hours.firstChild.data}, ${machine.firstChild.data.trim()}`);
     slider.setAttribute("aria-valuetext", date.textContent);
   };
   slider.addEventListener("input", show);
-  replay.hidden = false;
   show();
 }

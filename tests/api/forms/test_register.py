@@ -21,7 +21,7 @@ def test_a_row_has_what_its_code_answers(question):
     assert isinstance(question.schema, Schema)
     assert isinstance(question.asked_in_terminal, Schema)
     assert bool(question.chart) == bool(question.code.figure)
-    assert question.code.table or question.code.terminal or question.code.html
+    assert question.code.table or question.code.blocks or question.code.terminal or question.code.html
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=list(QUESTIONS_BY_NAME))
@@ -29,6 +29,6 @@ def test_every_surface_has_the_question(question):
     paths = {operation.path: operation for operation in OPERATIONS if operation.method == "get"}
     assert paths[question.path].sheets == question.files
     assert {f"{question.path}.{kind}" for kind in question.endings if kind not in FILES} <= set(paths)
-    is_printed = question.code.terminal or question.code.table
+    is_printed = question.code.terminal or question.code.table or question.code.blocks
     assert question.command is None or (question.name in main.commands and is_printed)
     assert question.tool is None or (question.tool.name or question.name) in {tool.name for tool in TOOLS}

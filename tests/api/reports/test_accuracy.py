@@ -60,7 +60,7 @@ def test_it_says_first_what_a_confirmed_rate_buys(client):
     message = get(client, "budget=50")["message"]
     [sure] = re.findall(r"^(0\.\d{4}) with .* Higher only with spot, ", message)
     page = client.get("/accuracy?model=resnet50&budget=50", headers={"Accept": "text/html"}).text
-    assert re.findall(r'data-is="Accuracy">([\d.]+)<', page)[0] == f"{float(sure):g}"
+    assert re.findall(r'data-is="Accuracy" class="number">([\d.]+)<', page)[0] == f"{float(sure):g}"
     within = "/cost?model=resnet50&max_cost=50&limit=1"
     verdict = client.get(f"{within}&target={sure}").json["verdict"]
     assert verdict[0].startswith("Rent ")

@@ -36,7 +36,7 @@ def test_one_pages_through_all_offers(client):
     count = client.get(path).json["count"]
     while path:
         page = client.get(path, headers=BROWSER).get_data(as_text=True)
-        seen += page.partition("<tbody>")[2].count("<tr>")
+        seen += page.rpartition("<tbody>")[2].count("<tr>")
         following = re.search(r'rel="next" href="([^"]+)"', page)
         path = html.unescape(following[1]) if following else None
     assert seen == count > 50
