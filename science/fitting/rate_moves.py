@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from io import StringIO
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from science.fitting.spot_rates import learned as learned_of_spot
 from science.fitting.spot_rates import moved as moved_on_spot
 
 DAYS = (0, 30, 60, 120, 180, 365)
-WITHIN = 1.42  # times such a number of days, either way
+SHORTEST, LONGEST = 21, 518  # days of a move that is learned from: those between lists a day apart are mostly none
 DRIFT_DAYS = 180  # the half-life of a move, and the days up to which rates are expected to drift on
 FEWEST = 20  # moves
 
@@ -64,11 +64,11 @@ class Move(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How some rates move, and after each number of days from how many moves of how many providers that is learned."""
+    """How some rates move, and from how many moves of how many providers that is learned."""
 
     moves: Moves
-    n: tuple[int, ...]
-    providers: tuple[int, ...]
+    n: int
+    providers: int
 
 
 def seen_rates(offers: Iterable[Offer]) -> tuple[Seen, ...]:
@@ -102,18 +102,14 @@ def learned(known: Iterable[Seen], today: int) -> dict[Moving, Learned]:
 
 
 def _learned(found: Sequence[Move], today: int) -> Learned:
-    after = {days: [move for move in found if days / WITHIN <= move.days <= days * WITHIN] for days in DAYS[1:]}
-    used = {days: some for days, some in after.items() if len(some) >= FEWEST}
-    ends = np.array([(0.0, 0.0), *(_ends(some, today) for some in used.values())])
-    fall, rise = (tuple(np.round(np.maximum.accumulate(end), 3).tolist()) for end in ends.T)
+    """The ends for every age from all moves at once: like those of a random walk they grow with the root of the days."""
+    used = [move for move in found if SHORTEST <= move.days <= LONGEST] or found
+    fall, rise = _ends([move._replace(ln=move.ln / sqrt(move.days)) for move in used], today)
     drift = _drift([move for move in found if max(move.days, today - move.day) <= DRIFT_DAYS], today)
-    expected = (round(drift * min(days, DRIFT_DAYS), 3) for days in (0, *used))
-    middle = tuple(min(max(each, -down), up) for each, down, up in zip(expected, fall, rise, strict=True))
-    counts = (
-        tuple(len(some) for some in used.values()),
-        tuple(len({move.of[0] for move in some}) for some in used.values()),
-    )
-    return Learned(Moves((0, *used), fall, middle, rise), *counts)
+    after = [(days, round(fall * sqrt(days), 3), round(rise * sqrt(days), 3)) for days in DAYS]
+    expected = (round(min(max(drift * min(days, DRIFT_DAYS), -down), up), 3) for days, down, up in after)
+    days, falls, rises = zip(*after, strict=True)
+    return Learned(Moves(days, falls, tuple(expected), rises), len(used), len({move.of[0] for move in used}))
 
 
 def _ends(found: Collection[Move], today: int) -> tuple[float, float]:
@@ -145,8 +141,8 @@ def of_spot() -> dict[Moving, Learned]:
     found = {}
     for name, known in learned_of_spot(series).items():
         own = [one for one in series if one.generation == name]
-        n = tuple(len(list(moved_on_spot(own, days))) for days in known.days[1:])
-        found[HYPERSCALER, PurchaseOption.SPOT.value, name] = Learned(known, n, (1,) * len(n))
+        n = sum(len(list(moved_on_spot(own, days))) for days in known.days[1:])
+        found[HYPERSCALER, PurchaseOption.SPOT.value, name] = Learned(known, n, 1)
     return found
 
 
@@ -156,8 +152,8 @@ def table(found: Mapping[Moving, Learned], today: date) -> str:
     write = csv.writer(out, lineterminator="\n").writerow
     write(RATE_MOVES.columns)
     for name, (known, n, providers) in sorted(found.items()):
-        for days, *figures in zip(known.days[1:], n, providers, *(end[1:] for end in known[1:]), strict=True):
-            write((*name, days, *figures, since))
+        for days, *figures in zip(known.days[1:], *(end[1:] for end in known[1:]), strict=True):
+            write((*name, days, n, providers, *figures, since))
     return out.getvalue()
 
 

@@ -79,8 +79,18 @@ def test_ranges_of_age_hold_both_tails_of_providers_left_out(seen):
     for one in scores:
         assert one.inside + one.below + one.above == pytest.approx(1)
         assert one.below <= 0.1
-        # what was learned before the market turned in the spring of 2026 knows no rise
-        assert one.inside >= (0.8 if one.what == validation.LEFT_OUT else 0.65)
+        assert one.inside >= 0.75
+
+
+def test_a_range_grows_with_the_root_of_the_days():
+    days = tuple(range(validation.FIRST - 300, validation.FIRST, 30))
+    known = [
+        fitting.Seen("lambda", PurchaseOption.ON_DEMAND, str(n), days, tuple(1.01 ** (n * k) for k in range(10)))
+        for n in range(10)
+    ]
+    [of_all] = fitting.learned(known, validation.FIRST).values()
+    assert of_all.moves.after_days(120).rise == pytest.approx(2 * of_all.moves.after_days(30).rise, abs=0.002)
+    assert (of_all.n, of_all.providers) == (450, 1)
 
 
 def test_a_rate_that_doubles_lies_above_what_was_known_before():

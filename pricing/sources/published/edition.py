@@ -29,9 +29,12 @@ from pricing.sources.source import (
 )
 
 NAME = "edition"
-ADDRESS = SourceSetting("COSTCALC_PRICES_LATEST", "the address of an edition, whole")
+PUBLISHED_AT: str | None = None
+SIGNED_BY: str | None = None
+"""The address and the public key of this project's own edition, which whoever installs it then reads; None until it has one."""
+ADDRESS = SourceSetting("COSTCALC_PRICES_LATEST", "the address of an edition, whole", PUBLISHED_AT)
 TRUSTED = SourceSetting(
-    "COSTCALC_EDITION_TRUSTED", "public keys, separated by commas, of which one must have signed the edition"
+    "COSTCALC_EDITION_TRUSTED", "public keys, separated by commas, of which one must have signed the edition", SIGNED_BY
 )
 
 
