@@ -1,8 +1,9 @@
-"""Whatever a sentence, a sheet, a plan or an edition holds, it is read, or refused in words. What was found once stays as an
-example."""
+"""Whatever a question, a sentence, a sheet, a plan or an edition holds, it is read, or refused in words. What was found once
+stays as an example."""
 
 from contextlib import suppress
 from time import process_time
+from urllib.parse import urlencode
 
 import pytest
 from fakes.edition import KEY
@@ -12,9 +13,14 @@ from support.prices import NOW, many
 from support.sampled import WHOLE
 from support.services import packaged_service
 
+from api import budget
+from api.forms.register import QUESTIONS
 from api.questions.errors import BadParameters
 from api.questions.words.understanding import LONGEST
 from api.reports.rows import rows_of
+from api.settings import Settings
+from api.web.app import create_app
+from api.web.serving.ahead import SLOW
 from pricing import editions
 from pricing.sources.own_sheet.source import offers
 from pricing.sources.source import SourceError
@@ -46,6 +52,37 @@ def changed(draw: st.DrawFn, text: str) -> str:
         end = min(begin + draw(st.integers(0, 15)), len(text))
         text = text[:begin] + draw(st.sampled_from(ODD) | st.text(max_size=6)) + text[end:]
     return text
+
+
+@st.composite
+def addresses(draw: st.DrawFn) -> str:
+    """A question of the register by its address, with examples, bounds and odd words as values."""
+    question = draw(st.sampled_from([each for each in QUESTIONS if WHOLE or each.name not in SLOW]))
+    asked = dict(question.example)
+    for name in draw(st.lists(st.sampled_from([*question.schema.fields]), max_size=6)):
+        field = question.schema.fields[name]
+        usual = [field.example, *getattr(field, "choices", ()), *(getattr(field, end, None) for end in ("low", "high"))]
+        asked[name] = draw(
+            st.sampled_from([str(each) for each in usual if each is not None] + ODD) | st.text(max_size=9)
+        )
+    ending = draw(st.sampled_from(["", *(f".{each}" for each in question.endings if each not in ("xlsx", "png"))]))
+    return f"{question.path.format(model='resnet50')}{ending}?{urlencode(asked, errors='replace')}"
+
+
+@pytest.fixture(scope="module")
+def client():
+    return create_app(packaged_service(), Settings(cache_answers=0)).test_client()
+
+
+@EXAMPLES
+@given(addresses(), st.sampled_from(["application/json", "text/html"]))
+def test_a_question_is_answered_or_refused_soon(client, address, form):
+    begun = process_time()
+    status = client.get(address, headers={"Accept": form}).status_code
+    seconds = process_time() - begun
+    target(seconds)
+    assert status < 500
+    assert seconds < 2 * budget.SECONDS  # of which the form takes as much as the answer at most
 
 
 @pytest.fixture(scope="module")

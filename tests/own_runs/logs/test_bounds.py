@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given, settings, target
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.sampled import WHOLE
@@ -144,9 +144,13 @@ def test_a_damaged_log_is_read_or_refused_in_a_sentence(tmp_path_factory, conten
     path = tmp_path_factory.getbasetemp() / "damaged.log"
     path.write_bytes(content)
     facts = Facts("mine", dataset="mine", accelerator="V100", batch_size=8, samples_per_epoch=80, hours=1.0)
+    begun = time.process_time()
     for metric in (None, "loss"):
         with suppress(LogRefused):
             read_run(path, replace(facts, metric=metric), NOW)
+    seconds = time.process_time() - begun
+    target(seconds)
+    assert seconds < SOON_S
 
 
 @settings(max_examples=5000 if WHOLE else 100, deadline=None)
