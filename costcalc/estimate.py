@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,41 +14,32 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented, Shown
-from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice, folded
 from costcalc.comparison import owned_machines
-from costcalc.convergence.eligibility import EligibleRecipes, best_reached, eligible_recipes
+from costcalc.convergence.eligibility import best_reached, eligible_recipes
+from costcalc.costed import Costed, costed
 from costcalc.costing.bills import Bill
 from costcalc.costing.candidates import (
-    Candidates,
     free_tiers,
-    with_frontier,
 )
 from costcalc.costing.kept import LEAST_KEPT
 from costcalc.costing.listing import Listing
 from costcalc.costing.owning import cheapest_rental, own_candidates
-from costcalc.costing.rentals import (
-    AllowedOffers,
-    without_training_time,
-)
-from costcalc.costing.requirements import offer_marks
-from costcalc.costing.sieve import Sieve, Totals
+from costcalc.costing.sieve import Totals
 from costcalc.costing.storage_and_egress import Market
-from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import Course, TrainingTimes, training_times
+from costcalc.duration.training_times import Course
 from costcalc.estimate_details import EstimateDetails
 from costcalc.evidence import Evidence
 from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
-from costcalc.offer import PurchaseOption
 from costcalc.ordinary import OrdinaryScript
 from costcalc.parameters import Part
-from costcalc.picks import Needed, PickName
+from costcalc.picks import PickName
 from costcalc.query import LAST_OFFSET, EstimateQuery, reset
 from costcalc.reasons import reasoned
-from costcalc.recall import Recall
 from costcalc.rivals import Rivals
 from costcalc.units import Indices
 
@@ -107,88 +97,107 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     def answer(self) -> Answer:
         """The picks and the page of estimates asked for, exactly. Raises TooFarBehind."""
-        query, catalogue, found = self.query, self.catalogue, self._found
-        if query.offset > LAST_OFFSET and found.totals.every > len(found.candidates.row):
-            raise TooFarBehind(found.totals.every)
-        chosen = self._chosen()
-        exact = self._exact(chosen)
-        shown, last_seen = exact.shown, found.recall.last_seen(found.offers)
-        estimates = {position: each.estimate for position, each in shown.items()}
+        query, catalogue, costed = self.query, self.catalogue, self._costed
+        if query.offset > LAST_OFFSET and not costed.is_whole:
+            raise TooFarBehind(costed.totals.every)
+        exact, last_seen, best = self._exact(), costed.recall.last_seen(costed.offers), self.best()
+        shown = exact.shown
+        estimates = {position: of.estimate for position, of in shown.items()}
+        page = [shown[position] for position in self._page]
         return Answer(
             query=query,
-            prices=_price_basis(catalogue, found.recall.as_of, last_seen),
-            freshness=last_seen.freshness(found.recall.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[at] for name, at in chosen.picks.items()}, query.basis)),
-            named_first=chosen.first,
-            missed=found.needed.missed,
-            widened=found.widened,
+            prices=_price_basis(catalogue, costed.recall.as_of, last_seen),
+            freshness=last_seen.freshness(costed.recall.as_of, catalogue.refreshed_at),
+            picks=tuple(reasoned({name: estimates[at] for name, at in self._picks.items()}, query.basis)),
+            named_first=self._named_first,
+            missed=costed.needed.missed,
+            widened=costed.widened,
             options=self,
-            best_at=chosen.best,
-            unconfirmed=next((estimates[position] for position in chosen.unconfirmed), None),
-            rivals={kind: None if at is None else estimates[at] for kind, at in chosen.rivals.items()},
+            best_at=best,
+            unconfirmed=next((estimates[position] for position in self._unconfirmed), None),
+            rivals={kind: None if at is None else estimates[at] for kind, at in self._rivals.items()},
             free=exact.free,
             ordinary=exact.today,
             as_published=exact.as_published,
             ordinary_missed=exact.missed,
-            likeliest=self._likeliest,
-            folded=folded(found.totals.by_marks.tolist(), found.needed.marks),
-            count=found.totals.every,
-            estimates=tuple([estimates[position] for position in chosen.listed]),
-            owned=owned_machines((shown[at][:2] for at in chosen.own), tuple(estimates.values())) if chosen.own else (),
-            rejections={reason: number for reason, (_, number) in found.rejected.items()},
-            rejection_units={reason: unit for reason, (unit, _) in found.rejected.items()},
-            best_reached=best_reached(found.matrix.recipes, query.metric),
+            likeliest=costed.likeliest,
+            folded=folded(costed.totals.by_marks.tolist(), costed.needed.marks),
+            count=costed.totals.every,
+            estimates=tuple([of.estimate for of in page]),
+            owned=owned_machines([shown[at][:2] for at in self._own], tuple(estimates.values())),
+            rejections={reason: number for reason, (_, number) in costed.rejected.items()},
+            rejection_units={reason: unit for reason, (unit, _) in costed.rejected.items()},
+            best_reached=best_reached(costed.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
-            quoted_exchange=self.quoted_exchange(np.append(exact.rows, found.candidates.row[[*chosen.best]])),
-            bills=tuple([shown[position].bill for position in chosen.listed]),
-            on_demand=tuple([shown[position].on_demand for position in chosen.listed]),
+            quoted_exchange=self.quoted_exchange(np.append(exact.rows, costed.candidates.row[[*best]])),
+            bills=tuple([of.bill for of in page]),
+            on_demand=tuple([of.on_demand for of in page]),
         )
 
-    def _exact(self, chosen: _Chosen) -> _Exact:
+    def _exact(self) -> _Exact:
         """What is shown, and the scripts beside the lead."""
-        found, details = self._found, self._details
-        free = found.free.take(free_tiers(found.free, self.catalogue))
-        some = found.candidates.take(np.array([*chosen.ranks], np.int64)).followed_by(free)
-        ranks, named = chain(chosen.ranks.values(), count(1)), chain(map(self._named.get, chosen.ranks), repeat(None))
-        ranked = found.recall.ranked(found.current, found.times, some, ranks, named)
-        lead = None if chosen.lead is None else ranked[[*chosen.ranks].index(chosen.lead)]
+        costed, details, ranks = self._costed, self._details, self._shown_ranks
+        free = costed.free.take(free_tiers(costed.free, self.catalogue))
+        some = costed.candidates.take(np.array([*ranks], np.int64)).followed_by(free)
+        places, named = chain(ranks.values(), count(1)), chain(map(self._named.get, ranks), repeat(None))
+        ranked = costed.recall.ranked(costed.current, costed.times, some, places, named)
+        lead = None if self._lead is None else ranked[[*ranks].index(self._lead)]
         beside = Ordinary() if lead is None else self._ordinary(lead)
-        scripts = [each for each in (beside.today, beside.as_published) if each]
+        scripts = [script for script in (beside.today, beside.as_published) if script]
         exact = iter(details.shown([*ranked, *scripts]))
         return _Exact(
             rows=some.row,
-            shown=dict(zip(chosen.ranks, islice(exact, len(chosen.ranks)), strict=True)),
-            free=tuple([each.estimate for each in islice(exact, len(free.row))]),
+            shown=dict(zip(ranks, islice(exact, len(ranks)), strict=True)),
+            free=tuple([of.estimate for of in islice(exact, len(free.row))]),
             today=next(exact).estimate if beside.today else None,
             as_published=next(exact).estimate if beside.as_published else None,
             missed=beside.missed,
         )
 
-    def _chosen(self) -> _Chosen:
-        """Which candidates are looked at, and the ranks of those that are shown."""
-        query, catalogue, choice, candidates = self.query, self.catalogue, self._choice, self._found.candidates
-        picks, listing = self._picks, self._listing
-        own = own_candidates(catalogue, candidates) if query.own else []
-        first = self._named_first
-        lead = min(own, key=lambda position: candidates.cost[position], default=picks[first] if first else None)
-        best, unconfirmed = self.best(), choice.cheapest_unconfirmed()
-        listed = listing.page(query.offset, query.limit)
-        rivals = Rivals(query, catalogue, candidates, self.evidence.accelerators, self.evidence.processors.named)
-        beside = {} if lead is None else rivals.beside(lead)
-        of_rivals = [position for position in beside.values() if position is not None]
-        others = (*picks.values(), *unconfirmed, *of_rivals, *own, *(best if own else ()))
-        ranks = dict(zip(listed, count(query.offset + 1)))
-        ranks |= self._ranks([each for each in others if each not in ranks])
-        return _Chosen(picks, first, lead, best, unconfirmed, beside, own, listed, ranks)
+    @cached_property
+    def _shown_ranks(self) -> dict[int, int]:
+        """The positions of all that an answer shows beside free tiers, and their ranks."""
+        rivals = [position for position in self._rivals.values() if position is not None]
+        beside = (*self._picks.values(), *self._unconfirmed, *rivals, *self._own, *(self.best() if self._own else ()))
+        ranks = dict(zip(self._page, count(self.query.offset + 1)))
+        return ranks | self._ranks([position for position in beside if position not in ranks])
+
+    @cached_property
+    def _page(self) -> list[int]:
+        """The positions of the page asked for."""
+        return self._listing.page(self.query.offset, self.query.limit)
+
+    @cached_property
+    def _own(self) -> list[int]:
+        """The positions of the user's own machines."""
+        return own_candidates(self.catalogue, self._costed.candidates) if self.query.own else []
+
+    @cached_property
+    def _lead(self) -> int | None:
+        """The position of what to act on."""
+        cost, first = self._costed.candidates.cost, self._named_first
+        return min(self._own, key=lambda position: cost[position], default=self._picks[first] if first else None)
+
+    @cached_property
+    def _unconfirmed(self) -> list[int]:
+        """The position of the cheapest whose rate is not confirmed."""
+        return self._choice.cheapest_unconfirmed()
+
+    @cached_property
+    def _rivals(self) -> Mapping[str, int | None]:
+        """The positions of the cheapest of what the question names beside that of the lead."""
+        of, evidence = self._costed.candidates, self.evidence
+        rivals = Rivals(self.query, self.catalogue, of, evidence.accelerators, evidence.processors.named)
+        return {} if self._lead is None else rivals.beside(self._lead)
 
     @cached_property
     def _choice(self) -> Choice:
-        found, where = self._found, (self.market, self._found.recall.as_of)
-        return Choice(self.query, self.catalogue, found.matrix, found.times, found.candidates, *where, self.starts)
+        costed, where = self._costed, (self.market, self._costed.recall.as_of)
+        return Choice(self.query, self.catalogue, costed.matrix, costed.times, costed.candidates, *where, self.starts)
 
     @cached_property
     def _named_first(self) -> PickName | None:
-        return self._choice.named_first(self._picks, self._found.sieve.hour_worth)
+        return self._choice.named_first(self._picks, self._costed.sieve.hour_worth)
 
     def best(self, with_frontier: bool = False) -> tuple[int, ...]:
         """The positions of the picks and a few runners-up, and of the frontier's."""
@@ -197,25 +206,25 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""
-        position = self._choice.first_that(fits, self._named_first, self._found.sieve.hour_worth)
+        position = self._choice.first_that(fits, self._named_first, self._costed.sieve.hour_worth)
         return None if position is None else self.shown([position])[0].estimate
 
     def shown(self, positions: Sequence[int]) -> tuple[Shown, ...]:
         """The candidates at these positions as exact estimates."""
-        found = self._found
-        some, ranks = found.candidates.take(np.array(positions, np.int64)), self._ranks(positions).values()
-        ranked = found.recall.ranked(found.current, found.times, some, ranks, map(self._named.get, positions))
+        costed = self._costed
+        some, ranks = costed.candidates.take(np.array(positions, np.int64)), self._ranks(positions).values()
+        ranked = costed.recall.ranked(costed.current, costed.times, some, ranks, map(self._named.get, positions))
         return tuple(self._details.shown(ranked))
 
     def _ordinary(self, lead: RankedCandidate) -> Ordinary:
         """The ordinary scripts on a candidate's machine; without the one that people begin with, why."""
-        found, query = self._found, self.query
-        eligible, course = found.eligible, found.course
+        costed, query = self._costed, self.query
+        eligible, course = costed.eligible, costed.course
         if query.recipes != "best" or query.recipe:
             query = replace(query, recipes="best", recipe=())
-            eligible = eligible_recipes(found.matrix.recipes, query)
-            course = Course.of(found.matrix, query, eligible)
-        recall, matrix = found.recall, found.matrix
+            eligible = eligible_recipes(costed.matrix.recipes, query)
+            course = Course.of(costed.matrix, query, eligible)
+        recall, matrix = costed.recall, costed.matrix
         groups = recall.ordinary_groups(matrix, lead.offer.machine.accelerator)
         script = OrdinaryScript(query, self.catalogue, matrix, groups, eligible, course)
         offer = recall.one_offer(matrix, lead.row, lead.time.cluster)
@@ -223,22 +232,22 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     @cached_property
     def _picks(self) -> dict[PickName, int]:
-        return self._choice.picks(self._found.sieve.hour_worth)
+        return self._choice.picks(self._costed.sieve.hour_worth)
 
     @cached_property
     def _listing(self) -> Listing:
-        return self._choice.listing(self._picks.values(), self._found.totals.marked(self._found.needed.marks))
+        return self._choice.listing(self._picks.values(), self._costed.totals.marked(self._costed.needed.marks))
 
     def _ranks(self, positions: Sequence[int]) -> dict[int, int]:
         """Where candidates stand among all, counted from 1; those of which most others were not made by counting these."""
-        found, listing = self._found, self._listing
+        costed, listing = self._costed, self._listing
         ranks = {position: listing.rank(position) for position in positions}
-        if found.totals.every == len(found.candidates.row):
+        if costed.is_whole:
             return ranks
         deep = np.array([at for at, rank in ranks.items() if rank - listing.start(at) > LEAST_KEPT], np.int64)
         if len(deep):
-            points = found.candidates.take(deep)
-            before = found.sieve.before(found.needed.marks, points, found.times.recipe[points.time])
+            points = costed.candidates.take(deep)
+            before = costed.sieve.before(costed.needed.marks, points, costed.times.recipe[points.time])
             ranks |= {at: listing.rank_behind(at, many) for at, many in zip(deep.tolist(), before, strict=True)}
         return ranks
 
@@ -250,24 +259,18 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             names[position] = " ".join(filter(None, [names.get(position), name]))
         return names
 
-    @property
-    def _likeliest(self) -> Missed | None:
-        eligible, recipes = self._found.eligible, self._found.matrix.recipes.recipes
-        at = eligible.likeliest
-        return None if at is None else Missed(recipes[at].name, float(eligible.success_probability[at]))
-
     @cached_property
     def _details(self) -> EstimateDetails:
-        found, query = self._found, self.query
-        renting = found.recall.renting(query, self.market)
-        return EstimateDetails(query, found.matrix, renting, found.recall.sayings, self._cheapest_rental())
+        costed, query = self._costed, self.query
+        renting = costed.recall.renting(query, self.market)
+        return EstimateDetails(query, costed.matrix, renting, costed.recall.sayings, self._cheapest_rental())
 
     def _cheapest_rental(self) -> Callable[[], Decimal | None]:
         """What the training costs where it costs least on demand, whatever the filters.
 
         It holds no `self`, which holds it: their arrays, of up to 300 MiB, would wait for the collector of cycles.
         """
-        of, candidates = self.query, self._found.candidates
+        of, candidates = self.query, self._costed.candidates
         evidence, catalogue, now, market, memory = self.evidence, self.catalogue, self.now, self.market, self.memory
 
         @cache
@@ -276,20 +279,20 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             if everything == of:
                 return cheapest_rental(catalogue, candidates)
             elsewhere = Asked(everything, evidence, catalogue, now, market, memory)
-            rented = cheapest_rental(catalogue, elsewhere._found.candidates)
+            rented = cheapest_rental(catalogue, elsewhere._costed.candidates)
             return cheapest_rental(catalogue, candidates) if rented is None else rented
 
         return found
 
     def page(self, offset: int, limit: int) -> tuple[Estimate, ...]:
         """A page of the same estimates by the question's order alone, whatever may be picked, exactly."""
-        order = self._found.candidates.order(self.query.sort, self.catalogue)
+        order = self._costed.candidates.order(self.query.sort, self.catalogue)
         positions = order.first(np.arange(len(order.row)), offset + limit)[offset:]
         return tuple(each.estimate for each in self.shown(positions.tolist()))
 
     def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
         """The bills of this many machines of the offers in these rows, on the question's terms."""
-        recall = self._found.recall
+        recall = self._costed.recall
         renting = recall.renting(self.query, self.market)
         return [renting.bill(offer, nodes) for offer in recall.offers(rows).values()]
 
@@ -302,22 +305,22 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     @property
     def totals(self) -> Totals:
         """How many estimates there are, by their marks and by the catalogue's row."""
-        return self._found.totals
+        return self._costed.totals
 
     def overview(self, pickable: bool = False) -> Overview:
         """Every estimate as columns, or those alone that picks may come from: in a twentieth of the time that exact ones take."""
-        found = self._found
+        costed = self._costed
         listed = self._listing.all(pickable)
-        candidates = found.candidates.take(listed)
+        candidates = costed.candidates.take(listed)
         return Overview(
             rank=np.arange(len(candidates.row)) + 1,
             position=listed,
             row=candidates.row,
-            nodes=found.matrix.nodes[found.times.cluster[candidates.time]],
+            nodes=costed.matrix.nodes[costed.times.cluster[candidates.time]],
             hours=candidates.calendar_hours,
             cost=candidates.cost,
             on_frontier=candidates.on_frontier,
-            every=found.totals.marked(found.needed.marks) if pickable else found.totals.every,
+            every=costed.totals.marked(costed.needed.marks) if pickable else costed.totals.every,
         )
 
     def ranges(self, positions: Indices) -> Ranges:
@@ -326,77 +329,11 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
 
     def dearer(self, cost: float) -> int:
         """How many estimates that picks may come from cost more."""
-        found = self._found
-        if found.totals.every > len(found.candidates.row):
-            return found.sieve.dearer(found.needed.marks, cost)
-        return int(np.count_nonzero(found.candidates.cost[found.candidates.pickable] > cost))
+        return self._costed.dearer(cost)
 
     @cached_property
-    def _found(self) -> _Found:
-        """What the question leads to; includes benchmark entries if no recipe of less care runs here."""
-        found = self._of(self.query)
-        ended = any(unit == "runs" for unit, _ in found.rejected.values())
-        if ended or len(found.candidates.row) or len(found.free.row) or "beyond_training" not in found.rejected:
-            return found
-        with_entries = self._of(replace(self.query, training="record"))
-        return with_entries if len(with_entries.candidates.row) else found
-
-    def _of(self, query: EstimateQuery) -> _Found:
-        catalogue = self.catalogue
-        as_of = query.as_of or self.now
-        recall = Recall(self.evidence, catalogue, as_of, self.memory)
-        offered = catalogue.confirmed_offers if query.rates == "confirmed" else catalogue.current_offers
-        current = offered(as_of, query.max_price_age)
-        eligible = eligible_recipes(recall.recipes(query), query)
-        matrix = recall.matrix(query, eligible.care)
-        offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
-        course = Course.of(matrix, query, eligible)
-        times = training_times(course, query, eligible, offers.clusters)
-        unused = without_training_time(matrix, query, offers, eligible, times)
-        confirmation = catalogue.confirmed(as_of, query.max_price_age)
-        marks = offer_marks(catalogue, offers, confirmation.among(offers.rates), query)
-
-        sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, self.market, marks)
-        times, candidates, free, totals, chosen = sieve.made()
-        candidates = with_frontier(candidates, chosen.marks)
-        if query.frontier:
-            candidates = candidates.take(candidates.on_frontier)
-            totals = Totals.of(candidates, totals.rejections)
-        rejected = _rejected(
-            recipes=[eligible.rejections], offers=[offers.rejections, unused], runs=[dict(totals.rejections)]
-        )
-        return _Found(
-            recall=recall,
-            current=current,
-            matrix=matrix,
-            offers=offers,
-            eligible=eligible,
-            course=course,
-            times=times,
-            candidates=candidates,
-            free=free,
-            widened=confirmation.widened,
-            sieve=sieve,
-            totals=totals,
-            needed=chosen,
-            rejected=rejected,
-        )
-
-
-class _Chosen(NamedTuple):
-    """The positions of the candidates that are looked at: those picked and which of them is named first, the one to act on, the
-    best, the cheapest whose rate is not confirmed, the rivals, the user's own, and the page asked for.
-    `ranks` has the rank of each that is shown."""
-
-    picks: Mapping[PickName, int]
-    first: PickName | None
-    lead: int | None
-    best: tuple[int, ...]
-    unconfirmed: Sequence[int]
-    rivals: Mapping[str, int | None]
-    own: Sequence[int]
-    listed: Sequence[int]
-    ranks: Mapping[int, int]
+    def _costed(self) -> Costed:
+        return costed(self.query, self.evidence, self.catalogue, self.now, self.market, self.memory)
 
 
 class _Exact(NamedTuple):
@@ -411,36 +348,7 @@ class _Exact(NamedTuple):
     missed: Missed | None
 
 
-class _Found(Struct, frozen=True):
-    """What a question leads to before any estimate is made exact."""
-
-    recall: Recall
-    current: CurrentOffers
-    matrix: TrainingMatrix
-    offers: AllowedOffers
-    eligible: EligibleRecipes
-    course: Course
-    times: TrainingTimes
-    candidates: Candidates
-    free: Candidates
-    widened: Mapping[PurchaseOption, float]
-    sieve: Sieve
-    totals: Totals
-    needed: Needed
-    rejected: dict[str, tuple[str, int]]
-
-
 def _price_basis(catalogue: Catalogue, as_of: datetime, seen: LastSeen) -> PriceBasis:
     ends = seen.moments[[0, -1]].tolist() if len(seen.moments) else []
     oldest, newest = (datetime.fromtimestamp(each, UTC) for each in ends) if ends else (None, None)
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)
-
-
-def _rejected(**counted: list[dict[str, int]]) -> dict[str, tuple[str, int]]:
-    """By reason what was left out, under the name of its argument, and how many: the rejections of all steps that occurred."""
-    total: Counter[tuple[str, str]] = Counter()
-    for unit, steps in counted.items():
-        for reason, number in chain.from_iterable(map(dict.items, steps)):
-            if number:
-                total[reason, unit] += number
-    return {reason: (unit, number) for (reason, unit), number in sorted(total.items())}
