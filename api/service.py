@@ -37,6 +37,7 @@ from api.questions.subjects import (
     StatedSubject,
     Subject,
     TaskSubject,
+    TimedSubject,
     without_precision,
 )
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
@@ -233,9 +234,9 @@ class Service:
             return PublishedSubject.of(named[0])
         of_images = bool(named and self.evidence.find_model(named[0]))
         kinds = (StatedSubject, OwnImagesSubject if of_images else LanguageSubject, LanguageSubject)
-        described = (each for each in kinds if each.is_meant(schema, arguments))
-        if kind := next(described, None):
-            return kind()
+        described = (each() for each in kinds if each.is_meant(schema, arguments))
+        if subject := TimedSubject.find(schema, arguments) or next(described, None):
+            return subject
         if own := self.own.get(normalised(named[0])) if named and self.own else None:
             return OwnRunSubject(own)
         if task := find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None:

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
-from costcalc.query import ANY, EstimateQuery
+from costcalc.evidence.timed_networks import OF_DATA, find_timed_network
+from costcalc.query import EstimateQuery
 from costcalc.recipes import OwnRecipe
+from costcalc.throughput.chip_hours import ChipHours
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, YOU, Compilation, MetricEvaluation, Model, Phase
@@ -40,13 +42,14 @@ class Described(Struct, frozen=True):
         if query.epochs is None:
             return None
         sizes = query.parameters, query.gmacs, query.samples_per_epoch
-        running = query.precision or "amp", query.compilation or "eager"
+        timed = find_timed_network(query.model)
+        running = query.precision or (timed.precision if timed else "amp"), query.compilation or "eager"
         return cls(query.model, query.epochs, query.metric, query.target, *sizes, *running)
 
     def evidence(self, beside: Evidence) -> Evidence:
         """The evidence for questions about it, which have this recipe alone."""
-        network = beside.models.get(self.model) or self._network()
-        return replace(
+        network, timed = beside.models.get(self.model) or self._network(), find_timed_network(self.model)
+        known = replace(
             beside,
             models={**beside.models, network.name: network},
             recipes=(self._recipe(network),),
@@ -57,13 +60,17 @@ class Described(Struct, frozen=True):
             later=(),
             of_own_run=True,
         )
+        if timed is None:
+            return known
+        speeds = ChipHours(timed.speed, timed.kind, beside.accelerators, OF_DATA, timed.needed_gib)
+        return replace(known, own_speeds=(), make_speeds=lambda _: speeds)
 
     def _network(self) -> Model:
         has_size = self.parameters is not None and self.gmacs is not None
         return Model(
-            name=ANY,
+            name=self.model,
             aliases=(),
-            family=ANY,
+            family=self.model,
             parameters_millions=self.parameters,
             gmacs=self.gmacs,
             image_size=REFERENCE_SIZE,

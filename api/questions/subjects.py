@@ -18,11 +18,12 @@ from api.questions.suggestions import clip, squeeze, unknown
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
 from costcalc.evidence.published_runs import PublishedRun, find_published, published_runs
+from costcalc.evidence.timed_networks import TimedNetwork, find_timed_network
 from costcalc.hardware import Accelerator
 from costcalc.ordinary import ordinary_groups
 from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, EstimateQuery, parameters_of
 from costcalc.tasks.goals import goal_in_words, metric_name, task_of, value_in_words
-from costcalc.tasks.known import qualities, quality_on
+from costcalc.tasks.known import find_task, qualities, quality_on
 from costcalc.tasks.tables import Task, benchmark_of
 from costcalc.training import IMAGES_PER_EPOCH, Crossing, Metric, Model
 from own_runs.asking import OwnModel
@@ -212,6 +213,41 @@ class OwnImagesSubject(DescribedSubject, frozen=True):
         return super().settled(schema, arguments, values, errors)
 
 
+class TimedSubject(DescribedSubject, frozen=True):
+    """A network that was timed on images, on so many epochs of images of the user's own."""
+
+    timed: TimedNetwork
+
+    @classmethod
+    def find(cls, schema: Schema, arguments: Arguments) -> TimedSubject | None:
+        """The subject where a question names such a network, and not the task of that name."""
+        name = arguments.get("model", [""])[0]
+        timed = find_timed_network(name) if {"samples_per_epoch", "target"} <= schema.fields.keys() else None
+        is_own = any(_given(each, arguments) for each in ("epochs", "samples_per_epoch"))
+        return cls(timed) if timed and (is_own or not find_task(name)) else None
+
+    def common(self, _: Schema, arguments: Arguments) -> Arguments:
+        """The arguments without the method, which says no more than that the images are one's own. Raises BadParameters for what
+        is not known of it."""
+        name, method = self.timed.name, [squeeze(text) for text in _given("method", arguments)]
+        wrong = {
+            each: [SPEED_ALONE.format(name, self.timed.precision)] for each in NOT_OF_TIMED if _given(each, arguments)
+        }
+        wrong |= {each: [says] for each, says in MISSING_OF_TIMED.items() if not _given(each, arguments)}
+        if wrong := wrong | (
+            {"method": [ONLY_FULL]} if any(each not in f"full {squeeze(name)}" for each in method) else {}
+        ):
+            raise BadParameters(wrong)
+        return {each: texts for each, texts in arguments.items() if each != "method"} | {"model": [name]}
+
+    def settled(self, schema: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
+        """The values with the network."""
+        values, errors = super().settled(schema, arguments, values, errors)
+        name = self.timed.name
+        network = Model(name, (), name, None, None, None, self.timed.source)
+        return values | {"model": network, "dataset": OWN_DATA_SET}, errors
+
+
 class StatedSubject(Struct, frozen=True):
     """A training of which the question says how long it took, and on what."""
 
@@ -289,6 +325,14 @@ class PublishedSubject(Struct, frozen=True):
         return values | {"model": network}, stated | errors
 
 
+KNOWN_OF_TIMED = {"model", "epochs", "samples_per_epoch", "method", "overheads", "evidence"}
+NOT_OF_TIMED = {*parameters_of("goal", "recipe", "described", "language", "stated")} - KNOWN_OF_TIMED
+SPEED_ALONE = "of {} on images of your own nothing but the speed is known, in {}, and no accuracy: leave it out"
+MISSING_OF_TIMED = {
+    "epochs": "missing: how many epochs? Add epochs=12",
+    "samples_per_epoch": "missing: how many images have you? Add samples_per_epoch=5000",
+}
+
 PUBLISHED = {"took", "on", "took_on", "kind"}
 """What a published run states."""
 
@@ -344,6 +388,7 @@ Subject = (
     OwnRunSubject
     | TaskSubject
     | DescribedSubject
+    | TimedSubject
     | StatedSubject
     | PublishedSubject
     | LanguageSubject
@@ -381,6 +426,12 @@ def whose_epochs(query: EstimateQuery) -> tuple[str, ...]:
     return (
         f"{query.epochs:g} epochs, {usual_steps(images):,} steps of {BATCH} images, are Big Transfer's schedule for so many.",
     )
+
+
+def whose_speed(query: EstimateQuery) -> tuple[str, ...]:
+    """The sentence that says how fast a network was timed to train."""
+    timed = find_timed_network(query.model) if query.epochs is not None and query.took is None else None
+    return (timed.sentence,) if timed and query.metric == EPOCHS else ()
 
 
 def _given(name: str, arguments: Arguments) -> list[str]:

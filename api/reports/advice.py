@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from api.questions.regions import located
-from api.questions.subjects import what_part, whose_epochs, whose_target
+from api.questions.subjects import what_part, whose_epochs, whose_speed, whose_target
 from api.reports.by_tokens import what_is_trained
 from api.reports.glance import Glance
 from api.reports.left_out import Hints, nothing
@@ -53,6 +53,7 @@ class Advice(OfQuery):
                 *what_part(self.query),
                 *whose_target(self.query),
                 *whose_epochs(self.query),
+                *whose_speed(self.query),
                 *what_is_trained(self.query),
                 *self._stated_bill(),
             )

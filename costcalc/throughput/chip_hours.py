@@ -15,8 +15,9 @@ from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import Recipe
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ACCELERATOR, TRANSFERRED
+from costcalc.throughput.prediction import REFUSALS
 from costcalc.throughput.speed_model import TIERS, SpeedTable, empty_table
-from costcalc.training import Throughput, Tier, TrainingKind
+from costcalc.training import YOUR_CODE, Throughput, Tier, TrainingKind
 
 WIDTHS: Mapping[TrainingKind, float] = {
     "any": math.log(1.54), "language": math.log(1.54), "vision": math.log(1.4),
@@ -37,21 +38,26 @@ class StatedTable(SpeedTable, frozen=True):
     def notes(self, recipe: int, cluster: int) -> tuple[str, ...]:
         """What the hours of a pair rest on."""
         stated, there = self.throughputs[0], self.clusters[cluster]
+        whose = "you" if stated.organisation == YOUR_CODE else stated.organisation
         if self.tier[recipe, cluster] == TIERS.index(Tier.MEASURED):
-            return ("The hours are those that you stated.",)
+            return (f"The hours are those that {whose} stated.",)
         return (
-            f"Carried over from the {stated.accelerators} {stated.accelerator} that you stated, by the root of arithmetic times "
-            "memory bandwidth on the data sheets, and by the number of chips; whether it fits the memory of "
+            f"Carried over from the {stated.accelerators} {stated.accelerator} that {whose} stated, by the root of arithmetic "
+            "times memory bandwidth on the data sheets, and by the number of chips; whether it fits the memory of "
             f"{there.accelerator} is not known.",
         )
 
 
 class ChipHours(Struct, frozen=True):
-    """The speeds of one training, of which `stated` says how fast one machine is: one sample is the whole training."""
+    """The speeds of one training, of which `stated` says how fast one machine is: one sample is the whole training, or an image.
+    `of_data` is how far the data of another training may move them, in ln; `needed_gib` the memory that a chip must have, as far
+    as that is known."""
 
     stated: Throughput
     kind: TrainingKind
     accelerators: Mapping[str, Accelerator]
+    of_data: float = 0.0
+    needed_gib: float = 0.0
 
     def speeds(
         self, recipes: Sequence[Recipe], clusters: Sequence[Cluster], of_larger: Sequence[Recipe] = ()
@@ -60,7 +66,9 @@ class ChipHours(Struct, frozen=True):
         table = self.refused(recipes, clusters)
         for c, cluster in enumerate(clusters):
             ratio = self._ratio(cluster)
-            if ratio is not None:
+            if ratio is not None and self._lacks_memory(cluster):
+                table.refusal[:, c] = REFUSALS.index("does_not_fit_memory")
+            elif ratio is not None:
                 self._fill(table, c, ratio)
         return table
 
@@ -74,11 +82,16 @@ class ChipHours(Struct, frozen=True):
     def _fill(self, table: SpeedTable, c: int, log_ratio: float) -> None:
         cluster, home = table.clusters[c], self.stated
         is_home = (cluster.accelerator, cluster.total_accelerators) == (home.accelerator, home.accelerators)
-        table.seconds_per_epoch[:, c, 0] = 1 / (home.images_per_second * math.exp(log_ratio))
-        table.width_80[:, c] = table.width_faster[:, c] = AGAIN if is_home else self._width(cluster)
+        samples = [recipe.samples_per_epoch for recipe in table.recipes]
+        table.seconds_per_epoch[:, c, 0] = [each / (home.images_per_second * math.exp(log_ratio)) for each in samples]
+        width = math.hypot(AGAIN if is_home else self._width(cluster), self.of_data)
+        table.width_80[:, c] = table.width_faster[:, c] = width
         table.tier[:, c] = TIERS.index(Tier.MEASURED if is_home else Tier.MODELLED)
         table.kind[:, c] = TRANSFERRED if is_home else ACCELERATOR
         table.refusal[:, c], table.row[:, c] = 0, 0
+
+    def _lacks_memory(self, cluster: Cluster) -> bool:
+        return (part(self.accelerators, cluster.accelerator).memory_gib or math.inf) < self.needed_gib
 
     def _ratio(self, cluster: Cluster) -> float | None:
         """ln of how many times as fast as the stated machine it is; None where nobody knows."""

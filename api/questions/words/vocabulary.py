@@ -14,6 +14,7 @@ from api.questions.suggestions import either
 from api.questions.words.tables import Value, kind_of_network, not_asked, other_networks, phrases
 from costcalc.evidence.collection import network_forms, normalised
 from costcalc.evidence.published_runs import published_runs
+from costcalc.evidence.timed_networks import timed_networks
 from costcalc.training import Model
 from pricing.packaged.places import places
 
@@ -215,8 +216,10 @@ class Vocabulary:
     def _models(self) -> dict[str, str]:
         tasks = {normalised(alias): task for alias, task in self.tasks.items()}
         published = {normalised(name): name for name in published_runs()}
+        found = {normalised(word): each.name for each in timed_networks().values() for word in each.words}
         return (
-            tasks
+            found
+            | tasks
             | published
             | {normalised(alias): model.name for model in self.models for alias in (*model.aliases, model.name)}
         )
