@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
@@ -20,10 +20,12 @@ UNITS = {STORAGE: "GB-months", EGRESS: "GB"}
 
 
 class StorageOrEgressRate(Struct, frozen=True):
-    """A provider's list rate in US dollars per GB-month of storage, or per GB that leaves; `what` names its tier."""
+    """A provider's list rate in US dollars per GB-month of storage, or per GB that leaves, of what is `above` so many GB; `what`
+    names this tier."""
 
     provider: str
     item: str
+    above: Decimal
     usd_per_unit: Decimal
     what: str
     source: str
@@ -46,9 +48,25 @@ class StorageOrEgress(Struct, frozen=True):
 
 
 class StorageAndEgressRates(Struct, frozen=True):
-    """The list rates of storage and egress, by provider and item."""
+    """The list rates of storage and egress by provider and item: the tiers of each, the first one first."""
 
-    known: Mapping[tuple[str, str], StorageOrEgressRate]
+    known: Mapping[tuple[str, str], Sequence[StorageOrEgressRate]]
+
+    @classmethod
+    def of(cls, rates: Iterable[StorageOrEgressRate]) -> StorageAndEgressRates:
+        """These rates, in any order."""
+        known: dict[tuple[str, str], list[StorageOrEgressRate]] = {}
+        for rate in sorted(rates, key=lambda rate: rate.above):
+            known.setdefault((rate.provider, rate.item), []).append(rate)
+        return cls(known)
+
+    def _tiers(self, provider: str, item: str, amount: Decimal) -> Iterator[tuple[StorageOrEgressRate, Decimal]]:
+        """Each tier that an amount reaches, and how much of it lies there."""
+        tiers = self.known.get((provider, item), ())
+        ends = (*(each.above for each in tiers[1:]), amount)
+        for tier, end in zip(tiers, ends, strict=False):
+            if amount > tier.above:
+                yield tier, min(amount, end) - tier.above
 
     def storage_and_egress(
         self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
@@ -60,27 +78,34 @@ class StorageAndEgressRates(Struct, frozen=True):
         self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
     ) -> Iterator[StorageOrEgress]:
         for item, amount, own in requested(query):
-            rate, known = own, self.known.get((provider, item))
-            if own is None and known:
-                rate = known.usd_per_unit * exchange[query.currency].per_usd
-            if rate is not None:
-                once, hourly = (Decimal(0), amount / HOURS_PER_MONTH) if item == STORAGE else (amount, Decimal(0))
-                yield StorageOrEgress(NAMES[item], UNITS[item], rate, once, hourly)
+            if own is not None:
+                yield _line(item, NAMES[item], own, amount)
+                continue
+            for tier, part in self._tiers(provider, item, amount):
+                name = f"{NAMES[item]} above {tier.above:,f} GB" if tier.above else NAMES[item]
+                yield _line(item, name, tier.usd_per_unit * exchange[query.currency].per_usd, part)
 
     def notes(self, query: EstimateQuery, provider: str) -> Iterator[str]:
         """The source of each rate, and which unknown rates are left out."""
         for item, amount, own in requested(query):
-            listed = self.known.get((provider, item))
+            tiers = [tier for tier, _ in self._tiers(provider, item, amount)]
             said = f"{NAMES[item].capitalize()} of {amount:f} GB"
             if own is not None:
                 yield f"{said} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
-            elif listed:
-                yield (
-                    f"{said} at {listed.usd_per_unit:f} USD per {UNITS[item].removesuffix('s')}: {listed.what}, free allowances "
-                    f"not deducted ({listed.source}, {listed.observed_on})."
-                )
+            elif tiers:
+                yield f"{said} at {'; at '.join(map(_told, tiers))}; free allowances not deducted."
             else:
                 yield f"{said} is left out: no rate of {provider} is known; give one as {item}_rate=."
+
+
+def _line(item: str, name: str, rate: Decimal, amount: Decimal) -> StorageOrEgress:
+    once, hourly = (Decimal(0), amount / HOURS_PER_MONTH) if item == STORAGE else (amount, Decimal(0))
+    return StorageOrEgress(name, UNITS[item], rate, once, hourly)
+
+
+def _told(tier: StorageOrEgressRate) -> str:
+    unit = UNITS[tier.item].removesuffix("s")
+    return f"{tier.usd_per_unit:f} USD per {unit}: {tier.what} ({tier.source}, {tier.observed_on})"
 
 
 NO_RATES = StorageAndEgressRates({})

@@ -9,14 +9,13 @@ from importlib.resources.abc import Traversable
 from costcalc.costing.storage_and_egress import UNITS, StorageAndEgressRates, StorageOrEgressRate
 from pricing.packaged.tables import Row, Table, amount
 
-STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item", "unit usd_per_unit what source observed_on")
+STORAGE_AND_EGRESS = Table("storage_and_egress.csv", "provider item above", "unit usd_per_unit what source observed_on")
 
 
 @cache
 def storage_and_egress_rates(folder: Traversable | None = None) -> StorageAndEgressRates:
     """Every packaged rate. Raises TableError, naming file and line."""
-    rates = STORAGE_AND_EGRESS.read(_rate, folder).values()
-    return StorageAndEgressRates({(rate.provider, rate.item): rate for rate in rates})
+    return StorageAndEgressRates.of(STORAGE_AND_EGRESS.read(_rate, folder).values())
 
 
 def _rate(row: Row) -> StorageOrEgressRate:
@@ -26,4 +25,5 @@ def _rate(row: Row) -> StorageOrEgressRate:
     if not dollars:
         raise ValueError(f"usd_per_unit must be positive, not {dollars}")
     day = date.fromisoformat(row.text("observed_on"))
-    return StorageOrEgressRate(row.text("provider"), item, dollars, row.text("what"), row.text("source"), day)
+    above = amount(row, "above")
+    return StorageOrEgressRate(row.text("provider"), item, above, dollars, row.text("what"), row.text("source"), day)

@@ -18,9 +18,9 @@ from costcalc.query import Discount, EstimateQuery
 from costcalc.training import DATA_SET_GB
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-STORAGE = StorageOrEgressRate("aws", "storage", Decimal("0.023"), "a tier", "a list", date(2026, 1, 2))
-EGRESS = StorageOrEgressRate("aws", "egress", Decimal("0.09"), "a tier", "a list", date(2026, 1, 2))
-RATES = StorageAndEgressRates({("aws", "storage"): STORAGE, ("aws", "egress"): EGRESS})
+STORAGE = StorageOrEgressRate("aws", "storage", Decimal(0), Decimal("0.023"), "a tier", "a list", date(2026, 1, 2))
+EGRESS = StorageOrEgressRate("aws", "egress", Decimal(0), Decimal("0.09"), "a tier", "a list", date(2026, 1, 2))
+RATES = StorageAndEgressRates.of((STORAGE, EGRESS))
 EURO = ExchangeRate("EUR", Decimal("0.8950948800572860723236663086"), date(2026, 10, 30), "the bank")
 WAYS = (PurchaseOption.ON_DEMAND, PurchaseOption.SPOT, PurchaseOption.SAVINGS_PLAN, PurchaseOption.MONTHLY)
 

@@ -12,9 +12,14 @@ from costcalc.costing.storage_and_egress import Market, StorageAndEgressRates, S
 from costcalc.money import ExchangeRate, cents
 from costcalc.query import EstimateQuery
 
-STORAGE = StorageOrEgressRate("acme", "storage", Decimal("0.02"), "standard tier", "a price list", date(2024, 1, 1))
-EGRESS = StorageOrEgressRate("acme", "egress", Decimal("0.09"), "first 10 TB", "a price list", date(2024, 1, 1))
-RATES = StorageAndEgressRates({(rate.provider, rate.item): rate for rate in (STORAGE, EGRESS)})
+STORAGE = StorageOrEgressRate(
+    "acme", "storage", Decimal(0), Decimal("0.02"), "standard tier", "a price list", date(2024, 1, 1)
+)
+EGRESS = StorageOrEgressRate(
+    "acme", "egress", Decimal(0), Decimal("0.09"), "first 10 TB", "a price list", date(2024, 1, 1)
+)
+MORE = StorageOrEgressRate("acme", "egress", Decimal(1000), Decimal("0.05"), "above 1 TB", "a list", date(2024, 1, 1))
+RATES = StorageAndEgressRates.of((STORAGE, EGRESS))
 EURO = {"EUR": ExchangeRate("EUR", Decimal("0.5"), date(2024, 1, 1), "a bank")}
 
 
@@ -66,6 +71,19 @@ def test_egress_is_paid_once(the_one):
     short, long = (the_one(egress_gb=Decimal(10), runs=runs) for runs in (1, 5))
     lines = [beside(one)["data egress"] for one in (short, long)]
     assert [(line.quantity, line.unit, line.amount) for line in lines] == [(10, "GB", Decimal("0.90"))] * 2
+
+
+def test_each_tier_is_paid_at_its_own_rate(the_one):
+    tiers = StorageAndEgressRates.of((MORE, EGRESS))
+    one, own = (the_one(egress_gb=Decimal(2500), rates=tiers, **rate) for rate in ({}, {"egress_rate": Decimal(1)}))
+    assert {name: line.amount for name, line in beside(one).items()} == {
+        "data egress": Decimal("90.00"),
+        "data egress above 1,000 GB": Decimal("75.00"),
+    }
+    assert {name: line.amount for name, line in beside(own).items()} == {"data egress": Decimal("2500.00")}
+    assert "first 10 TB (a price list, 2024-01-01); at 0.05 USD per GB: above 1 TB" in " ".join(one.assumptions)
+    [whole] = beside(the_one(egress_gb=Decimal(1000), rates=tiers)).values()
+    assert whole.amount == Decimal("90.00")
 
 
 def test_the_cheapest_is_the_cheapest_with_everything(packaged_evidence):
