@@ -66,6 +66,11 @@ class Reading:
         self.values[value.parameter] = left
         self.add(value._replace(excluded=True))
 
+    def drop(self, *names: str) -> None:
+        """Takes parameters out."""
+        for name in names:
+            self.values.pop(name, None)
+
     def put(self, name: str, text: str) -> None:
         """Adds a value that may contain commas."""
         values = self.values.setdefault(name, [])

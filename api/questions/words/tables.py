@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from api.questions.suggestions import squeeze
 from costcalc.evidence.tables import cells
 
+T = TypeVar("T")
 COVERED = "costcalc estimates networks on ImageNet, language models by tokens, and the tasks that costcalc tasks lists"
 LANGUAGE_MODEL = "llm"
 _BILLIONS = re.compile(r"[a-z].*[-_]\d+(?:\.\d+)?b(?![a-z])")
@@ -33,26 +34,13 @@ class OtherNetwork(NamedTuple):
     generic: bool
 
 
-@cache
-def phrases() -> dict[str, tuple[Value, ...]]:
-    """By phrase the values it stands for; words that mark what follows (not, mine) and those without a meaning (filler) are a
-    parameter of that name."""
-    return {
-        word: tuple(map(_value, row["meaning"].split(" & "))) for row in rows_of("phrases") for word in words_of(row)
-    }
-
-
 class NotAsked(NamedTuple):
-    """What to type instead of a phrase, and whether an answer without it would be to another question."""
+    """What to type instead of a phrase, whether an answer without it would be to another question, and the parameter that makes
+    it redundant."""
 
     message: str
     stops: bool
-
-
-@cache
-def not_asked() -> dict[str, NotAsked]:
-    """What to type instead of each phrase."""
-    return {word: NotAsked(row["answer"], bool(row["stops"])) for row in rows_of("not_asked") for word in words_of(row)}
+    unless: str
 
 
 class Unit(NamedTuple):
@@ -64,29 +52,29 @@ class Unit(NamedTuple):
 
 
 @cache
-def units() -> dict[str, Unit]:
-    """The unit that each word after a number is."""
-    return {
-        word: Unit(row["parameter"], int(row["per"]), row["message"])
-        for row in rows_of("units")
-        for word in words_of(row)
-    }
+def phrases() -> dict[str, tuple[Value, ...]]:
+    """By phrase the values it stands for; words that mark what follows (not, mine) and those without a meaning (filler) are a
+    parameter of that name."""
+    return _by_word("phrases", lambda row: tuple(map(_value, row["meaning"].split(" & "))))
 
 
 @cache
-def answered_by() -> dict[str, str]:
-    """By phrase that cannot be asked in words: the parameter that makes it redundant."""
-    return {word: row["unless"] for row in rows_of("not_asked") if row["unless"] for word in words_of(row)}
+def not_asked() -> dict[str, NotAsked]:
+    """What to type instead of each phrase."""
+    return _by_word("not_asked", lambda row: NotAsked(row["answer"], bool(row["stops"]), row["unless"]))
+
+
+@cache
+def units() -> dict[str, Unit]:
+    """The unit that each word after a number is."""
+    return _by_word("units", lambda row: Unit(row["parameter"], int(row["per"]), row["message"]))
 
 
 @cache
 def other_networks() -> dict[str, OtherNetwork]:
-    """The network of another task that each phrase names."""
-    return {
-        word: OtherNetwork(row["name"] or word, row["kind"], bool(row["generic"]))
-        for row in rows_of("other_networks")
-        for word in words_of(row)
-    }
+    """The network of another task that each phrase names; without a name of its own, by that phrase."""
+    rows = _by_word("other_networks", lambda row: OtherNetwork(row["name"], row["kind"], bool(row["generic"])))
+    return {word: network._replace(name=network.name or word) for word, network in rows.items()}
 
 
 def other_network(name: str) -> OtherNetwork | None:
@@ -115,6 +103,10 @@ def rows_of(name: str) -> Iterator[dict[str, str]]:
 def words_of(row: dict[str, str]) -> list[str]:
     """The words of a row, which mean the same."""
     return row["words"].split(";")
+
+
+def _by_word(table: str, of: Callable[[dict[str, str]], T]) -> dict[str, T]:
+    return {word: value for row in rows_of(table) for value in [of(row)] for word in words_of(row)}
 
 
 def _value(meaning: str) -> Value:

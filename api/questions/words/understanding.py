@@ -14,11 +14,10 @@ from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.language import ASSUMED, LanguageWords, language_words
-from api.questions.words.messages import TOOK
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.reading import MONEY_A_MONTH, MOST_ASKED, RUNS_A_MONTH, Reading
-from api.questions.words.settling import one_version, settle
+from api.questions.words.settling import settle
 from api.questions.words.spans import read
 from api.questions.words.tables import not_asked
 from api.questions.words.vocabulary import Vocabulary
@@ -181,8 +180,6 @@ def _too_long(text: str) -> str | None:
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     reading = read(text, words, today)
     settle(reading, words)
-    _settle_hours(reading)
-    one_version(reading, words)
     monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
@@ -205,27 +202,6 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
         lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly, asks_rates=asks_rates,
     )  # fmt: skip
-
-
-def _settle_hours(reading: Reading) -> None:
-    """Hours that an unnamed training took on the first machine that is named: what they cost, and what it takes on the others."""
-    named = {name for name, values in reading.values.items() if values}
-    if "took" not in named or not reading.machines or named & NO_HOURS:
-        return
-    home, *others = reading.machines
-    count, chip = (home.get(name, ["1"])[0] for name in reversed(ON))
-    if len(home.get("accelerator", ())) != 1 or reading.sides[2:]:
-        return
-    for name in ON:
-        reading.values.pop(name, None)
-    reading.values["on"], reading.sides = [f"{count}x {chip}"], ()
-    for name, texts in others[0].items() if others else ():
-        reading.values[name] = list(texts)
-    reading.asked = [each for each in reading.asked if not each.message.startswith(TOOK.partition(";")[0])]
-
-
-ON = ("accelerator", "accelerators")
-NO_HOURS = frozenset({"model", "target", "dataset", "recipe", "epochs", "method", "tokens", "examples", "own"})
 
 
 def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]) -> bool:
