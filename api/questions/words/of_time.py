@@ -16,8 +16,8 @@ from api.questions.words.scan import Scan
 
 MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 HOURS_OF = {"month": Decimal(730), "year": Decimal(8760)}
-SOON = 90  # days
-DAYS_OF = {"week": 7, "month": 31, "quarter": 92, "year": 366}
+SOON, FAR = {"tonight": 12, "tomorrow": 24}, 90  # hours until then; days
+DAYS_OF = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
 PARTS = {"early": 3, "mid": 6, "late": 12}
 TIMES = {"once": "1", "twice": "2", "thrice": "3", "every other": "0.5"}
@@ -56,16 +56,13 @@ def term(scan: Scan, match: Match) -> bool:
 
 
 def often(scan: Scan, match: Match) -> bool:
-    """How often somebody trains: `twice a week`, `every three months`."""
-    parts = match.groupdict(default="")
-    words = " ".join(parts.get("times", "").casefold().split())
-    times = counted(parts["n"]) if parts.get("n") else Decimal(TIMES.get(words, 1))
-    return scan.add(RUNS_A_MONTH, plain(times * a_month(match["every"])))
-
-
-def seldom(scan: Scan, match: Match) -> bool:
-    """`every three months`."""
-    return scan.add(RUNS_A_MONTH, plain(a_month(match["every"]) / max(1, counted(match["n"]))))
+    """How often somebody trains: `twice a week`, `4 runs a month`, `every three months`."""
+    parts = match.groupdict()
+    words = " ".join((parts.get("times") or "").casefold().split())
+    times = Decimal(counted(parts["n"]) if parts.get("n") else TIMES.get(words, 1))
+    return scan.add(
+        RUNS_A_MONTH, plain(a_month(match["every"]) * (1 / max(Decimal(1), times) if parts.get("apart") else times))
+    )
 
 
 def of_runs(scan: Scan, _: Match) -> bool:
@@ -86,7 +83,7 @@ def as_of(scan: Scan, match: Match) -> bool:
     return _as_of(scan, match[0], *written, time=(match["time"] or "").upper())
 
 
-def _as_of(scan: Scan, text: str, year: int, month: int = 0, day: int = 0, time: str = "") -> bool:
+def _as_of(scan: Scan, text: str, year: int, month: int, day: int = 0, time: str = "") -> bool:
     try:
         first = date(year, month or 1, day or 1)
     except ValueError:
@@ -103,7 +100,7 @@ def slashed(scan: Scan, match: Match) -> bool:
     if first <= 12 and second <= 12 and first != second:
         dates = f"{year}-{first:02}-{second:02} or {year}-{second:02}-{first:02}"
         return scan.ask(match[0], f"the day or the month first? Write {dates}")
-    return _as_of(scan, match[0], year, *((second, first) if first > 12 else (first, second)))
+    return _as_of(scan, match[0], year, min(first, second) if first > 12 else first, max(first, second))
 
 
 def part_of_year(scan: Scan, match: Match) -> bool:
@@ -121,33 +118,25 @@ def named_month(scan: Scan, match: Match) -> bool:
 
 def last(scan: Scan, match: Match) -> bool:
     """`last year`; `within the last year` says how old prices may be."""
-    unit, today = match["unit"].lower(), scan.today
+    unit = match["unit"].lower()
     if match["age"]:
         return scan.add("max_price_age", f"{DAYS_OF[unit]}")
-    if unit == "week":
-        return scan.add("as_of", f"{today - timedelta(7)}")
-    if unit == "year":
-        return scan.add("as_of", f"{today.year - 1}")
-    return scan.add("as_of", f"{_months_back(today, MONTHS_OF[unit]):%Y-%m}")
+    back = _back(scan.today, 1, unit)
+    return scan.add("as_of", f"{back:{ {'week': '%Y-%m-%d', 'year': '%Y'}.get(unit, '%Y-%m') }}")
 
 
 def ago(scan: Scan, match: Match) -> bool:
-    """`two years ago`."""
-    many, unit = counted(match["n"]), match["unit"].lower()
-    if unit in ("day", "week"):
-        return scan.add("as_of", f"{scan.today - timedelta(many * DAYS_OF.get(unit, 1))}")
-    back = _months_back(scan.today, many * MONTHS_OF[unit])
+    """`yesterday`, `two years ago`."""
+    parts = match.groupdict()
+    back = _back(scan.today, counted(parts.get("n") or "1"), (parts.get("unit") or "day").lower())
     return scan.add("as_of", f"{back}") if back.year >= 2012 else scan.ask(match[0], "no price is that old")
 
 
-def yesterday(scan: Scan, _: Match) -> bool:
-    """The prices of the day before."""
-    return scan.add("as_of", f"{scan.today - timedelta(1)}")
-
-
-def _months_back(day: date, many: int) -> date:
-    """This day in an earlier month, or its 28th."""
-    months = day.year * 12 + day.month - 1 - many
+def _back(day: date, many: int, unit: str) -> date:
+    """The day so many units before; of months this day in an earlier one, or its 28th."""
+    if unit not in MONTHS_OF:
+        return day - timedelta(many * DAYS_OF[unit])
+    months = day.year * 12 + day.month - 1 - many * MONTHS_OF[unit]
     return date(max(1, months // 12), months % 12 + 1, min(day.day, 28))
 
 
@@ -169,30 +158,23 @@ def now(scan: Scan, match: Match) -> bool:
 def deadline(scan: Scan, match: Match) -> bool:
     """The days from today to a day to come, as a time limit; of a longer time that ends on no one day, what to write."""
     day = match["day"].casefold()
-    if day in ("tonight", "tomorrow"):
-        return _within(scan, match, 12 if day == "tonight" else 24)
     at = next((number for number, name in enumerate(day_name) if name.casefold().startswith(day.rstrip("."))), None)
-    if at is None:
-        return scan.ask(match[0], "a time limit is a length of time, as in within 3 days")
-    return _within(scan, match, 24 * ((at - scan.today.weekday() - 1) % 7 + 1))
+    if at is not None:
+        return _within(scan, match, 24 * ((at - scan.today.weekday() - 1) % 7 + 1))
+    if day in SOON:
+        return _within(scan, match, SOON[day])
+    return scan.ask(match[0], "a time limit is a length of time, as in within 3 days")
 
 
 def until(scan: Scan, match: Match) -> bool:
-    """A date to come, of the next year that has it where none is said; the first of a month. Declined for one that is past."""
-    days = next((left for left in _days_until(scan, match["end"]) if left > 0), 0)
-    return bool(days) and _within(scan, match, 24 * days)
-
-
-def on_day(scan: Scan, match: Match) -> bool:
-    """A day without its year is one to come, by which a run must end; where it is far ahead, the year is asked for."""
-    soon = any(0 < left <= SOON for left in _days_until(scan, match["end"]))
-    return until(scan, match) if soon else scan.ask(match[0], "of which year? Write it as 2020-12-31")
-
-
-def _days_until(scan: Scan, end: str) -> list[int]:
-    """The days from today to a date, as it is written, of this year and of the next."""
-    written = (f"{end} {year}".strip() for year in ("", scan.today.year, scan.today.year + 1))
-    return [(day - scan.today).days for text in written if (day := amounts.day(text, first=True))]
+    """A date to come, of the next year that has it where none is said; the first of a month. Declined for one that is past. Of a
+    day that is far ahead, and no end of a time, the year is asked for."""
+    years = ("", scan.today.year, scan.today.year + 1)
+    ends = (amounts.day(f"{match['end']} {year}".strip(), first=True) for year in years)
+    days = [left for end in ends if end and (left := (end - scan.today).days) > 0]
+    if "on" in match.groupdict() and not (days and days[0] <= FAR):
+        return scan.ask(match[0], "of which year? Write it as 2020-12-31")
+    return bool(days) and _within(scan, match, 24 * days[0])
 
 
 def _within(scan: Scan, match: Match, hours: int) -> bool:
