@@ -222,7 +222,7 @@ class ClosedRecipe(MetricRecipe, frozen=True):
 
     Its speed is that of the same task's results, not of images. `title` says what is trained and `rules` how, in sentences;
     `run_spread` is the standard deviation of ln(minutes) from run to run, 0 where unknown. Its clock leaves out `untimed_hours`
-    of each run.
+    of each run. Each accelerator reserved `memory_gib`, None where that is not known.
     """
 
     title: str = ""  # type: ignore[misc]  # others have theirs in common
@@ -231,6 +231,7 @@ class ClosedRecipe(MetricRecipe, frozen=True):
     run_spread: float = 0.0  # type: ignore[misc]
     untimed_hours: float = 0.0  # type: ignore[misc]
     rules: tuple[str, ...] = ()
+    memory_gib: float | None = None
 
     is_closed: ClassVar[bool] = True
 

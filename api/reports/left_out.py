@@ -22,7 +22,8 @@ from costcalc.evidence import Evidence
 from costcalc.money import money
 from costcalc.offer import PurchaseOption
 from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, OwnMachine, parameters_of
-from costcalc.tasks.goals import metric_name, value_in_words
+from costcalc.tasks.goals import metric_name, task_of, value_in_words
+from costcalc.tasks.tables import results
 from costcalc.training import Metric
 from costcalc.units import in_words
 
@@ -125,7 +126,8 @@ def _or_own(query: EstimateQuery) -> str:
 
 def _is_other_target(answer: Answer) -> bool:
     """Whether the target is another than that at which the runs of a task stop."""
-    if answer.best_reached and answer.best_reached.accuracy == answer.query.target:
+    task = task_of(answer.query)
+    if task and any(result.target == answer.query.target for result in results()[task.name]):
         return False
     reasons = {reason for reason, unit in answer.rejection_units.items() if unit == "recipes"}
     return not isinstance(answer.query.metric, Metric) and reasons == {"target_never_reached"} and not answer.count

@@ -106,7 +106,7 @@ class KnownResults(Struct, frozen=True, eq=False, dict=True):
             evidence.accelerators,
             self.learned.of(self.task.name),
             self.learned.cases,
-            self.task.network_gib or in_adam,
+            in_adam if self.task.network_gib is None else self.task.network_gib,
             evidence.recipes,
             self.task.tflop_per_sample,
         )

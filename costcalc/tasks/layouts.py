@@ -17,7 +17,7 @@ from costcalc.recipes import Recipe
 from costcalc.throughput import REFUSALS
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ACCELERATOR, INTERPOLATED, MACHINES, TRANSFERRED
-from costcalc.throughput.memory import USABLE_SHARE
+from costcalc.throughput.memory import FRAMEWORK_GIB, USABLE_SHARE
 from costcalc.training import Throughput
 from costcalc.units import Flags, Indices
 
@@ -28,22 +28,26 @@ WORKING_GIB = 12.0
 """What an accelerator needs beside its part of the network: activations of one sequence, recomputed layer by layer, and the
 layer that is gathered from the others; by arithmetic for a language model of 70 billion parameters and 8,192 tokens. A smaller
 network needs no more than for itself again, on an accelerator as large as somebody used."""
+SAFE_SHARE = 0.9
+"""Of an accelerator's memory, what a run that reserved so much elsewhere may count on: cards keep some for themselves."""
 EQUAL = 1e-9
 
 
 class Work(NamedTuple):
-    """A batch, None where it was not logged; the day of the software, UNDATED for the newest on each part; the target; and on how
-    many accelerators somebody trained so."""
+    """A batch, None where it was not logged; the day of the software, UNDATED for the newest on each part; the target; on how
+    many accelerators somebody trained so; and the memory that it reserved of each, None where that is not known."""
 
     batch: int | None
     day: int
     target: float | None = None
     accelerators: int = 1
+    memory_gib: float | None = None
 
 
 class Layouts(Struct, frozen=True, eq=False, dict=True):
     """Those of a task's `recipes` and of its published `rows`, one at least. `network_gib` is what its network takes with the
-    state of its optimizer, infinite where nobody said; it may be split among the accelerators."""
+    state of its optimizer, infinite where nobody said, 0 where each result has its own; it may be split among the
+    accelerators."""
 
     rows: tuple[Throughput, ...]
     accelerators: Mapping[str, Accelerator]
@@ -83,6 +87,12 @@ class Layouts(Struct, frozen=True, eq=False, dict=True):
         refusal[spread] = REFUSALS.index("no_network")
         refusal[total == 0] = REFUSALS.index("no_throughput")
         return refusal
+
+    def holds(self, works: Sequence[Work], clusters: Sequence[Cluster]) -> Flags:
+        """Which clusters have the memory that works reserved elsewhere, as far as that is known [works, clusters]."""
+        memory = np.array([self._memory(self._part(cluster.accelerator)) for cluster in clusters], float)
+        needed = np.array([work.memory_gib + FRAMEWORK_GIB if work.memory_gib else 0.0 for work in works])
+        return np.asarray(memory * SAFE_SHARE >= needed[:, None])
 
     def kinds(self, clusters: Sequence[Cluster]) -> NDArray[np.int8]:
         """The nearest thing measured to each cluster, as codes of KINDS."""

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
-from costcalc.recipes import Recipe
+from costcalc.recipes import ClosedRecipe, Recipe
 from costcalc.tasks.kernel import CHIP, HALF_OF_80, NEWER, OLDER, SCATTER, OfTask, Systems, covariance, variance
 from costcalc.tasks.layouts import Layouts, Work
 from costcalc.tasks.process import Posterior
@@ -132,7 +132,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
     def _answers(self, works: Sequence[Work], clusters: Sequence[Cluster], layouts: Layouts) -> dict[Work, Answer]:
         """The speed of each work on each cluster."""
         beyond = layouts.refusals(clusters)
-        may = layouts.allowed(works, clusters) & (beyond == 0)
+        allowed, holds = layouts.allowed(works, clusters), layouts.holds(works, clusters)
+        may = allowed & holds & (beyond == 0)
         work, cluster = np.nonzero(may)
         here, tried = [clusters[c] for c in cluster.tolist()], [works[w] for w in work.tolist()]
         systems = self.systems(here, tried)
@@ -143,7 +144,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
         of_one = np.minimum(mean, self._most(clusters)[cluster])
         log_rate[work, cluster] = of_one + systems.log_count + math.log(FULL_NODE)
         width[work, cluster] = self.half_widths(deviation, layouts.kinds(clusters)[cluster])
-        refusal = np.where(may, 0, np.where(beyond, beyond, REFUSALS.index("batch_too_small"))).astype(np.int8)
+        otherwise = np.where(holds, REFUSALS.index("batch_too_small"), REFUSALS.index("does_not_fit_memory"))
+        refusal = np.where(may, 0, np.where(beyond, beyond, otherwise)).astype(np.int8)
         columns = zip(log_rate, width, refusal, strict=True)
         return {each: Answer(*column) for each, column in zip(works, columns, strict=True)}
 
@@ -229,7 +231,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
 
 def _work(recipe: Recipe) -> Work:
     day = UNDATED if recipe.year == UNDATED else recipe.known_on.toordinal()
-    return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.home.accelerators or 1)
+    memory = recipe.memory_gib if isinstance(recipe, ClosedRecipe) else None
+    return Work(recipe.global_batch_size, day, recipe.tuned_to, recipe.home.accelerators or 1, memory)
 
 
 def _sheet(chip: Accelerator) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from costcalc.training import Code
 
 FOLDER = "data/tasks"
 TASKS, RESULTS, POINTS, ROUNDS, PARTWAY = "tasks", "results", "reference_points", "rounds", "partway"
+MEMORY = "memory"
 PLAIN_LOOPS = "plain_loops"
 MLPERF = "MLPerf"
 
@@ -65,7 +66,8 @@ class Schedule(NamedTuple):
 class Result(Struct, frozen=True):
     """What one system of an organisation took: official `minutes` to `target` with this batch in so many `passes`, None where
     the log counts otherwise; `passes_per_minute` is the middle speed of its runs. `repeats` says that a later round shows the
-    same runs again, `outlier` that others took far less on as many of the same chip, or than its like on fewer.
+    same runs again, `outlier` that others took far less on as many of the same chip, or than its like on fewer. `memory_gib` is
+    what each accelerator reserved, None where that was not published.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Result(Struct, frozen=True):
     outlier: bool
     published: date
     source: str
+    memory_gib: float | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -207,12 +210,18 @@ def text_of(name: str) -> str:
 @cache
 def version() -> str:
     """A digest of the tables, which changes with any byte of them."""
-    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, POINTS, ROUNDS, PARTWAY, PLAIN_LOOPS)), "fitted.json"]
+    names = [*(f"{name}.csv" for name in (TASKS, RESULTS, MEMORY, POINTS, ROUNDS, PARTWAY, PLAIN_LOOPS)), "fitted.json"]
     return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
 
 
 def _lines(name: str) -> list[dict[str, str | bool | None]]:
     return cells(f"{name}.csv", text_of(f"{name}.csv"))
+
+
+@cache
+def _memory() -> Mapping[str, float]:
+    """What runs reserved on each accelerator, by their system."""
+    return {str(line["system"]): float(str(line["memory_gib"])) for line in _lines(MEMORY)}
 
 
 def _result(line: Mapping[str, object]) -> Mapping[str, object]:
@@ -221,4 +230,5 @@ def _result(line: Mapping[str, object]) -> Mapping[str, object]:
         raise TableError(f"{RESULTS}.csv: {line['round']} is no round of {ROUNDS}.csv")
     place = f"{held.repository}, {line['organisation']} {line['system']}"
     facts = {"name": line["result"], "published": line["published"] or held.published, "source": f"github {place}"}
+    facts["memory_gib"] = _memory().get(str(line["system"]))
     return {**line, **facts, "repeats": bool(line["repeats"]), "outlier": bool(line["outlier"])}
