@@ -30,7 +30,7 @@ class Standing(Struct, frozen=True):
 
 
 class Machines(Struct, frozen=True):
-    """So many machines of one type in a region. `accelerators` and `vcpus` are of all `nodes` together."""
+    """So many machines of one type in a region. `accelerators` and `vcpus` are of all `nodes` together, `memory_gib` of each."""
 
     provider: str
     region: str
@@ -40,6 +40,7 @@ class Machines(Struct, frozen=True):
     accelerators: int
     accelerator_memory_gib: float | None
     vcpus: int | None
+    memory_gib: float | None
 
 
 class Purchase(Struct, frozen=True):

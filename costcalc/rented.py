@@ -149,6 +149,7 @@ def machines(offer: Offer, nodes: int) -> Machines:
         accelerators=of.accelerators * nodes,
         accelerator_memory_gib=of.accelerator_memory_gib,
         vcpus=of.vcpus and of.vcpus * nodes,
+        memory_gib=of.memory_gib,
     )
 
 

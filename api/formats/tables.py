@@ -11,10 +11,7 @@ from msgspec import Struct
 
 from api.formats import words
 from api.formats.column import Column, Text, nothing
-from costcalc.answers import Estimate
 from costcalc.money import money
-from costcalc.query import Basis
-from costcalc.units import in_words
 
 PRICE_FILTERS = ("provider", "region", "instance_type", "accelerator", "purchase")
 
@@ -70,33 +67,6 @@ def offered_accelerators(row: Any) -> str:
 def least_cost(row: Any) -> str:
     """What a task costs at least, where that is known."""
     return "no rate known" if row.cost is None else money(row.cost, row.currency)
-
-
-def cost_range(row: Estimate, basis: Basis) -> str:
-    """The 80 % range of its cost; nothing where the cost cannot move."""
-    _, low, high = row.cost(basis)
-    return f"{money(low, row.currency)}–{money(high, row.currency)}" if low != high else ""
-
-
-def estimated(basis: Basis) -> tuple[Column, ...]:
-    """What people read of an estimate, by a cost of this basis."""
-    return (
-        Column("Machine", words.machine, offered_accelerators),
-        Column("Bought", words.bought, lambda row: f"rate of {words.seen(row)}"),
-        Column(
-            "Time",
-            lambda row: in_words(row.calendar_hours),
-            lambda row: words.span(row.hours_low, row.hours_high),
-            is_number=True,
-        ),
-        Column(
-            "Cost",
-            lambda row: money(row.cost(basis).cost, row.currency),
-            lambda row: cost_range(row, basis),
-            is_number=True,
-        ),
-        Column("Recipe", lambda row: row.recipe, leave=1),
-    )
 
 
 MACHINE = Column("Machine", lambda row: f"{row.provider} {row.instance_type}", offered_accelerators)

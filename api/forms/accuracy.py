@@ -14,9 +14,10 @@ from api.formats.charts.figure import Figure, Place, Scale, across, line, nothin
 from api.formats.charts.frame import Axis, short
 from api.formats.column import Column
 from api.formats.estimates import missing_prices, rests_on
+from api.formats.figures import of_an_estimate
 from api.formats.sheet import Sheet
 from api.formats.sheet_columns import constant, estimate_columns, shared_columns, within
-from api.formats.tables import Table, estimated
+from api.formats.tables import Table
 from api.forms.code import Code
 from api.reports.accuracy import AccuracyDocument, AccuracyReport, AccuracySchema, accuracy_report
 
@@ -38,8 +39,8 @@ def blocks(report: AccuracyReport) -> Iterator[Block]:
     yield Say([f"{document.query.model}: {document.message}"], leads=True)
     yield Chart()
     if rows:
-        table = replace(TABLE, columns=(*TABLE.columns, *estimated(basis)))
-        yield Part("What it takes", [Rows(table, rows), Say([*words.marks_explained(rows)], small=True)])
+        table = replace(TABLE, columns=(*TABLE.columns, *of_an_estimate(basis)))
+        yield Part("What it takes", [Rows(table, rows), Say([" ".join(words.marks_explained(rows))], small=True)])
         yield rests_on({f"{row.target:.4g}": row for row in rows})
     yield from missing_prices(document.prices)
 

@@ -14,10 +14,11 @@ from api.formats.charts.frame import Axis, Frame
 from api.formats.charts.plot import card
 from api.formats.column import Column
 from api.formats.estimates import missing_prices, rests_on
+from api.formats.figures import of_an_estimate
 from api.formats.page import Page
 from api.formats.sheet import Sheet
 from api.formats.sheet_columns import constant, estimate_columns, within
-from api.formats.tables import Table, estimated
+from api.formats.tables import Table
 from api.forms.code import Code
 from api.reports.compare import CompareDocument, CompareReport, CompareSchema, asked_of, compare_report
 from costcalc.query import Basis
@@ -37,8 +38,8 @@ def blocks(report: CompareReport) -> Iterator[Block]:
     sides = {"a": document.a, "b": document.b}
     side = Column("#", lambda row: next(name for name, each in sides.items() if each is row))
     yield Say(document.verdict, leads=True)
-    yield Rows(replace(TABLE, columns=(side, *estimated(BASIS))), [*sides.values()])
-    yield Say([*words.marks_explained(sides.values())], small=True)
+    yield Rows(replace(TABLE, columns=(side, *of_an_estimate(BASIS))), [*sides.values()])
+    yield Say([" ".join(words.marks_explained(sides.values()))], small=True)
     yield rests_on(sides)
     yield from missing_prices(document.prices)
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from api.formats import csv_export
+from api.formats.blocks import Block, Part, Rows, Say
+from api.formats.estimates import missing_prices, rests_on
+from api.formats.figures import listed
 from api.formats.json import to_json
 from api.formats.sheet_columns import estimate_columns, shared_columns
-from api.formats.terminal.estimates import estimate_lines, explained, gaps
+from api.formats.tables import Table
+from api.formats.terminal.blocks import printed
 from api.formats.terminal.first_answer import first_answer, shown_first
-from api.formats.terminal.grid import View, paragraph
-from api.formats.words import highest_accuracy, how_fresh, machine, owned, waiting
+from api.formats.terminal.grid import View
+from api.formats.words import highest_accuracy, how_fresh, machine, marks_explained, owned, waiting
 from api.forms.code import Code
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import many
-from api.questions.themes import as_options
 from api.reports.cost import CostDocument, CostReport, cost_report
 from api.reports.left_out import left_out
-from costcalc.answers import Answer
+from costcalc.answers import Answer, Estimate
 from costcalc.flat import flat
 from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT
@@ -30,27 +33,40 @@ if TYPE_CHECKING:
     from api.formats.charts.figure import Figure
 
 
+FRONTIER = "*: no other estimate is both faster and cheaper."
+
+
 def terminal(report: CostReport, view: View) -> Iterator[str]:
-    """What to do and the picks, or the list if the question asks for it; --explain adds the rest."""
+    """What to do and the picks, set by hand; as blocks the list if the question asks for it, and the rest with --explain."""
     answer = report.answer
     if is_list(answer):
-        yield from _list(answer, view)
+        yield from printed([*_list(answer), *_beside(answer)], view)
     else:
         yield from first_answer(answer, view)
-        yield from explained(shown_first(answer), view)
-    if view.explain or is_list(answer):
-        yield ""
-        for line in (*_owned(answer), *_free(answer), *_notes(answer, view.explain)):
-            yield from paragraph(line, view.width, 4)
+        yield from printed([_behind(shown_first(answer)), *_beside(answer)], view) if view.explain else ()
 
 
-def _list(answer: Answer, view: View) -> Iterator[str]:
-    yield from (line for sentence in answer.verdict for line in paragraph(as_options(sentence), view.width, 2))
-    yield ""
-    yield from paragraph(_heading(answer), view.width)
-    yield from paragraph(_how_many(answer), view.width)
-    if answer.estimates:
-        yield from estimate_lines(answer.estimates, answer.query.basis, view)
+def _list(answer: Answer) -> Iterator[Block]:
+    yield Say([*answer.verdict, _heading(answer)])
+    table = Table("Estimates", "", "estimate", None, tuple(listed(answer.query.basis)))
+    legend = " ".join([FRONTIER, *marks_explained(answer.estimates)])
+    shown: list[Block] = [Rows(table, answer.estimates), Say([legend], small=True), _behind(answer.estimates)]
+    yield Part(_how_many(answer), shown if answer.estimates else [])
+
+
+def _behind(estimates: Iterable[Estimate]) -> Part:
+    return rests_on({str(each.rank): each for each in estimates})
+
+
+def _beside(answer: Answer) -> Iterator[Block]:
+    """The user's own machines, what is free, and what must be known of all of it."""
+    if answer.owned:
+        yield Part("Your own:", [Say([f"{owned(each)}." for each in answer.owned])])
+    if answer.free:
+        yield Part("Free, if you can wait:", [Say([f"{machine(each)}: {waiting(each)}" for each in answer.free])])
+    left = [f"Left out: {left_out(answer)}"] if answer.rejections else []
+    yield Say([*_converted(answer), highest_accuracy(answer), *left], small=True)
+    yield from missing_prices(answer.prices)
 
 
 def is_list(answer: Answer) -> bool:
@@ -78,27 +94,9 @@ def _how_many(answer: Answer) -> str:
     return f"{'All' if shown == answer.count else which} {answer.count:,} estimates: {how}."
 
 
-def _owned(answer: Answer) -> Iterator[str]:
-    yield from ["Your own:"] if answer.owned else []
-    yield from (f"  {owned(each)}." for each in answer.owned)
-
-
-def _free(answer: Answer) -> Iterator[str]:
-    yield from ["Free, if you can wait:"] if answer.free else []
-    yield from (f"  {machine(each)}: {waiting(each)}" for each in answer.free)
-
-
 def _converted(answer: Answer) -> Iterator[str]:
     if rate := answer.exchange:
         yield f"1 USD = {rate.per_usd:.6f} {rate.currency} on {rate.date} ({rate.source})"
-
-
-def _notes(answer: Answer, explain: bool) -> Iterator[str]:
-    yield from _converted(answer)
-    yield highest_accuracy(answer)
-    if answer.rejections:
-        yield f"Left out: {as_options(left_out(answer))}"
-    yield from gaps(answer.prices, explain)
 
 
 def json(report: CostReport, layout: Layout) -> bytes:

@@ -22,7 +22,7 @@ TABLE = Table(
         Column("Limited by", lambda row: row.limited_by),
         Column("Worth an hour up to", lambda row: f"${row.worth_up_to_hourly:,.3g}", is_number=True),
         Column("Turns at", lambda row: " ".join(f"{units:,}" for units in row.turns_at or ()), is_number=True, leave=3,
-               meaning="Turns at: the units of each hidden layer with which it is as fast as the processor."),
+               meaning="the units of each hidden layer with which it is as fast as the processor."),
         Column("Known", lambda row: row.evidence, source=lambda row: row.source, leave=2),
     ),
     ("model", "samples", "batch_size", "epochs", "hourly_rate"),

@@ -10,7 +10,8 @@ from api.formats import words
 from api.formats.blocks import Block, Chart, Part, Rows, Say
 from api.formats.charts import over_time
 from api.formats.column import Column
-from api.formats.tables import Table, cost_range, day
+from api.formats.figures import cost_range
+from api.formats.tables import Table, day
 from api.forms.code import Code
 from api.questions.links import narrowed, to_url
 from api.reports.over_time import Point

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import dropwhile
 from typing import Any
 
@@ -44,13 +44,16 @@ def _rows(block: Rows, view: View) -> Iterator[str]:
         heading = f"{shown}{many(block.count, listed.noun)} {block.when}".rstrip()
         yield from paragraph(heading + more, view.width)
     if rows:
-        columns = [replace(each, heading=_heading(each)) for each in block.columns(rows)]
+        columns = [replace(each, heading=_heading(each, rows)) for each in block.columns(rows)]
         sources = [Column("source", each.source, leave=1) for each in columns if each.source is not nothing]
         yield from table([*columns, *sources], rows, view.width)
 
 
-def _heading(column: Column) -> str:
-    return column.heading if "\n" in column.heading else column.heading.lower().replace(" ", "\n", 1)
+def _heading(column: Column, rows: Sequence[Any]) -> str:
+    """In two lines where it is wider than what stands below it."""
+    heading = column.heading.lower()
+    widest = max(len(line) for row in rows for line in column.cell(row).split("\n"))
+    return heading if len(heading) <= widest else heading.replace(" ", "\n", 1)
 
 
 def _part(block: Part, view: View) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from api.formats.column import Column
-from api.formats.terminal.estimates import cost_range
+from api.formats.figures import cost_range
 from api.formats.terminal.grid import View, paragraph, rows_below_headings
 from api.formats.words import bought, folded, hours, in_region, names_of, rate_seen
 from api.questions.themes import as_options

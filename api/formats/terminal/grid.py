@@ -58,10 +58,16 @@ def table(columns: Sequence[Column], rows: Sequence[object], width: int) -> Iter
     for row in texts:
         yield from _row(shown, row, widths)
     yield ""
-    left = [column.heading.replace("\n", " ") for column in columns if column not in shown]
+    left = [_named(column) for column in columns if column not in shown]
     if left:
         yield from paragraph(f"Not shown at {width} columns: {', '.join(left)}.", width)
-    yield from paragraph(" ".join(column.meaning for column in shown if column.meaning), width)
+    for column in shown:
+        if column.meaning:
+            yield from paragraph(f"{_named(column).capitalize()}: {column.meaning}", width, 2)
+
+
+def _named(column: Column) -> str:
+    return column.heading.replace("\n", " ")
 
 
 def echo_table(columns: Sequence[Column], rows: Sequence[object]) -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from api.formats import words
 from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
+from api.formats.figures import FIGURES, USUAL
 from api.formats.page import Headline
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
@@ -28,7 +29,7 @@ from api.reports.next_step import does
 from api.service import COST, Service, with_moment
 from api.web.asked import arguments, current_service, path_asked, wants_page, with_example
 from api.web.files import feed_of
-from api.web.pages import columns, filters
+from api.web.pages import filters
 from api.web.pages.address import Address
 from api.web.pages.taking import explained, taking
 from api.web.responses import PICTURES, answered, cached
@@ -45,6 +46,7 @@ PATH = "/"
 COMPARED = CompareSchema()
 SENTENCE = "q"
 SIZES = (20, 50, 100)
+COLUMNS = "_columns"
 LISTING = parameters_of("order", "page")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
@@ -148,7 +150,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
     report = Advice(service, catalogue, query)
     answer = report.answer
     is_list = any(given.get(name) for name in LISTING)
-    rows = [*zip(answer.estimates, answer.bills, strict=True)] if is_list else [each[:2] for each in answer.best_shown]
+    rows = answer.estimates if is_list else answer.best
+    named = {name for text in given.get(COLUMNS, ()) for name in text.split(",")} & FIGURES.keys() or USUAL
     answer = replace(
         answer, options=None
     )  # all that was worked out hangs on it, and templates live on until a full collection
@@ -169,13 +172,11 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "drawn": cost_and_time,
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
-        "columns": columns.chosen(given.get(columns.PARAMETER, [])),
-        "all_columns": columns.COLUMNS,
+        "columns": {name: column for name, column in FIGURES.items() if name in named},
+        "all_columns": FIGURES,
         "pages": _pages(answer),
         "sizes": SIZES,
-        "marks": list(
-            words.marks_explained((*(estimate for estimate, _ in rows), *(pick.estimate for pick in answer.picks)))
-        ),
+        "marks": list(words.marks_explained((*rows, *(pick.estimate for pick in answer.picks)))),
         "left_out": left_out(answer),
     }
 
