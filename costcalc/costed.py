@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.answers import Missed
-from costcalc.catalogue.catalogue import Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.catalogue import Catalogue, OfferFilter
+from costcalc.catalogue.current import CurrentOffers
 from costcalc.convergence.eligibility import EligibleRecipes, eligible_recipes
 from costcalc.costing.candidates import Candidates, with_frontier
 from costcalc.costing.rentals import AllowedOffers, without_training_time

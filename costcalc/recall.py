@@ -12,7 +12,8 @@ from weakref import ref
 import numpy as np
 from msgspec import Struct
 
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
+from costcalc.catalogue.current import CurrentOffers
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
 from costcalc.convergence.eligibility import ModelRecipes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache, partial
@@ -11,11 +11,19 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import Struct
 from numpy.typing import NDArray
 
-from costcalc.catalogue.columns import Columns, Int32, Int64, Vocabulary, counts_from, from_bytes, to_bytes
-from costcalc.catalogue.confirmation import NEVER, Confirmation, Rates, confirmation, enough_since
+from costcalc.catalogue.columns import Columns, Vocabulary, counts_from, from_bytes, to_bytes
+from costcalc.catalogue.confirmation import NEVER, Confirmation, Rates, confirmation
+from costcalc.catalogue.current import (
+    CurrentOffers,
+    Marks,
+    confirmed_since,
+    current_between,
+    gives_way,
+    of_listed,
+    starts,
+)
 from costcalc.catalogue.encoding import build, extended
 from costcalc.catalogue.hands import unchanged_until, vouched_for, with_hands_kept
 from costcalc.hardware import Machine
@@ -47,25 +55,7 @@ EVER = 36_500  # days
 ANNOUNCED_DAYS = 30  # ahead of which an answer tells of a change
 OPTIONS = tuple(PurchaseOption)
 _TERMLESS: Flags = np.array([option in WITHOUT_TERM for option in OPTIONS], bool)
-NONE: Indices = np.zeros(0, np.int64)
 SCARCITY = {True: 0, None: 1, False: 2}
-
-
-class CurrentOffers(Struct, frozen=True, eq=False, weakref=True):
-    """The offers current at one moment and not too old, cheapest region first within each group.
-
-    All index the catalogue's columns. `listed` are ordered by instance, group (an offer's key without its region) and rate.
-    `rows` are those of them that are first hand, and those of groups that have no first-hand one; `heads` are the positions
-    in `rows` where a group starts. `second_hand` are the others of `listed`; `stale` are the rows left out as too old,
-    `unconfirmed` those whose rates nobody vouches for, where these are not wanted.
-    """
-
-    listed: Indices
-    rows: Indices
-    heads: Indices
-    second_hand: Indices
-    stale: Indices
-    unconfirmed: Indices
 
 
 class OfferFilter(NamedTuple):
@@ -127,15 +117,15 @@ class Catalogue:
         self.stated_by_asker: Flags = np.array([YOURS in each for each in words], bool)[columns.flags]
         scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
-        marks = _Marks(self.first_hand, self.ended, self.own, self.counts_from)
+        marks = Marks(self.first_hand, self.ended, self.own, self.counts_from)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._unchanged_until = unchanged_until(columns, self.ended)
         days = [superseded_from(each) for each in words]
         superseded = np.array([int(day.timestamp()) if day else NEVER for day in days], np.int64)
         self._superseded_from = superseded[columns.flags]
         self._by_year: dict[int, tuple[int, ...] | None] = {}
-        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(_current, columns, marks, self._moments))
-        since = partial(_enough_since, columns, self.provider_of_instance, self.vouched, self._current)
+        self._current = lru_cache(maxsize=MOMENTS_KEPT)(partial(current_between, columns, marks, self._moments))
+        since = partial(confirmed_since, columns, self.provider_of_instance, self.vouched, self._current)
         self._enough_since = lru_cache(maxsize=MOMENTS_KEPT)(since)
 
     @classmethod
@@ -194,7 +184,7 @@ class Catalogue:
         current = self.current_offers(as_of, max_price_age_days)
         flags = self.confirmed(as_of, max_price_age_days).of(current.listed)
         confirmed, others = current.listed[flags], current.listed[~flags]
-        return _current_offers(self.columns, self.first_hand, confirmed, current.stale, others)
+        return of_listed(self.columns, self.first_hand, confirmed, current.stale, others)
 
     def _between(self, as_of: datetime, days: int) -> tuple[int, int]:
         """The number of the first moment after `as_of`, and of the first one at most so many days before it."""
@@ -227,19 +217,19 @@ class Catalogue:
         if not (wanted.region or wanted.available):
             return self.passing_rows(current.rows[current.heads] if cheapest else current.rows, wanted)
         passing = self.passing_rows(current.listed, wanted)
-        rows = passing[~_gives_way(self.columns, self.first_hand, passing)]
+        rows = passing[~gives_way(self.columns, self.first_hand, passing)]
         return self.cheapest_regions(rows) if cheapest else rows
 
     def cheapest_regions(self, rows: Indices) -> Indices:
         """The first row of each group, which is its cheapest region where these rows have the order of `CurrentOffers`."""
-        return rows[_starts(self.columns.group[rows])]
+        return rows[starts(self.columns.group[rows])]
 
     def second_hand_rows(self, current: CurrentOffers, wanted: OfferFilter) -> Indices:
         """The current offers that pass the filter and give way to first-hand ones, in all regions."""
         if not (wanted.region or wanted.available):
             return self.passing_rows(current.second_hand, wanted)
         passing = self.passing_rows(current.listed, wanted)
-        return passing[_gives_way(self.columns, self.first_hand, passing)]
+        return passing[gives_way(self.columns, self.first_hand, passing)]
 
     def passing_rows(self, rows: Indices, wanted: OfferFilter) -> Indices:
         """The rows that pass the filter, in any region."""
@@ -379,75 +369,6 @@ class Catalogue:
         if option in COMMITMENTS and upfront is not None and recurring is not None:
             return upfront / term_hours(self.vocabulary.terms[columns.term[row]], month) + recurring
         return from_nanos(columns.hourly[row])
-
-
-class _Marks(NamedTuple):
-    """What the flags of all rows say, and when they begin to count, as in `Catalogue`."""
-
-    first_hand: Flags
-    ended: Flags
-    own: Flags
-    counts_from: Int64
-
-
-def _current(columns: Columns, marks: _Marks, moments: Indices, newest: int, oldest: int) -> CurrentOffers:
-    """The offers that count before the moment numbered `newest`. Those seen from the one numbered `oldest` on are fresh, as are
-    the user's own machines at any age."""
-    rows = _newest_of_each(columns.key, marks.counts_from, moments, newest)
-    rows = rows[~marks.ended[rows]]
-    fresh = np.full(len(rows), oldest < len(moments))
-    if 0 < oldest < len(moments):
-        fresh = columns.observed[rows] >= moments[oldest]
-    fresh |= marks.own[rows]
-    listed = rows[fresh]
-    listed = listed[np.lexsort((columns.hourly[listed], columns.group[listed]))]
-    return _current_offers(columns, marks.first_hand, listed, rows[~fresh])
-
-
-def _current_offers(
-    columns: Columns, first_hand: Flags, listed: Indices, stale: Indices, unconfirmed: Indices = NONE
-) -> CurrentOffers:
-    away = _gives_way(columns, first_hand, listed)
-    rows = listed[~away]
-    return CurrentOffers(listed, rows, _starts(columns.group[rows]), listed[away], stale, unconfirmed)
-
-
-def _enough_since(
-    columns: Columns,
-    providers: Indices,
-    vouched: Flags,
-    current: Callable[[int, int], CurrentOffers],
-    newest: int,
-    oldest: int,
-) -> Indices:
-    """`enough_since` of the offers current between these moments."""
-    listed = current(newest, oldest).listed
-    return enough_since(columns, providers, listed[vouched[listed]])
-
-
-def _gives_way(columns: Columns, first_hand: Flags, rows: Indices) -> Flags:
-    """Which of these second-hand rows give way, because their group has a first-hand one."""
-    group, first = columns.group[rows], first_hand[rows]
-    has_first = np.zeros(int(group.max(initial=-1)) + 1, bool)
-    has_first[group[first]] = True
-    return has_first[group] & ~first
-
-
-def _newest_of_each(keys: Int32, counting: Int64, moments: Indices, newest: int) -> Indices:
-    """The newest row of each key before a moment. Rows are ordered by key and by when they count: it is the last of its run."""
-    rows = np.arange(len(keys))
-    if newest < len(moments):
-        rows = np.flatnonzero(counting < moments[newest])
-    keys = keys[rows]
-    last = np.ones(len(rows), bool)
-    last[:-1] = keys[1:] != keys[:-1]
-    return rows[last]
-
-
-def _starts(groups: NDArray[np.int32]) -> Indices:
-    if not len(groups):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]])
 
 
 def _moment(seconds: int) -> datetime:

@@ -12,8 +12,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from costcalc.catalogue.catalogue import OPTIONS, Catalogue, CurrentOffers, OfferFilter
+from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.catalogue.confirmation import Rates
+from costcalc.catalogue.current import CurrentOffers
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
