@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from api.budget import check
 from api.questions.amounts import day as day_of
 from api.questions.built_in import built_in
+from api.questions.described import DescribedSubject, OwnImagesSubject, TimedSubject
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
 from api.questions.fields import LAST_SECOND
 from api.questions.language import LanguageSubject
@@ -28,18 +29,9 @@ from api.questions.regions import located
 from api.questions.resolving import resolve
 from api.questions.schemas.layout import Layout, layout
 from api.questions.schemas.training import CostSchema
-from api.questions.subjects import (
-    DescribedSubject,
-    ImageNetSubject,
-    OwnImagesSubject,
-    OwnRunSubject,
-    PublishedSubject,
-    StatedSubject,
-    Subject,
-    TaskSubject,
-    TimedSubject,
-    without_precision,
-)
+from api.questions.stated import PublishedSubject, StatedSubject
+from api.questions.subject import Subject, without_precision
+from api.questions.subjects import ImageNetSubject, OwnRunSubject, TaskSubject
 from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
 from api.settings import installed_version
 from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices

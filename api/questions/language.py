@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 from marshmallow import Schema
-from msgspec import Struct
 
 from api.questions.errors import Errors
 from api.questions.parsing import Arguments
+from api.questions.subject import ANY_NETWORK, GOAL, Subject, Values, given, unlisted
 from api.questions.suggestions import Guesses, clip, squeeze
 from costcalc.evidence.language import find_language_network, language_networks
 from costcalc.query import ANY, EPOCHS, OWN_DATA_SET
-from costcalc.training import Model
 
 ASKS = ("method", "tokens", "examples")
-GOAL = ("target", "metric", "dataset")
 NOT_OF_TOKENS = (
     *GOAL, "recipe", "training", "software", "pipeline", "compilation", "images_per_second", "crossing", "confidence", "gmacs",
     "samples_per_epoch", "kind", "took_on",
 )  # fmt: skip
 OF_ANY = ("parameters", "layers", "active")
-OF_TOKENS = ("length", "batch", "packed", "stack", "layers", "active")
-"""What only a training by tokens has."""
 PRETRAINING_PER_PARAMETER, PRETRAINING_TOKENS = 20, 10e9
 """From so many tokens, of a parameter or in all, a training is pretraining where nobody names its method: Hoffmann et al. (2022)
 train on 20 a parameter; the largest fine-tunings have some 1 billion."""
@@ -38,29 +32,20 @@ ELSEWHERE = {
 REINFORCEMENT = "grpo, ppo, dpo and other methods with rewards spend their time in generation, which no law here covers"
 
 
-class LanguageSubject(Struct, frozen=True):
+class LanguageSubject(Subject, frozen=True):
     """A language model that is trained on so many tokens."""
-
-    task: ClassVar = None
-    metric: ClassVar = None
-    may_lack: ClassVar = GOAL
 
     @staticmethod
     def is_meant(schema: Schema, arguments: Arguments) -> bool:
         """Whether the question names a method, tokens or examples."""
-        return {"method", "target"} <= schema.fields.keys() and any(_given(name, arguments) for name in ASKS)
+        return {"method", "target"} <= schema.fields.keys() and any(given(name, arguments) for name in ASKS)
 
-    def common(self, _: Schema, arguments: Arguments) -> Arguments:
-        return arguments
-
-    def settled(
-        self, _: Schema, arguments: Arguments, values: dict[str, Any], errors: Errors
-    ) -> tuple[dict[str, Any], Errors]:
+    def settled(self, _: Schema, arguments: Arguments, values: Values, errors: Errors) -> tuple[Values, Errors]:
         """The values with what follows from the tokens; what is missing is asked for, what contradicts is refused."""
         wrong: Errors = {
             name: ["says nothing of a language model by tokens: leave it out"]
             for name in NOT_OF_TOKENS
-            if _given(name, arguments)
+            if given(name, arguments)
         }
         values = values | _usual_method(values, errors)
         wrong |= _quantity(values, errors) | _method(values, arguments, errors)
@@ -72,7 +57,7 @@ class LanguageSubject(Struct, frozen=True):
         return values | goal | named, errors | wrong | faults
 
 
-def _quantity(values: dict[str, Any], errors: Errors) -> Errors:
+def _quantity(values: Values, errors: Errors) -> Errors:
     if {"tokens", "examples"} & errors.keys():
         return {}
     if "tokens" in values and "examples" in values:
@@ -84,7 +69,7 @@ def _quantity(values: dict[str, Any], errors: Errors) -> Errors:
     return {}
 
 
-def _usual_method(values: dict[str, Any], errors: Errors) -> dict[str, Any]:
+def _usual_method(values: Values, errors: Errors) -> Values:
     """Pretraining, where no method is named and the tokens are more than anybody fine-tunes on."""
     named = find_language_network(values["model"]) if isinstance(values.get("model"), str) else None
     size = named.parameters_millions if named else values.get("parameters")
@@ -94,14 +79,14 @@ def _usual_method(values: dict[str, Any], errors: Errors) -> dict[str, Any]:
     return {"method": "pretrain", "method_of": MANY_TOKENS} if values.get("tokens", 0) >= least else {}
 
 
-def _method(values: dict[str, Any], arguments: Arguments, errors: Errors) -> Errors:
+def _method(values: Values, arguments: Arguments, errors: Errors) -> Errors:
     if "method" in errors and squeeze(arguments["method"][0]) in ("grpo", "ppo", "dpo", "rlhf", "rl", "kto", "orpo"):
         return {"method": [f"{REINFORCEMENT}; write pretrain, full, lora or qlora"]}
     missing = "method" not in values and "method" not in errors
     return {"method": ["missing: add method=lora, qlora, full or pretrain"]} if missing else {}
 
 
-def _network(values: dict[str, Any]) -> tuple[dict[str, Any], Errors]:
+def _network(values: Values) -> tuple[Values, Errors]:
     """The model under its own name, or what is wrong with how it is named or described."""
     name, described = values.get("model"), [each for each in OF_ANY if each in values]
     if not isinstance(name, str):
@@ -112,12 +97,12 @@ def _network(values: dict[str, Any]) -> tuple[dict[str, Any], Errors]:
             wrong["parameters"] = ["missing: how large is your model? Add parameters=8B"]
         elif values.get("active", 0) > values["parameters"]:
             wrong["active"] = ["is more than parameters=: a token uses a part of them"]
-        return {"model": _model(ANY)}, wrong
+        return {"model": ANY_NETWORK}, wrong
     found = find_language_network(name)
     if found is None:
-        return {"model": _model(ANY)}, {"model": [_unknown(name)]}
+        return {"model": ANY_NETWORK}, {"model": [_unknown(name)]}
     own = f"{found.name} has its own: leave it out, or write model=any"
-    return {"model": _model(found.name)}, {each: [own] for each in described}
+    return {"model": unlisted(found.name)}, {each: [own] for each in described}
 
 
 def _unknown(name: str) -> str:
@@ -125,11 +110,3 @@ def _unknown(name: str) -> str:
     if of:
         return f"{clip(name)} is a model of {of}, of which no tokens are counted here: too little was published"
     return Guesses().unknown("language model", name, [*language_networks()], "write model=any with parameters=8B")
-
-
-def _model(name: str) -> Model:
-    return Model(name, (), name, None, None, None, "your question")
-
-
-def _given(name: str, arguments: Arguments) -> list[str]:
-    return [text.strip() for text in arguments.get(name, ()) if text.strip()]

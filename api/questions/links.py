@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 
 from api.questions.fields import LAST_SECOND
 from api.questions.spellings import ALONE, Meant
-from api.questions.subjects import PUBLISHED, SETTLED_BY_HOURS
+from api.questions.stated import PUBLISHED, SETTLED_BY_HOURS
 from costcalc.answers import Estimate
 from costcalc.query import ANY, DEFAULTS, EPOCHS, Discount, EstimateQuery, OwnRate, usual_basis
 from costcalc.tasks.goals import task_of

@@ -9,9 +9,9 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from api.questions.regions import located
-from api.questions.subjects import what_part, whose_epochs, whose_speed, whose_target
 from api.reports.by_tokens import what_is_trained
 from api.reports.glance import Glance
+from api.reports.goal import what_part, whose_epochs, whose_speed, whose_target
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import OfQuery

@@ -6,7 +6,7 @@ from math import isclose
 
 from api.questions.amounts import number, plain, share
 from api.questions.language import REINFORCEMENT
-from api.questions.subjects import SIZES
+from api.questions.subject import SIZES
 from api.questions.words.messages import BATCH
 from api.questions.words.on_what import SPEED
 from api.questions.words.patterns import ABOUT

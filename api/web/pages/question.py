@@ -19,11 +19,11 @@ from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
-from api.questions.subjects import what_part, whose_target
 from api.questions.suggestions import many
 from api.reports.advice import Advice
 from api.reports.ask import AskReport
 from api.reports.compare import CompareSchema
+from api.reports.goal import what_part, whose_target
 from api.reports.left_out import left_out
 from api.reports.next_step import does
 from api.service import COST, Service, with_moment

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas.training import OWNED, CostSchema
-from api.questions.subjects import SIZES
+from api.questions.subject import SIZES
 from api.questions.words.understanding import understand
 from costcalc.query import parameters_of
 
