@@ -7,7 +7,7 @@ A move is explained where the packaged tables state the new rate, or the end, si
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from importlib.resources.abc import Traversable
@@ -94,26 +94,42 @@ def _odd(
 ) -> dict[Named, str]:
     """By name, what is odd about an offer beside what was known of it, unless the packaged tables explain that."""
     standing = {name: offer for name, offer in known.items() if ENDED not in offer.flags}
-    rates = Counter(map(_source, standing.values()))
     unexplained = {
         name: before for name, before in standing.items() if not _explains(explained.get(name), before, new.get(name))
     }
-    odd: dict[Named, str] = {}
+    stand = {name: offer for name, offer in new.items() if ENDED not in offer.flags}
+    pairs = {name: (before, stand[name]) for name, before in unexplained.items() if name in stand}
+    gone = [name for name in unexplained if name not in stand]
+    moved = {name: fault for name, pair in pairs.items() if (fault := _move(*pair))}
+    alike = _alike_by_source({name: pair for name, pair in pairs.items() if name not in moved})
+    return (
+        {name: f"{_words(known[name])}: gone, as {of}" for name, of in _gone_together(gone, standing).items()}
+        | moved
+        | {name: f"{_words(new[name])}: the whole list moved alike" for name in alike}
+    )
+
+
+def _gone_together(gone: Sequence[Named], standing: Mapping[Named, Offer]) -> dict[Named, str]:
+    """Those that more than a third of their source's rates went with, with how many went."""
+    rates = Counter(map(_source, standing.values()))
+    went = Counter(_source(standing[name]) for name in gone)
+    together = {source for source, n in went.items() if n > 1 and n > LARGEST_SHARE_ENDED * rates[source]}
+    sources = {name: _source(standing[name]) for name in gone}
+    return {name: f"{went[of]} of {rates[of]}" for name, of in sources.items() if of in together}
+
+
+def _alike_by_source(pairs: Mapping[Named, tuple[Offer, Offer]]) -> Iterator[Named]:
+    """Those whose source's whole list moved by one factor."""
     ratios: dict[str, dict[Named, Decimal]] = defaultdict(dict)
-    ended: dict[str, list[Named]] = defaultdict(list)
-    for name, before in unexplained.items():
-        offer, source = new.get(name), _source(before)
-        if offer is None or ENDED in offer.flags:
-            ended[source].append(name)
-        elif fault := _move(before, offer):
-            odd[name] = fault
-        elif _source(offer) == source:
-            ratios[source][name] = offer.hourly_rate / (before.hourly_rate or offer.hourly_rate or Decimal(1))
-    for source, names in ended.items():
-        if len(names) > 1 and len(names) > LARGEST_SHARE_ENDED * rates[source]:
-            odd |= {name: f"{_words(known[name])}: gone, as {len(names)} of {rates[source]}" for name in names}
-    alike = (name for moved in ratios.values() for name in _alike(moved))
-    return odd | {name: f"{_words(new[name])}: the whole list moved alike" for name in alike}
+    for name, (before, offer) in pairs.items():
+        if _source(offer) == _source(before):
+            ratios[_source(offer)][name] = _ratio(before, offer)
+    for moved in ratios.values():
+        yield from _alike(moved)
+
+
+def _ratio(before: Offer, offer: Offer) -> Decimal:
+    return offer.hourly_rate / before.hourly_rate if before.hourly_rate else Decimal(1)
 
 
 def _move(before: Offer, offer: Offer) -> str | None:
@@ -122,7 +138,7 @@ def _move(before: Offer, offer: Offer) -> str | None:
         return (
             f"{_words(offer)}: {before.currency} {before.hourly_rate:f} became {offer.currency} {offer.hourly_rate:f}"
         )
-    ratio = offer.hourly_rate / before.hourly_rate if before.hourly_rate else Decimal(1)
+    ratio = _ratio(before, offer)
     if _source(offer) != _source(before) or not _is_large(ratio, offer):
         return None
     return f"{_words(offer)}: {before.hourly_rate:f} to {offer.hourly_rate:f} {offer.currency} ({ratio - 1:+.0%})"

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from msgspec import Struct, ValidationError, convert, field
 from msgspec.structs import replace
 
+from costcalc.hardware import Machine
 from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offer import COUNT_NOT_STATED, INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
@@ -151,29 +152,39 @@ def _advised(document: Any) -> Shares:
 
 def _collected(listed: Mapping[str, list[Seen]], quoted: list[Seen], shares: Shares, now: datetime) -> Collected:
     """The offers of all rows, and which parts were read whole."""
-    machines = packaged_machines("aws")
-    rows, listing = [each for rates in listed.values() for each in rates], Listing("aws", SOURCE, now)
+    rows = [each for rates in listed.values() for each in rates]
     on_demand = {(each.region, each.instance_type): amount(each.rate) for each in rows}
-
-    def read(seen: Seen) -> Iterator[Offer]:
-        machine = machines.get(seen.instance_type)
-        if machine and machine.accelerators:
-            place = seen.region, seen.instance_type
-            offer = listing.offer(*place, machine, amount(seen.rate))
-            yield offer if seen.stated else _as_spot(offer, on_demand.get(place), shares.get(place))
-        elif machine is None and seen.stated and seen.stated.family.startswith(ACCELERATED):
-            vcpus = int(seen.stated.vcpus) if seen.stated.vcpus else None
-            part = uncounted("aws", seen.instance_type, machines, vcpus, seen.stated.ram_gib)
-            if part is None:
-                raise LeftOut("machine types not known here left out", seen.instance_type)
-            flags = (COUNT_NOT_STATED,)
-            yield listing.offer(seen.region, seen.instance_type, part, amount(seen.rate), flags=flags)
-            raise LeftOut(NOT_COUNTED, seen.instance_type)
-
-    collected = read_rows(NAME, [*rows, *quoted], read)
+    reader = _Reader(Listing("aws", SOURCE, now), packaged_machines("aws"), on_demand, shares)
+    collected = read_rows(NAME, [*rows, *quoted], reader.offers)
     parts = (listed, PurchaseOption.ON_DEMAND), ({each.region for each in quoted}, PurchaseOption.SPOT)
     scopes = tuple(Scope("aws", frozenset(regions), frozenset([option.value])) for regions, option in parts if regions)
     return replace(collected, whole=scopes if collected.whole else ())
+
+
+class _Reader(NamedTuple):
+    """Makes offers of rows, by the known machines, the rates on demand and the shares of spot machines that are taken back."""
+
+    listing: Listing
+    machines: Mapping[str, Machine]
+    on_demand: Mapping[tuple[str, str], Decimal]
+    shares: Shares
+
+    def offers(self, seen: Seen) -> Iterator[Offer]:
+        """The offer of a row with an accelerator. Raises LeftOut where somebody has to look up what it holds."""
+        machine, place = self.machines.get(seen.instance_type), (seen.region, seen.instance_type)
+        if machine and machine.accelerators:
+            offer = self.listing.offer(*place, machine, amount(seen.rate))
+            yield offer if seen.stated else _as_spot(offer, self.on_demand.get(place), self.shares.get(place))
+        elif machine is None and seen.stated and seen.stated.family.startswith(ACCELERATED):
+            yield self.listing.offer(*place, self._new(seen.stated), amount(seen.rate), flags=(COUNT_NOT_STATED,))
+            raise LeftOut(NOT_COUNTED, seen.instance_type)
+
+    def _new(self, stated: Listed) -> Machine:
+        vcpus = int(stated.vcpus) if stated.vcpus else None
+        machine = uncounted("aws", stated.instance_type, self.machines, vcpus, stated.ram_gib)
+        if machine is None:
+            raise LeftOut("machine types not known here left out", stated.instance_type)
+        return machine
 
 
 def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:
