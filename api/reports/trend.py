@@ -18,10 +18,12 @@ from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.over_time import MANY, Change, Drivers, OverTime, Point, Written, verdict
 from api.reports.paging import OfQuery
+from api.reports.verdict import in_short
 from api.service import Service, query_of
-from costcalc.answers import PriceBasis
+from costcalc.answers import Answer, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled
+from costcalc.money import money
 from costcalc.offer import PurchaseOption
 from costcalc.parameters import Param
 from costcalc.query import EstimateQuery, parameters_of
@@ -100,7 +102,8 @@ class TrendReport(OverTime[TrendDocument]):
         asked = (self._point(self if day == last else self.earlier, day) for day in reversed(dates))
         newest_first = [*affordable(asked)]
         points, drivers = self.compared([point for point in reversed(newest_first) if point])
-        told = [*verdict(points, drivers), *self.in_vain(), *_left_out(dates[: len(dates) - len(newest_first)])]
+        left_out = _left_out(dates[: len(dates) - len(newest_first)])
+        told = [*verdict(points, drivers), *_advised(now, points[-1:]), *self.in_vain(), *left_out]
         return Written(TrendDocument(self.query, now.prices, points, drivers, tuple(told)), points)
 
     def rows(self) -> tuple[TrendRow, ...]:
@@ -116,6 +119,14 @@ class TrendReport(OverTime[TrendDocument]):
     def _point(self, asking: OfQuery, day: datetime) -> Point | None:
         picks = asking.ask(as_of=day, limit=1).picks
         return Point.of(day, picks[0].estimate, self.query.basis) if picks else None
+
+
+def _advised(now: Answer, last: Sequence[Point]) -> Iterator[str]:
+    """What today's answer names instead of the last point: it prefers what a launch file starts, as no past date can."""
+    for cheapest in (pick.estimate for pick in now.picks if pick.name == "cheapest"):
+        cost = cheapest.cost(now.query.basis).cost
+        if any(point.cost < cost for point in last):
+            yield f"Today's answer names {in_short(cheapest)} for {money(cost, cheapest.currency)}: a launch file starts it."
 
 
 def _left_out(dates: Sequence[datetime]) -> Iterator[str]:

@@ -24,6 +24,14 @@ def test_each_point_is_the_cheapest_pick_of_its_date(client, trend):
         assert (point["cost"], point["estimate"]["recipe"]) == (then["billed_cost"], then["recipe"])
 
 
+def test_the_machine_that_today_s_answer_names_instead_is_named(client, trend):
+    cheapest = client.get(f"/cost?{ASKED}&purchase=on_demand").json["picks"][0]["estimate"]
+    named = [line for line in trend["verdict"] if line.startswith("Today's answer names ")]
+    assert [f"${cheapest['billed_cost']:,.2f}: " in line for line in named] == [True] * (
+        cheapest["billed_cost"] > trend["points"][-1]["cost"]
+    )
+
+
 def test_each_point_is_what_cost_answers_as_of_that_day_and_says_what_changed(client):
     compared = 0
     for asked in sampled(HISTORIES, one_in=3):
