@@ -10,7 +10,7 @@ from pricing.packaged.providers import known_provider
 
 EXCLUDABLE = ("provider", "purchase", "accelerator", "place", "region", "instance_type")
 NOT_LEFT_OUT = "this cannot be left out; say what is wanted instead"
-_GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)\b|[/&])\s*", re.IGNORECASE)
+_GOES_ON = re.compile(r"\s*(?:,?\s*(?:n?or|and)\b|[/&])\s*(?:(?:on|in|at|from|the)\s+)*", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,\s*")
 _WISHED = re.compile(r"\s+(?:only|instead|preferably|preferred|is\s+(?:fine|ok(?:ay)?))\b", re.IGNORECASE)
 

@@ -10,7 +10,7 @@ from api.questions.amounts import NUMBER, Money, plain
 from api.questions.words.of_time import a_month
 from api.questions.words.of_training import share
 from api.questions.words.patterns import ABOUT, END, Match, compiled
-from api.questions.words.reading import MONEY_A_MONTH
+from api.questions.words.reading import CURRENCIES, MONEY_A_MONTH, RUN_COST
 from api.questions.words.scan import Scan
 
 LEAST_PRICE, MOST_OF_ELECTRICITY = 300, 2  # of a machine, and of a kWh
@@ -42,7 +42,8 @@ def budget(scan: Scan, match: Match) -> bool:
     """An amount with its currency, or as a budget; declined where a number has neither. Much of it, without words that limit it,
     is what a user's own machine cost."""
     most, is_budget = amounts.money(match["money"]), "budget" in match.groupdict()
-    if most is None or not (most.code or is_budget or (match["scale"] or "").casefold() in THOUSANDS):
+    is_scaled = (match["scale"] or "").casefold() in THOUSANDS and (match.start("money") > match.start() or _owns(scan))
+    if most is None or not (most.code or is_budget or is_scaled):
         return False
     if _owns(scan) and most.amount >= LEAST_PRICE and match.start("money") == match.start():
         return _add(scan, "own_price", most)
@@ -85,6 +86,12 @@ def discount(scan: Scan, match: Match) -> bool:
     return scan.add("discount", f"{at}{plain(share(match))}")
 
 
+def cost_of_a_run(scan: Scan, match: Match) -> bool:
+    """What each of several runs may cost."""
+    most = _coded(match)
+    return bool(most) and _add(scan, RUN_COST, most)
+
+
 def monthly_budget(scan: Scan, match: Match) -> bool:
     """What a month may cost, of a sum for any period."""
     most = amounts.money(match["money"])
@@ -106,6 +113,6 @@ def _owns(scan: Scan) -> bool:
 def _add(scan: Scan, name: str, price: Money | None) -> bool:
     """Adds an amount as a parameter, in the currency written with it."""
     assert price is not None
-    if price.code and price.code != "USD":
-        scan.add("currency", price.code)
+    if price.code:
+        scan.add(CURRENCIES, price.code)
     return scan.add(name, plain(price.amount))

@@ -14,6 +14,7 @@ from api.questions.words.patterns import Match, counted
 from api.questions.words.reading import RUNS_A_MONTH
 from api.questions.words.scan import Scan
 
+_END_OF = re.compile(r"\bend\s+of\b", re.IGNORECASE)
 MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 HOURS_OF = {"month": Decimal(730), "year": Decimal(8760)}
 SOON, FAR = {"tonight": 12, "tomorrow": 24}, 90  # hours until then; days
@@ -167,10 +168,11 @@ def deadline(scan: Scan, match: Match) -> bool:
 
 
 def until(scan: Scan, match: Match) -> bool:
-    """A date to come, of the next year that has it where none is said; the first of a month. Declined for one that is past. Of a
-    day that is far ahead, and no end of a time, the year is asked for."""
+    """A date to come, of the next year that has it where none is said; of a month the first, or its end. Declined for a past one.
+    Of a day that is far ahead, and no end of a time, the year is asked for."""
     years = ("", scan.today.year, scan.today.year + 1)
-    ends = (amounts.day(f"{match['end']} {year}".strip(), first=True) for year in years)
+    first = not _END_OF.search(match[0])
+    ends = (amounts.day(f"{match['end']} {year}".strip(), first) for year in years)
     days = [left for end in ends if end and (left := (end - scan.today).days) > 0]
     if "on" in match.groupdict() and not (days and days[0] <= FAR):
         return scan.ask(match[0], "of which year? Write it as 2020-12-31")

@@ -27,8 +27,9 @@ def put(name: str, scan: Scan, match: Match) -> bool:
     return scan.add(name, plain(_amount(match)))
 
 
-def nothing(_: Scan, __: Match) -> bool:
+def nothing(scan: Scan, match: Match) -> bool:
     """Words that say nothing more than what follows them."""
+    scan.reading.ignored.append(match[0].strip())
     return True
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache
 
-from api.questions.amounts import number
+from api.questions.amounts import number, plain
 from api.questions.fields import Parameter
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import either
 from api.questions.words import for_what, on_what
 from api.questions.words.messages import MORE, OFTEN
-from api.questions.words.reading import Asked, Reading
+from api.questions.words.reading import CURRENCIES, RUN_COST, Asked, Reading
 from api.questions.words.tables import not_asked
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.offer import BY_THE_TERM, PurchaseOption
@@ -45,6 +45,18 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
         kinds[:] = [SPOT, ON_DEMAND] if kinds == [SPOT] else [ON_DEMAND]
     if weighed and len(kinds) == 2 and not reading.sides:
         reading.sides = tuple({"purchase": [kind]} for kind in kinds)
+
+
+def _money(reading: Reading, _: Vocabulary) -> None:
+    """What each run may cost holds for all of them, and amounts are of the one currency that is written beside them."""
+    values, codes = reading.values, reading.values.pop(CURRENCIES, [])
+    for text in values.pop(RUN_COST, []):
+        reading.put("max_cost", plain(Decimal(text) * int(values.get("runs", ["1"])[0])))
+    if codes[1:]:
+        reading.ask("", f"Which currency: {either(codes)}? Write every amount in one of them", stops=True)
+    elif codes != ["USD"]:
+        for code in codes:
+            reading.put("currency", code)
 
 
 def _term(reading: Reading, _: Vocabulary) -> None:
@@ -103,7 +115,7 @@ def _redundant(reading: Reading, _: Vocabulary) -> None:
 
 STAGES = (
     for_what.network, for_what.contest, for_what.method, for_what.targets, for_what.data_set,
-    _bought, _term, on_what.families, on_what.sides, on_what.regions, on_what.memory,
+    _bought, _money, _term, on_what.families, on_what.sides, on_what.regions, on_what.memory,
     for_what.steps, for_what.samples, for_what.size,
     on_what.speed, on_what.counts, on_what.owned, on_what.paid,
     _one_each, _redundant, on_what.hours, on_what.one_version,

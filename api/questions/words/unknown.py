@@ -11,7 +11,9 @@ from api.questions.words.scan import WORD, Scan
 from costcalc.evidence.published_runs import published_as
 from pricing.packaged.providers import known_provider
 
-_WHERE = re.compile(r"\b(?:on|in|near|from|around|at|region|location|inside|outside)\s+(?:the\s+)?$", re.IGNORECASE)
+_WHERE = re.compile(
+    r"\b(?:on|in|near|from|around|at|region|location|inside|outside)\s+(?:(?:the|new|san|los|st)\s+)?$", re.IGNORECASE
+)
 _WHEN = re.compile(r"\b(?:by|before|until|till|since|after|in)\s+(?:an?\s+|the\s+)?$", re.IGNORECASE)
 _PERCENT_OF = re.compile(r"%\s*(?:of\s+)?$")  # something else than an accuracy
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them

@@ -108,7 +108,9 @@ class Vocabulary:
             if slips <= most and _DIGITS.findall(candidate) == _DIGITS.findall(letters):
                 near.setdefault(slips, []).append(candidate)
         best = near[min(near)] if near else []
-        best = [each for each in best if not self.is_filler(each) or _is_typed_wrong(letters, each)]
+        if min(near, default=0) > FEW_SLIPS and any(map(self.is_filler, best)):
+            return None
+        best = [word for word in best if not self.is_filler(word) or _is_typed_wrong(letters, word)]
         cities = [each for each in best if places().word(each)]
         best = [each for each in best if each not in cities] or (
             cities if len(letters) >= (LONG if may_be_place else MANY_LETTERS) else []
@@ -139,8 +141,9 @@ class Vocabulary:
     def _name(self, words: str, only: tuple[str, ...]) -> Value | None:
         if _PATTERN.fullmatch(words) and (not only or "recipe" in only):
             return Value("recipe", words)
-        if self._is_loose(words):
-            return None
+        if self._is_loose(words):  # but `new york`
+            is_place = not only and words.casefold() in self._places
+            return Value("place", places().word(words) or words) if is_place else None
         if not only and (model := self._model(words)):
             return Value("model", model)
         if not only and (place := places().word(words)):
@@ -189,6 +192,10 @@ class Vocabulary:
         names = _starting(self._names, f"{start}_")
         usual = names if len(names) == 1 else [name for name in names if name.endswith("_224")]
         return usual[0] if len(usual) == 1 else None
+
+    @cached_property
+    def _places(self) -> frozenset[str]:
+        return frozenset(place.casefold() for place in places().words())
 
     @cached_property
     def _names(self) -> list[str]:
