@@ -40,6 +40,11 @@ class Rows(Struct, frozen=True):
     when: str = ""
     rest: Rest | None = None
 
+    def first(self, most: int) -> Sequence[Any]:
+        """At most so many rows; of a list that comes whole those that are looked for first."""
+        ordered = self.table.first and len(self.rows) > most
+        return (sorted(self.rows, key=self.table.first) if ordered else self.rows)[:most]
+
     def columns(self, rows: Sequence[Any]) -> list[Column]:
         """Those in which any of these rows has something."""
         return [each for each in self.table.columns if any(each.text(row) or each.source(row) for row in rows)]

@@ -70,6 +70,7 @@ RECIPES = Table(
         Column("Logged points", lambda row: number(len(row.evaluations), ","), is_number=True, leave=1),
     ),
     rows=lambda report: report.document().recipes,
+    first=lambda row: -(row.best(Metric.TOP1) or row.best(Metric.TOP5) or 0.0),
     find=lambda row: f"{row.name} {row.organisation} {row.framework} {row.system.accelerator if row.system else ''}",
     example="mlperf",
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -13,6 +12,7 @@ from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
 from api.reports.ask import AskReport
 from api.service import Service, with_moment
+from api.slack import answers
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists
 from api.slack.blocks import Links
@@ -22,6 +22,7 @@ from costcalc.catalogue.catalogue import Catalogue
 
 MOST_SHOWN = 50
 MOST_KEPT = 256
+HELP = ("", "help", "usage", "?")
 BUSY = "The prices cannot be reached at the moment: ask again in a minute."
 
 
@@ -59,10 +60,8 @@ class Replier:
         """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
         try:
             text = " ".join(text.split())
-            first, _, rest = text.partition(" ")
-            listed = LISTS.get(first.lower())
-            if listed is not None:
-                return Replies(listed(self.seen, rest, base))
+            if text.lower() in HELP:
+                return Replies(slack_lists.usage(base))
             catalogue = self.seen.catalogue()
             key = (self.seen.version(catalogue.snapshot), f"{self.seen.clock():%Y-%m-%dT%H:%M}", base, text)
             kept = self._kept.get(key)
@@ -80,6 +79,10 @@ class Replier:
         return replies
 
     def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
+        if asked := answers.asked_by_name(text):
+            return Replies(
+                answers.answer(self.seen, asked, base), answers.picture(asked, base) if self.pictures else None
+            )
         report = AskReport(self.seen, catalogue, text)
         meant, cost = report.understanding, report.cost
         if rates := report.rates:
@@ -99,10 +102,3 @@ class Replier:
         why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         return Links(base, base + page, base + csv, base + xlsx, why, picture)
-
-
-LISTS: dict[str, Callable[[Service, str, str], Message]] = {
-    **dict.fromkeys(("", "help", "usage", "?"), lambda _service, _rest, base: slack_lists.usage(base)),
-    "models": lambda service, _rest, base: slack_lists.models(service, base),
-    "recipes": slack_lists.recipes,
-}

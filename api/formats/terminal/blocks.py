@@ -38,7 +38,7 @@ def _rows(block: Rows, view: View) -> Iterator[str]:
     """How many rows there are and how many are shown, then their table; of a list that comes whole the first rows."""
     listed, rows, rest = block.table, block.rows, f"--limit {block.count} shows all"
     if listed.find and len(rows) > MOST_ROWS:
-        rows, rest = (sorted(rows, key=listed.first) if listed.first else rows)[:MOST_ROWS], "--format json has all"
+        rows, rest = block.first(MOST_ROWS), "--format json has all"
     if block.count is not None:
         shown, more = (f"{len(rows):,} of ", f"; {rest}") if len(rows) < block.count else ("", "")
         heading = f"{shown}{many(block.count, listed.noun)} {block.when}".rstrip()

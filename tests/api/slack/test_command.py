@@ -137,7 +137,6 @@ class TestTrouble:
         client = create_app(service_of(NoPrices()), slack_settings).test_client()
         payload = answered(client, "resnet50 0.757")
         assert (payload["response_type"], "ask again" in payload["text"]) == ("ephemeral", True)
-        assert "resnet50" in answered(client, "models")["text"]
 
     def test_with_the_store_gone_the_last_prices_answer_and_one_worker_remembers(self, tmp_path, caplog):
         gone = Settings(f"sqlite:///{tmp_path}/never/prices.sqlite3", slack_signing_secret=SECRET)

@@ -28,6 +28,19 @@ QUESTIONS = (
 )
 
 
+BY_NAME = {
+    "trend resnet50 0.757": "/trend?model=resnet50&target=0.757",
+    "accuracy resnet50 budget=20": "/accuracy?model=resnet50&budget=20",
+    "compare resnet50 aws:p5.4xlarge aws:p4d.24xlarge target=0.757":
+        "/compare?model=resnet50&target=0.757&a=aws:p5.4xlarge&b=aws:p4d.24xlarge",
+    "commitments resnet50 0.757 runs_per_month=30 provider=aws":
+        "/commitments?model=resnet50&target=0.757&runs_per_month=30&provider=aws",
+    "fit resnet50 accelerator=V100": "/fit?model=resnet50&accelerator=V100",
+    "offers H100": "/offers?accelerator=H100&sort=accelerator",
+    "tasks": "/tasks",
+}  # fmt: skip
+
+
 @pytest.fixture
 def client(slack_app):
     return slack_app.test_client()
@@ -67,6 +80,7 @@ class TestReply:
             "models",
             "recipes resnet50",
             "x",
+            *BY_NAME,
         ):
             payload = answered(client, text)
             assert len(payload["blocks"]) <= 50
@@ -178,3 +192,37 @@ class TestReply:
         rows = table_of(answered(client, "resnet50 0.757 effective"))
         assert rows[0][-1] == "Share of use"
         assert rows[1][-1].startswith("$")
+
+
+def _figures(document):
+    """Every amount and number of a document, as tables write them."""
+    if isinstance(document, dict):
+        document = list(document.values())
+    if isinstance(document, list):
+        return {figure for each in document for figure in _figures(each)}
+    return {f"{document:,.2f}", f"{document:,}"} if isinstance(document, (int, float)) else set()
+
+
+class TestByName:
+    """Every command of the terminal is answered by its name, with the figures of its path."""
+
+    @pytest.mark.parametrize("text", BY_NAME)
+    def test_the_table_has_the_figures_of_the_path(self, client, text):
+        payload, known = answered(client, text), _figures(client.get(BY_NAME[text]).json)
+        rows = table_of(payload)
+        amounts = [each for row in rows[1:] for cell in row for each in re.findall(r"\$([\d,]+\.\d\d)", cell)]
+        assert set(amounts) <= known
+        assert len(rows) > 1
+        page = re.search(r"<https://cost.example.org([^>|]*)\|Full answer>", payload["text"])[1].replace("&amp;", "&")
+        assert client.get(page, headers={"Accept": "text/html"}).status_code == 200
+
+    def test_what_it_says_first_is_the_verdict_and_its_picture_follows(self, client):
+        payload, document = answered(client, "trend resnet50 0.757"), client.get(BY_NAME["trend resnet50 0.757"]).json
+        assert payload["blocks"][0]["text"]["text"] == "\n".join(map(escape, document["verdict"]))
+        assert payload["blocks"][-1]["image_url"].startswith("https://cost.example.org/trend.png?")
+        assert answered(client, "trend resnet50 0.757 share")["response_type"] == "in_channel"
+        as_in_a_terminal = answered(client, "trend resnet50 0.757 --purchase on_demand --every=year")
+        assert as_in_a_terminal["blocks"][0] == payload["blocks"][0]
+
+    def test_a_sentence_that_begins_with_such_a_word_stays_a_sentence(self, client):
+        assert "/cost.csv" in answered(client, "accuracy of 0.757 with resnet50")["text"]

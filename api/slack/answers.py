@@ -1,0 +1,116 @@
+"""Any question of the register in Slack, asked by its name as in a terminal: `/cost trend resnet50 0.757`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from api.formats.blocks import Block, Part, Rows, Say
+from api.forms.question import Question
+from api.forms.register import QUESTIONS
+from api.service import Service
+from api.slack import message
+from api.slack.message import LONGEST_URL, Message, escape, image, link, section, small_print, table
+
+ROWS = 20
+"""Of the table: a longer one is read on its page."""
+ALSO = {"recipes": "models"}
+"""Other names of questions."""
+SHARE = "share"
+OPTION = re.compile(r"\s--([a-z][a-z-]*)[= ]")
+
+
+class Asked(Struct, frozen=True):
+    """A question by its name, the parameters given, and whether the whole channel sees the answer."""
+
+    question: Question
+    given: dict[str, list[str]]
+    shared: bool
+
+    @property
+    def parameters(self) -> str:
+        return urlencode(self.given, doseq=True, safe=",:*")
+
+
+def asked_by_name(text: str) -> Asked | None:
+    """What a text asks that begins with a question's name; None for one that does not, or goes on as a sentence does."""
+    name, *words = _words(text)
+    question = _by_name().get(ALSO.get(name.lower(), name.lower()))
+    if question is None or question.command is None:
+        return None
+    shared = SHARE in words
+    plain = [word for word in words if "=" not in word and word != SHARE]
+    names = list(question.command.arguments)
+    for optional in [each for each in names[::-1] if each.endswith("?")][: max(len(names) - len(plain), 0)]:
+        names.remove(optional)
+    if len(plain) > len(names):
+        return None
+    named = dict(word.split("=", 1) for word in words if "=" in word)
+    given = dict(zip((each.rstrip("?") for each in names), plain, strict=False)) | named
+    return Asked(question, {name: [value] for name, value in given.items()}, shared)
+
+
+def _words(text: str) -> list[str]:
+    """The words of a command; an option of a terminal counts as the parameter."""
+    text = OPTION.sub(lambda match: f" {match[1].replace('-', '_')}=", text)
+    try:
+        return shlex.split(text) or [""]
+    except ValueError:  # a quote that nobody closed
+        return text.split() or [""]
+
+
+def _by_name() -> dict[str, Question]:
+    """The questions that are answered in blocks; those of a cost are asked without a name."""
+    return {each.name: each for each in QUESTIONS if each.command and (each.code.table or each.code.blocks)}
+
+
+def answer(service: Service, asked: Asked, base: str) -> Message:
+    """The answer, and where all of it is. Raises Refused for what the question does not take."""
+    question, catalogue = asked.question, service.catalogue()
+    values, _ = service.parse(question.asked_in_terminal, asked.given, catalogue)
+    if question.code.is_list and "limit" in question.schema.fields:
+        values = {"limit": ROWS, **question.drawn, **values}
+    blocks = [*_flat(question.code.answer(question.code.report(service, catalogue, values)))]
+    longest = max((each for each in blocks if isinstance(each, Rows)), key=lambda each: len(each.rows), default=None)
+    shown = [drawn for each in blocks if (drawn := _drawn(each, longest))]
+    page = link(f"{base}{question.path}?{asked.parameters}", "Full answer")
+    told = (line for each in blocks if isinstance(each, Say) for line in each.lines)
+    rows = (", ".join(row) for row in _cells(longest)[1]) if longest else ()
+    return Message("\n".join([*map(escape, told), page, *map(escape, rows)]), (*shown, section(page)), asked.shared)
+
+
+def picture(asked: Asked, base: str) -> Message | None:
+    """The picture of the question, where it has one, as a message of its own."""
+    url, chart = f"{base}{asked.question.path}.png?{asked.parameters}", asked.question.chart
+    if chart is None or len(url) > LONGEST_URL:
+        return None
+    return Message(link(url, chart.shows), (image(url, chart.shows),), asked.shared)
+
+
+def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks without their headings; what is folded is read on the page."""
+    for block in blocks:
+        if not isinstance(block, Part):
+            yield block
+        elif not block.folded:
+            yield from _flat(block.blocks)
+
+
+def _drawn(block: Block, longest: Rows | None) -> message.Block | None:
+    """A block of Slack's; of several tables the longest, since a message holds one."""
+    if isinstance(block, Say) and any(block.lines):
+        text = "\n".join(map(escape, block.lines))
+        return small_print(text) if block.small else section(text)
+    return table(*_cells(block)) if isinstance(block, Rows) and block is longest and block.rows else None
+
+
+def _cells(block: Rows) -> tuple[list[tuple[str, str]], list[list[str]]]:
+    """The headings, each with the side on which its column is aligned, and the rows as text."""
+    rows = block.first(ROWS)
+    columns = block.columns(rows)
+    headings = [(column.heading, "right" if column.is_number else "left") for column in columns]
+    return headings, [[column.cell(row).replace("\n", "; ") for column in columns] for row in rows]
