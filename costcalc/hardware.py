@@ -73,6 +73,8 @@ class Accelerator(Struct, frozen=True):
 
     def computes_in(self, precision: str | None) -> bool:
         """Whether it multiplies numbers of this format, as far as is known."""
+        if precision == "fp8":
+            return self.eight_bit
         since = SINCE.get(precision or "", {}).get(self.vendor)
         return since is None or self.introduced is None or self.introduced >= since
 

@@ -30,13 +30,15 @@ TOKENS_OF_STEP, SEQUENCES_OF_STEP = 2**20, 64
 
 
 class TokenTraining(Struct, frozen=True):
-    """A way of training a language model, and how many tokens are computed in each of its passes."""
+    """A way of training a language model, how many tokens are computed in each of its passes, and the precision that the question
+    names, amp for any of 16 bits where it names none."""
 
     work: TokenWork
     tokens: float
     passes: float
     is_packed: bool
     is_padded: bool
+    precision: str = "amp"
 
     @classmethod
     def of(cls, query: EstimateQuery) -> TokenTraining | None:
@@ -57,7 +59,8 @@ class TokenTraining(Struct, frozen=True):
         each = (query.examples or 0) * (query.length or LENGTH_OF_EXAMPLES) if by_examples else given
         is_padded = not is_packed and not by_examples
         passes = query.epochs if by_examples and query.epochs else 1.0
-        return cls(work, each * (PADDED if is_padded else 1.0), passes, is_packed, is_padded)
+        tokens = each * (PADDED if is_padded else 1.0)
+        return cls(work, tokens, passes, is_packed, is_padded, query.precision or "amp")
 
     @property
     def billed_tokens(self) -> float:
@@ -100,7 +103,7 @@ class TokenTraining(Struct, frozen=True):
             framework=YOU,
             framework_family=FRAMEWORK,
             stack=OWN_DATA,
-            precision=work.precision if work.precision in ("fp8", "fp32") else "bf16",
+            precision=self.precision,
             global_batch_size=work.batch * work.length if work.batch else usual,
             scheduled_epochs=self.passes,
             runs=1,

@@ -27,7 +27,7 @@ def what_is_trained(query: EstimateQuery) -> Iterator[str]:
     if training is None:
         return
     work = training.work
-    bits = work.precision if query.precision else "16 bits"  # bf16, or fp16 where a chip lacks that
+    bits = "16 bits" if training.precision == "amp" else training.precision
     how = f"{work.length:,} a sequence, {'packed' if training.is_packed else 'not packed'}, {bits}"
     title = training_in_words(query)
     yield f"{title[0].upper()}{title[1:]} ({how})."

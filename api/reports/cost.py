@@ -88,7 +88,7 @@ class CostReport(Advice):
         return filled(
             CostDocument,
             self.answer,
-            query=with_moment(self.answer.query, self.answer.prices.as_of),
+            query=_as_told(with_moment(self.answer.query, self.answer.prices.as_of)),
             notes=self.notes,
             ordinary=Beside.of(self.answer.ordinary),
             as_published=Beside.of(self.answer.as_published),
@@ -104,6 +104,12 @@ class CostReport(Advice):
     def recipes(self) -> tuple[Recipe, ...]:
         """The recipes that the estimates may rest on."""
         return self._asked.evidence.recipes_of(self.query.model)
+
+
+def _as_told(query: EstimateQuery) -> EstimateQuery:
+    """The question without the goal that its tokens or its hours settle, which nobody named."""
+    is_settled = query.method is not None or query.took is not None
+    return replace(query, target=None, metric=None) if is_settled else query
 
 
 def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostReport:

@@ -34,6 +34,7 @@ from api.web.responses import OTHERS, PICTURES
 from api.web.slack import PATH as SLASH_COMMAND
 from costcalc.answers import Estimate
 from costcalc.flat import flat_type
+from costcalc.query import EstimateQuery
 
 Json = dict[str, Any]
 CSV, HTML = "text/csv", "text/html"
@@ -239,6 +240,9 @@ def described(private: bool, root: str) -> Json:
     documents = [operation.document for operation in OPERATIONS if operation.document]
     types = [*documents, RatesDocument, Brief, Problem, flat_type()]
     _, components = msgspec.json.schema_components(types, schema_hook=_flat, ref_template=REFERENCE)
+    asked = components[EstimateQuery.__name__]["properties"]
+    for name in ("target", "metric"):  # a training by tokens or hours has no goal
+        asked[name]["type"] = [asked[name]["type"], "null"]
     return {
         "openapi": "3.1.0",
         "info": {"title": "costcalc", "version": installed_version(), "description": ABOUT},

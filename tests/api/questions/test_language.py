@@ -20,6 +20,7 @@ def test_lora_is_answered_in_the_words_of_every_training(client):
     assert first["recipe"] == "law-lora-plain"
     assert first["recipe_kind"] == "law"
     assert first["target"] is first["metric"] is first["images_per_second"] is first["success_probability"] is None
+    assert answer["query"]["target"] is answer["query"]["metric"] is None
     assert first["tokens_per_second"] == pytest.approx(50e6 / first["train_hours"] / 3600)
     assert 4_000 < first["tokens_per_second"] < 12_000
     assert first["hours_low"] < first["hours"] < first["hours_high"]
@@ -52,6 +53,28 @@ def test_names_of_tasks_stay_tasks_without_tokens(client):
     assert client.get("/cost?model=llama3.1-8b&limit=1").json["query"]["metric"] == "log_perplexity"
     tokens = client.get("/cost?model=llama2-70b-lora&method=lora&tokens=1M&limit=1").json
     assert tokens["query"]["model"] == "llama-2-70b"
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "words"),
+    [
+        ("", "amp", "16 bits"),
+        ("bf16", "bf16", "bf16"),
+        ("fp16", "fp16", "fp16"),
+        ("fp8", "fp8", "fp8"),
+        ("tf32", "tf32", "tf32"),
+    ],
+)
+def test_the_precision_is_the_one_that_is_named_or_any_of_16_bits(client, asked, shown, words):
+    answer = client.get(f"{LORA}&precision={asked}&accelerator=H100&limit=1").json
+    assert answer["estimates"][0]["precision"] == shown
+    assert f"packed, {words})" in answer["verdict"][0]
+
+
+@pytest.mark.parametrize("precision", ["bf16", "fp8", "tf32"])
+def test_a_precision_that_the_accelerator_lacks_is_refused_by_its_name(client, precision):
+    refused = client.get(f"{LORA}&precision={precision}&accelerator=T4")
+    assert f"T4 cannot compute in {precision}" in refused.json["errors"]["precision"][0]
 
 
 def test_what_does_not_fit_is_counted_with_what_it_needs(client):
