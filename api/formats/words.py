@@ -167,13 +167,13 @@ def folded(answer: Answer) -> str:
 
 
 def counted_aside(answer: Answer) -> str:
-    """How many estimates there are of each kind that picks do not come from: `Also 4 unconfirmed, 12 committed`."""
+    """How many estimates there are of each kind that picks do not come from: `Also 4 at rates nobody confirms, 12 on spot`."""
     aside, is_stated = answer.folded, answer.query.took is not None
     kinds = (
-        (aside.unconfirmed, "unconfirmed"),
-        (aside.other_code, "with less memory" if is_stated else "with untried code"),
-        (aside.spot, "spot"),
-        (aside.commitments, "committed"),
+        (aside.unconfirmed, "at rates nobody confirms"),
+        (aside.other_code, "with less memory" if is_stated else "with code nobody has run there"),
+        (aside.spot, "on spot"),
+        (aside.commitments, "with a commitment"),
     )
     counted = ", ".join(f"{number:,} {words}" for number, words in kinds if number)
     return f"Also {counted}" if counted else ""

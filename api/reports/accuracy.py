@@ -178,7 +178,8 @@ class AccuracyReport(OfQuery):
         sentence = self._told(accuracy, best)
         if confirmed and confirmed[0].target != accuracy:
             sure = self._told(confirmed[0].reached, confirmed[0])
-            sentence = f"{sure} Higher only with spot, a commitment, an unconfirmed rate or untried code: {sentence}"
+            only = "only with spot, a commitment, a rate nobody confirms or code nobody has run there"
+            sentence = f"{sure} Higher {only}: {sentence}"
         return f"{sentence}{self._highest(accuracy)}"
 
     def _highest(self, accuracy: float) -> str:

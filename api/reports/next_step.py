@@ -24,6 +24,8 @@ from pricing.packaged.providers import provider
 from pricing.packaged.starts import start_on
 
 DATA = "needs --data"
+OWN_DATA = "--data: your examples"
+IN_ITS_FILE = "write where your data are into its line DATA"
 FOLLOWED = Step("costcalc watch follows its log while it runs, and costcalc recipes add makes a recipe of it")
 
 
@@ -47,7 +49,8 @@ def without_a_terminal(answer: Answer, root: str) -> tuple[str, ...]:
 
 def does(step: Step) -> str:
     """What the command or the link of a step does, for those who have no command line."""
-    return step.text.removeprefix(step.command or step.link or "").replace("--data", "data=")
+    text = step.text.removeprefix(step.command or step.link or "")
+    return text.replace(DATA, IN_ITS_FILE).replace(OWN_DATA, IN_ITS_FILE)
 
 
 def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> Step:
@@ -95,7 +98,7 @@ def _launch(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerat
     tools = launchers(lead)
     if answer.query.method:
         has_script = tools and not no_language_script(answer.query, lead, accelerators)
-        return _starting(answer.query, lead, tools[0], "it (--data: your examples)") if has_script else None
+        return _starting(answer.query, lead, tools[0], f"it ({OWN_DATA})") if has_script else None
     if by := next((each for each in tools if start_on(each, lead.rented, accelerators)), None):
         return _starting(answer.query, lead, by, f"it ({DATA})")
     for launcher in tools:

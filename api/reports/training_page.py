@@ -13,7 +13,7 @@ from api.reports.advice import Advice
 from api.reports.by_tokens import ApiPrice, api_prices
 from api.reports.verdict import in_short
 from api.service import Service
-from costcalc.answers import Estimate
+from costcalc.answers import Answer, Estimate
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import money
 from costcalc.offer import PurchaseOption
@@ -42,11 +42,11 @@ class Row(NamedTuple):
 
 
 class TrainingPage(NamedTuple):
-    """One model's page. `verdict` and `api` are of LoRA on a usual number of tokens; `rows` of every method on every card."""
+    """One model's page. `answer` and `api` are of LoRA on a usual number of tokens; `rows` of every method on every card."""
 
     network: LanguageNetwork
     as_of: datetime
-    verdict: tuple[str, ...]
+    answer: Answer
     quote: str
     api: tuple[ApiPrice, ...]
     rows: tuple[Row, ...]
@@ -59,7 +59,7 @@ def training_page(service: Service, catalogue: Catalogue, network: LanguageNetwo
     rows = tuple(row for query in asked.values() for row in _rows(service, catalogue, query))
     moment = lora.answer.prices.as_of
     return TrainingPage(
-        network, moment, lora.answer.verdict, _quote(network, rows, moment), api_prices(lora.query, moment), rows
+        network, moment, lora.answer, _quote(network, rows, moment), api_prices(lora.query, moment), rows
     )
 
 

@@ -239,7 +239,7 @@ def _rivals(answer: Answer) -> str:
             as_sure = each.confirmed >= answer.lead.confirmed
             as_lead = as_sure and each.purchase_option is answer.lead.purchase_option
             bought = "" if as_lead else f", {_bought(each)}"
-            unsure = "" if as_sure else ", unconfirmed"
+            unsure = "" if as_sure else ", at a rate nobody confirms"
             rivals.append(f"{in_short(each)}, {in_words(each.hours)}, {cost}{bought}{unsure}")
     return f"By comparison: {'; '.join(rivals)}." if rivals else ""
 

@@ -109,7 +109,9 @@ class Forecast(Struct, frozen=True):
 def forecast(seen: Course, family: Sequence[Course]) -> Forecast:
     """How a run seen so far goes on. `family` are complete runs. Raises NoForecast if these are too few or unlike it."""
     if len(family) < FEWEST_LOGS:
-        raise NoForecast(f"a family of {len(family)} logs does not say how runs differ: {FEWEST_LOGS} are needed")
+        raise NoForecast(
+            f"{len(family) or 'no'} logs of such runs are known: {FEWEST_LOGS} are needed to say how runs differ"
+        )
     share = float(seen.shares[-1])
     _check_alike(seen, family)
     shares = np.linspace(share, 1.0, STEPS)

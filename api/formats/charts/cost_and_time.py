@@ -86,7 +86,8 @@ def _beside(mark: Mark, dy: int, inside: str | None = None, css: str = "") -> st
 
 def _label(label: Label) -> str:
     name = f"<tspan>{escape(label.names)}</tspan> " if label.names else ""
-    inside = f'{name}{escape(label.figures)}<tspan class="what">, {escape(label.machine)}</tspan>'
+    figures = f'<tspan class="figures">{escape(label.figures)}</tspan>'
+    inside = f'{name}{figures}<tspan class="what">, {escape(label.machine)}</tspan>'
     mark = label.mark._replace(left=label.left)
     return _beside(mark, 15 if label.below else -6, inside, "" if label.names else " more")
 

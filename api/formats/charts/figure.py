@@ -67,7 +67,7 @@ STYLE = (
     "use{fill:currentColor}line,.ring,.hollow{stroke:currentColor}.behind{opacity:.35}.faint{opacity:.5}.ring,.hollow{fill:none}"
     "line{stroke-width:1.5}.grid line{stroke-width:1}.dashed line{stroke-dasharray:4 3}.front-ranges{opacity:.35}"
     ".range{fill:currentColor;opacity:.13}.thin line{stroke-width:1}"
-    ".names text{font-size:11px}.names tspan:not(.what){font-weight:600}"
+    ".names text{font-size:11px}.names tspan:not([class]){font-weight:600}"
     ".names .more,.names .what{opacity:.75}.front use{stroke-width:1}.ring,.hollow{stroke-width:2}"
     f"{LIGHT.rules()}@media(prefers-color-scheme:dark){{{DARK.rules()}}}"
 )

@@ -23,6 +23,8 @@ MOST_DRAWN = 4000  # an estimate takes some 60 bytes of the page and 15 microsec
 MOST_NAMED = 6
 APART = 0.11
 """The least distance between two names, as a share of the height of the chart."""
+ROOM = 0.64
+"""How far to the right a name still fits on the right of its point, where no frontier runs."""
 BETWEEN_TICKS, LAST_TICK = 0.16, 0.96
 
 
@@ -249,7 +251,7 @@ def _labels(frame: Frame, answer: Answer, chosen: list[Point]) -> list[Label]:
         names.setdefault(pick.estimate.rank, []).append(pick.name)
     kept: dict[Point, bool] = {}  # with the side
     for point in sorted(chosen, key=lambda point: point.rank not in names):
-        height, left = frame.cost.at(point.cost), frame.hours.at(point.hours) > 1 / 2
+        height, left = frame.cost.at(point.cost), frame.hours.at(point.hours) > (1 / 2 if point.frontier else ROOM)
         near = [side for each, side in kept.items() if abs(frame.cost.at(each.cost) - height) < APART]
         if len(kept) < MOST_NAMED and not (near and point.rank not in names) and len(near) < 2:
             kept[point] = not near[0] if near else left

@@ -14,6 +14,7 @@ from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.language import ASSUMED, LanguageWords, language_words
+from api.questions.words.on_what import COMPARES
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.reading import MONEY_A_MONTH, MOST_ASKED, RUNS_A_MONTH, Reading
@@ -40,6 +41,7 @@ WHICH_NETWORK = "Which network?"
 WHICH_METHOD = "How? Write LoRA, QLoRA, full fine-tuning or pretraining"
 HOW_MANY_TOKENS = "How many tokens? Write for example 50M tokens, or 10k examples of 512 tokens, 3 epochs"
 OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
+MACHINES = frozenset(["accelerator", "instance_type"])
 BESIDE_RATES = frozenset(
     ["accelerators", "nodes", "term", "payment", "available", "as_of", "currency", "rates", "sort"]
 )
@@ -205,12 +207,14 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
 
 
 def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]) -> bool:
-    """Whether a sentence asks what machines cost an hour, and nothing that has to do with a training."""
+    """Whether a sentence asks what machines cost an hour, or names machines alone, and nothing that has to do with a training."""
     hourly = not_asked()["hourly"].message
     named, told = {*parameters, *reading.unclear}, [each for each in reading.asked if each.message != hourly]
+    is_machine = bool(named & MACHINES) and "sort" not in named and not {*map(str.casefold, reading.ignored)} - COMPARES
+    is_priced = bool(PRICES.search(text)) or (len(named & OF_RATES) > 1 and "purchase" in named)
     return (
         bool(named & OF_RATES) and named <= OF_RATES | BESIDE_RATES and not (told or reading.sides)
-        and bool(PRICES.search(text) or (len(named & OF_RATES) > 1 and "purchase" in named)) and not TRAINING.search(text)
+        and (is_machine or is_priced) and not TRAINING.search(text)
     )  # fmt: skip
 
 

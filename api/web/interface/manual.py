@@ -19,6 +19,11 @@ from api.questions.suggestions import either, nearest
 FOLDER = Path(__file__).parents[3] / "docs"
 """Beside the packages in a checkout, within the one package of a wheel."""
 PARAMETER = re.compile(r"[a-z_0-9]+(?==|$)")
+READABLE = (
+    ("<pre>", '<pre tabindex="0">'),  # where wide, the keyboard moves it too
+    ("<table>", '<table tabindex="0">'),
+    ("<th></th>", "<td></td>"),  # a heading has words
+)
 blueprint = Blueprint("manual", __name__)
 
 
@@ -64,7 +69,10 @@ def _page(page: str) -> Markup:
             before.attrSet("id", re.sub(r"[^\w -]", "", token.content.lower()).replace(" ", "-"))
         if before.type == "td_open" and (parameter := PARAMETER.match(_first_code(token))):
             before.attrSet("id", parameter[0])
-    return Markup(markdown.renderer.render(tokens, markdown.options, {}))
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    for written, readable in READABLE:
+        html = html.replace(written, readable)
+    return Markup(html)
 
 
 def _first_code(cell: Token) -> str:

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import re
 
-from flask import url_for
+from flask import request
 from markupsafe import Markup, escape
 
 PAGES = {
-    "models": ("questions.models", "Models"),
-    "tasks": ("questions.tasks", "Tasks"),
-    "offers": ("questions.offers", "Prices"),
-    "commitments": ("questions.commitments", "Commitments"),
-    "accuracy": ("questions.accuracy", "The accuracy that a budget buys"),
-    "compare": ("questions.compare", "Compare"),
-    "trend": ("questions.trend", "Over time"),
-    "fit": ("questions.fit", "Memory"),
-    "plan": ("plan.get_plan", "Plan"),
-    "recipes": ("own_runs.own_recipes", "Your runs"),
+    "models": ("/models", "Models"),
+    "tasks": ("/tasks", "Tasks"),
+    "offers": ("/offers", "Prices"),
+    "commitments": ("/commitments", "Commitments"),
+    "accuracy": ("/accuracy", "The accuracy that a budget buys"),
+    "compare": ("/compare", "Compare"),
+    "trend": ("/trend", "Over time"),
+    "fit": ("/fit", "Memory"),
+    "plan": ("/plan", "Plan"),
+    "recipes": ("/recipes", "Your runs"),
+    "measure": ("/docs/choosing", "A measurement"),
+    "watch": ("/docs/watching", "Watching"),
 }
-"""The page of each command, with its name in the menu."""
-COMMAND = re.compile(rf"`?costcalc ({'|'.join(PAGES)})\b(?: add\b| list\b)?`?|`?(?<!\S)/(models|offers)\b`?")
+"""What does the same as each command, or the document about it, with its name."""
+COMMAND = re.compile(
+    rf"`?costcalc ({'|'.join(PAGES)})\b(?: add\b| list\b|(?<=measure) \S+(?= says))?`?|`?(?<!\S)/(models|offers)\b`?"
+)
 
 
 def with_pages(message: str) -> Markup:
     """The message with a link to the page of each command and path that it names."""
     pieces, at = [], 0
     for found in COMMAND.finditer(message):
-        endpoint, name = PAGES[found[1] or found[2]]
-        link = Markup('<a href="{}">{}</a>').format(url_for(endpoint), name)
+        path, name = PAGES[found[1] or found[2]]
+        link = Markup('<a href="{}{}">{}</a>').format(request.script_root, path, name)
         pieces += [escape(message[at : found.start()]), link]
         at = found.end()
     return Markup().join([*pieces, escape(message[at:])])

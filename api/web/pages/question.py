@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from api.formats import words
 from api.formats.charts import cost_and_time
 from api.formats.charts.plot import plot
 from api.formats.figures import FIGURES, USUAL
-from api.formats.page import Headline
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
@@ -23,14 +22,13 @@ from api.questions.suggestions import many
 from api.reports.advice import Advice
 from api.reports.ask import AskReport
 from api.reports.compare import CompareSchema
-from api.reports.goal import what_part, whose_target
 from api.reports.left_out import left_out
-from api.reports.next_step import does
 from api.service import COST, Service, with_moment
 from api.web.asked import arguments, current_service, path_asked, wants_page, with_example
 from api.web.files import feed_of
 from api.web.pages import filters
 from api.web.pages.address import Address
+from api.web.pages.card import headline_of, step_of
 from api.web.pages.taking import explained, taking
 from api.web.responses import PICTURES, answered, cached
 from costcalc.answers import Answer, Estimate, Pick
@@ -50,7 +48,6 @@ COLUMNS = "_columns"
 LISTING = parameters_of("order", "page")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
-STEPS = {"/launch": "Launch file", "/commitments": "Commitments", "/estimate": "Why this rate"}
 """What the button of a step is called, by the page that it opens; of other addresses their host."""
 
 
@@ -71,14 +68,6 @@ class NamedPick(NamedTuple):
     names: str
     reason: str
     estimate: Estimate
-
-
-class NextStep(NamedTuple):
-    """What to do next: a button's words and address, both None where nothing is to be opened, and what comes of it."""
-
-    name: str | None
-    link: str | None
-    does: str
 
 
 class Preview(NamedTuple):
@@ -163,8 +152,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "many": many,
         "waiting": words.waiting,
         "taking": partial(taking, query, answer=answer),
-        "headline": _headline(answer, query),
-        "step": _step(answer),
+        "headline": headline_of(answer, query),
+        "step": step_of(answer),
         "dates": _dates(service, query),
         "picks": list(_named(answer)),
         "today": _today(report),
@@ -200,28 +189,10 @@ def _addresses(answer: Answer, query: EstimateQuery, at: Address) -> dict[str, A
     }
 
 
-def _headline(answer: Answer, query: EstimateQuery) -> Headline:
-    """The verdict without what the page has a link for."""
-    said = answer.verdict[:-1] if answer.next else answer.verdict
-    lines = [line for line in said if answer.picks or not line.startswith("Instead: ")]
-    return Headline.of(lines, (*what_part(query), *whose_target(query)))
-
-
 def _dates(service: Service, query: EstimateQuery) -> list[str]:
     """The past dates that the page leads to, on which the user's own machines were on sale."""
     parts = [service.evidence.accelerators.get(own.accelerator) for own in query.own]
     return [date for date in DATES if all(part is None or f"{part.on_sale_from}" <= date for part in parts)]
-
-
-def _step(answer: Answer) -> NextStep | None:
-    """What to do next; None where the page has a link for it."""
-    step = answer.next if answer.picks else None
-    if step is None:
-        return None
-    text = f"{does(step).strip()}."
-    if step.link is None or step.command is None:
-        return NextStep(step.link and urlsplit(step.link).netloc.removeprefix("www."), step.link, text)
-    return NextStep(STEPS[step.link.partition("?")[0]], f"{request.script_root}{step.link}", text)
 
 
 def _named(answer: Answer) -> Iterator[NamedPick]:

@@ -9,6 +9,7 @@ from api.questions.suggestions import unknown
 from api.reports.training_page import training_page
 from api.web.asked import current_service
 from api.web.pages.address import Address
+from api.web.pages.card import headline_of, step_of
 from api.web.responses import cached
 from costcalc.evidence.language import find_language_network, language_networks
 
@@ -33,6 +34,12 @@ def model(model: str) -> Response:
 
     def drawn() -> bytes:
         page = training_page(service, catalogue, network)
-        return render_template("train.html", page=page, at=Address(f"/train/{network.name}", {})).encode()
+        return render_template(
+            "train.html",
+            page=page,
+            headline=headline_of(page.answer, page.answer.query),
+            step=step_of(page.answer),
+            at=Address(f"/train/{network.name}", {}),
+        ).encode()
 
     return cached((catalogue.snapshot, service.clock().date()), "html", drawn)

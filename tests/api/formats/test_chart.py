@@ -86,6 +86,16 @@ def test_the_picks_are_named(client):
         assert pick["estimate"]["frontier"] or float(label.get("dy")) < 0, "below it runs the frontier"
 
 
+def test_names_of_picks_above_the_frontier_are_on_their_right_where_none_of_it_runs(client):
+    asked = "model=resnet50&target=0.757"
+    above = {pick["name"] for pick in client.get(f"/cost?{asked}").json["picks"] if not pick["estimate"]["frontier"]}
+    labels = [text for text in drawing(client, f"/cost.svg?{asked}").iter(f"{SVG}text")
+              if len(text) and above & {*(text[0].text or "").split(", ")}]  # fmt: skip
+    assert above
+    assert labels
+    assert all("end" not in label.get("class") or float(label.get("x")[:-1]) > 64 for label in labels)
+
+
 def test_what_costs_far_more_than_the_balanced_pick_is_counted(client):
     asked = "model=resnet50&target=0.757"
     found = client.get(f"/cost?{asked}&limit=1000&rates=confirmed&purchase=on_demand").json

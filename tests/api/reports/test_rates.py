@@ -20,6 +20,8 @@ def ask(client, sentence):
         ("what does an H100 cost per hour", {"accelerator": "H100"}),
         ("cheapest h100", {"accelerator": "H100"}),
         ("spot price a100 aws", {"accelerator": "A100", "provider": "aws", "purchase": "spot"}),
+        ("mi300x", {"accelerator": "MI300X"}),
+        ("8 h100", {"accelerator": "H100", "accelerators": "8"}),
         ("gpu prices aws", {"accelerator": "GPU", "provider": "aws"}),
         ("cheapest 8xH100 node per hour right now", {"accelerator": "H100", "accelerators": "8"}),
         ("how much is a p4d.24xlarge", {"instance_type": "p4d.24xlarge"}),
@@ -57,7 +59,7 @@ def test_the_link_leads_to_the_same_figures(client):
 
 
 def test_two_accelerators_have_a_line_each(client):
-    verdict = ask(client, "h100 vs a100 price")["answer"]["verdict"]
+    verdict = ask(client, "h100 vs a100")["answer"]["verdict"]
     assert [line.split()[0] for line in verdict] == ["H100", "A100"]
 
 
@@ -67,7 +69,7 @@ def test_two_accelerators_have_a_line_each(client):
         "what does training on an H100 cost",
         "rent 8 A100 for 3 days",
         "price of foo on h100",
-        "h100",
+        "how long on h100",
         "price",
         "my 4090 price",
     ],
@@ -109,7 +111,7 @@ def test_an_accelerator_of_offers_needs_no_option_and_its_table_is_a_screenful(m
         CliRunner().invoke(main, ["offers", *words]).output for words in (["T4"], ["--accelerator", "T4"])
     )
     assert by_name == by_option
-    assert re.search(r"\n4 of [\d,]+ rates .*; --limit \d+ shows all", by_name)
+    assert re.search(r"\n3 of [\d,]+ rates .*; --limit \d+ shows all", by_name)
     assert "\n50 of " in CliRunner().invoke(main, ["offers"]).output
     several = CliRunner().invoke(
         main, ["offers", "--accelerator", "MI300X", "--accelerator", "P100", "--format", "csv"]

@@ -8,6 +8,7 @@ from support.prices import NOW, offer
 from support.services import packaged_catalogue, packaged_service, service_of
 
 from api.reports.cost import CostReport
+from api.reports.next_step import IN_ITS_FILE
 from api.stored import FixedPrices
 from costcalc.offer import YOURS
 from costcalc.picks import MOST_TO_START
@@ -65,7 +66,7 @@ CASES = {
     ),
     "two machines": (
         {"target": "0.757", "instance_type": "p3.16xlarge,p4d.24xlarge"},
-        [r"^By comparison: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, unconfirmed\."],
+        [r"^By comparison: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, at a rate nobody confirms\."],
     ),
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^By comparison: \d+ \S+ at (AWS|Google Cloud), "]),
     "on demand beside a term": (
@@ -73,10 +74,10 @@ CASES = {
     ),
     "processors and GPUs": (
         {"target": "0.757", "accelerator": "CPU,GPU"},
-        [r"^By comparison: Xeon [^;]*, unconfirmed\.$"],
+        [r"^By comparison: Xeon [^;]*, at a rate nobody confirms\.$"],
     ),
     "GPUs and TPUs": ({"target": "0.757", "accelerator": "GPU,TPU"}, [r"^By comparison: \d+ TPU [^;]*\."]),
-    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, unconfirmed"]),
+    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, at a rate"]),
     "a chip without an estimate": (
         {"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^By comparison: TPU v3: no estimate"]
     ),
@@ -179,7 +180,7 @@ def test_every_surface_says_the_same_words_first(service):
     sentences = [each for line in lines for each in re.split(r"(?<=[.)]) (?=[A-Z])", line)]
     *sentences, step = sentences
     assert all(each.removesuffix(".").replace("'", "&#39;") in page for each in sentences)
-    assert step.partition(" starts ")[2].replace("--data", "data=") in page
+    assert step.partition(" starts ")[2].replace("needs --data", IN_ITS_FILE) in page
 
 
 def headline_with(*others, moment):

@@ -41,7 +41,11 @@ PAGES = {
     "/models": "",
     "/models/resnet50": "",
     "/recipes": "",
+    "/train": "",
+    "/train/llama-3.1-8b": "",
     "/docs": "",
+    "/docs/terminal": "",
+    "/docs/method": "",
     "/signin": "",
 }
 OF_A_RUN = (
@@ -51,7 +55,7 @@ OF_A_RUN = (
     "/commitments?model=my-run&target=28&provider=aws",
     "/compare?model=my-run&target=28&a=lambda:gpu_1x_a10&b=own:1x RTX 4090",
 )
-OF_NO_FEED = "/models", "/recipes", "/docs", "/signin", "/small", "/tasks", "/mlperf"
+OF_NO_FEED = "/models", "/recipes", "/train", "/docs", "/signin", "/small", "/tasks", "/mlperf"
 WRONG = {
     "/": f"{ASKED}5",
     "/offers": "nonsense=1",
@@ -66,7 +70,7 @@ EMPTY = (
     "/offers?provider=lambda&accelerator=TPU v4",
     "/nowhere",
 )
-OF_A_TASK = "/?model=bert-large", "/trend?model=bert-large&every=year"
+OF_A_TASK = "/?model=bert-large", "/?q=mi300x", "/trend?model=bert-large&every=year"
 # Rows and points far below are like those above, and axe reads them one by one.
 CUT = """() => document.querySelectorAll(
     'tbody tr:nth-child(n + 9), #filters details li, .plot .behind use').forEach(row => row.remove())"""

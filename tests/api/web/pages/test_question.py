@@ -261,6 +261,8 @@ def test_a_message_leads_to_pages_where_a_terminal_would_be_told_commands(client
     assert (
         '<a href="/models">Models</a> lists them; for another, <a href="/recipes">Your runs</a> reads your log' in told
     )
+    page = client.get("/?model=resnet50&target=0.757&own=1x+RTX+4090", headers={"Accept": "text/html"}).text
+    assert '<a href="/docs/choosing">A measurement</a> says how fast your machine is' in page
     refused = client.get("/?model=%3Cb%3E&target=0.7", headers={"Accept": "text/html"}).text
     assert "&lt;b&gt;" in refused
     assert "<b>" not in refused.partition('role="alert">')[2].partition("</p>")[0]

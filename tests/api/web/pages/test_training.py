@@ -27,6 +27,9 @@ def test_a_page_says_what_each_method_costs_on_each_card(client):
         "at prices of 2026-11-20",
     ):
         assert word in text
+    card = text.partition('class="card"')[2].partition("</section>")[0]
+    assert "Rent 1 " in card.partition("<h2>")[2].partition("</h2>")[0]
+    assert "Next: " not in card
     least = client.get(
         "/cost?model=llama-3.1-8b&method=lora&tokens=50M&rates=confirmed&purchase=on_demand&limit=1"
     ).json
