@@ -74,7 +74,7 @@ class Session:
 
         Raises Refused with the message that HTTP answers, or for a question that there is not.
         """
-        known = {each.name: each for each in QUESTIONS if "{" not in each.path}
+        known = {question.name: question for question in QUESTIONS if "{" not in question.path}
         if question not in known:
             raise NotFound(unknown("question", question, known, f"known are {', '.join(known)}"), "question")
         asked, catalogue = known[question], self.service.catalogue()
@@ -196,7 +196,7 @@ class CostAnswer:
     def df(self) -> Any:
         """The estimates as a table of pandas, with the columns of CSV. Raises ImportError where pandas is not installed."""
         columns = [*estimate_columns(), *shared_columns(self.answer)]
-        return _frame({name: [_plain(read(each)) for each in self.estimates] for name, read in columns})
+        return _frame({name: [_plain(read(estimate)) for estimate in self.estimates] for name, read in columns})
 
     def plot(self) -> Picture:
         """Cost against time, of everything that one can rent now."""

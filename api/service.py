@@ -226,7 +226,7 @@ class Service:
             return PublishedSubject.of(named[0])
         of_images = bool(named and self.evidence.find_model(named[0]))
         kinds = (StatedSubject, OwnImagesSubject if of_images else LanguageSubject, LanguageSubject)
-        described = (each() for each in kinds if each.is_meant(schema, arguments))
+        described = (kind() for kind in kinds if kind.is_meant(schema, arguments))
         if subject := TimedSubject.find(schema, arguments) or next(described, None):
             return subject
         if own := self.own.get(normalised(named[0])) if named and self.own else None:

@@ -177,7 +177,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         row, time = some.row[positions], some.time[positions]
         nodes = self.matrix.nodes[self.times.cluster[time]]
         codes = columns.instance[row], columns.option[row], nodes, self.times.recipe[time]
-        kinds = zip(*(each.tolist() for each in codes), strict=True)
+        kinds = zip(*(code.tolist() for code in codes), strict=True)
         fitting: dict[tuple[int, ...], bool] = {}
         for position, kind in zip(positions.tolist(), kinds, strict=True):
             if kind not in fitting:

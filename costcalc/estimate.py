@@ -350,5 +350,5 @@ class _Exact(NamedTuple):
 
 def _price_basis(catalogue: Catalogue, as_of: datetime, seen: LastSeen) -> PriceBasis:
     ends = seen.moments[[0, -1]].tolist() if len(seen.moments) else []
-    oldest, newest = (datetime.fromtimestamp(each, UTC) for each in ends) if ends else (None, None)
+    oldest, newest = (datetime.fromtimestamp(end, UTC) for end in ends) if ends else (None, None)
     return PriceBasis(catalogue.snapshot, as_of, oldest, newest, catalogue.gaps)

@@ -63,9 +63,9 @@ class EstimateDetails(Struct, frozen=True, dict=True):
 
     def shown(self, candidates: Sequence[RankedCandidate]) -> list[Shown]:
         """The candidates as exact estimates; each step handles all of them before the next."""
-        times, offers = [each.time for each in candidates], [each.offer for each in candidates]
+        times, offers = [candidate.time for candidate in candidates], [candidate.offer for candidate in candidates]
         nodes = [self.matrix.clusters[time.cluster].nodes for time in times]
-        rented = self.renting.rented([each.row for each in candidates], offers, nodes)
+        rented = self.renting.rented([candidate.row for candidate in candidates], offers, nodes)
         known = self._grounds(candidates)
         moved = [
             of.bill.terms.moves.after_days(of.purchase.age_days + time.hours / HOURS_PER_DAY)
@@ -149,7 +149,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
     def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:
         matrix = self.matrix
         name, with_overheads = ref(matrix), self.query.overheads == "typical"  # a matrix knows one machine of each name
-        pairs = [(each.offer, each.time) for each in candidates]
+        pairs = [(candidate.offer, candidate.time) for candidate in candidates]
         named = [
             (
                 (name, time.recipe, time.cluster, time.logged, of.provider, of.instance_type, with_overheads),

@@ -168,7 +168,7 @@ def energy_tables(
         by_region[grid.provider, grid.region].append(grid)
     return EnergyTables(
         {chip.name: chip.power_watts for chip in accelerators if chip.power_watts},
-        {each.provider: each for each in data_centers},
+        {center.provider: center for center in data_centers},
         {place: tuple(rows) for place, rows in by_region.items()},
     )
 

@@ -102,7 +102,7 @@ class Recall(Struct, frozen=True, dict=True):
     def ordinary_groups(self, matrix: TrainingMatrix, accelerator: str) -> OrdinaryGroups:
         """The ordinary recipes of a matrix in groups, the first of which most people run on this accelerator."""
         chip = self.evidence.accelerators.get(accelerator)
-        usual = next((each for each in self.evidence.usual_scripts if chip and each.vendor == chip.vendor), None)
+        usual = next((script for script in self.evidence.usual_scripts if chip and script.vendor == chip.vendor), None)
         name = ref(self.evidence), ref(matrix), "ordinary", usual
         return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
 

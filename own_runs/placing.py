@@ -228,7 +228,7 @@ def _ends(points: Sequence[Point]) -> dict[float, float]:
     for point in points:
         if point.epochs is not None and point.steps is not None:
             steps.setdefault(point.epochs, set()).add(point.steps)
-    if not any(len(each) > 1 for each in steps.values()) or any(epoch % 1 for epoch in steps):
+    if not any(len(step) > 1 for step in steps.values()) or any(epoch % 1 for epoch in steps):
         return {}
     return {epoch: max(each) for epoch, each in sorted(steps.items())}
 

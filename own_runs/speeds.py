@@ -121,8 +121,8 @@ def _with_speeds(evidence: Evidence, runs: tuple[OwnRun, ...]) -> Evidence:
         return evidence
     speeds = {run.id: measured_speed(run) for run in runs}
     measured = {
-        each.accelerator: replace(Accelerator.unlisted(each.accelerator), memory_gib=each.memory_gib)
-        for each in speeds.values()
+        speed.accelerator: replace(Accelerator.unlisted(speed.accelerator), memory_gib=speed.memory_gib)
+        for speed in speeds.values()
     }
     return replace(
         evidence,

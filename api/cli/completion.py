@@ -15,7 +15,7 @@ def completer(name: str, words: Sequence[str] = ()) -> Callable[..., list[Comple
     """Completes a parameter's value: one of these words, or of the names that the parameter takes."""
 
     def complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
-        return [CompletionItem(each) for each in completions(words or names_of(name), begun)]
+        return [CompletionItem(completion) for completion in completions(words or names_of(name), begun)]
 
     return complete
 

@@ -53,7 +53,7 @@ class SchemaCommand(click.Command):
     def options(self) -> list[click.Option]:
         from api.questions.fields import Parameter
 
-        own = {"token", *(each.name for each in self.params)}
+        own = {"token", *(param.name for param in self.params)}
         fields = self.schema().fields.items()
         return [_option(name, field) for name, field in fields if isinstance(field, Parameter) and name not in own]
 
@@ -64,7 +64,7 @@ class SchemaCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the options by theme: those that most people need, or all of them for `--help-all` and for short commands."""
-        shown = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        shown = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         if _HELP_ALL in shown and not ctx.meta.get(EVERY_OPTION):
             shown = [each for each in shown if not (isinstance(each, ParameterOption) and each.param.use == "rare")]
         for theme in THEMES:
@@ -79,10 +79,10 @@ class SchemaCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments, with or without their names, and the options of other tools that mean one of ours; any other unknown
         option is refused with those that may be meant."""
-        names = [each.name for each in self.params if isinstance(each, click.Argument)]
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        wants_value = {text for each in options if not each.is_flag for text in each.opts}
-        known = {text for each in options for text in each.opts} | {f"--{name}" for name in names}
+        names = [param.name for param in self.params if isinstance(param, click.Argument)]
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        wants_value = {text for option in options if not option.is_flag for text in option.opts}
+        known = {text for option in options for text in option.opts} | {f"--{name}" for name in names}
         named: dict[str | None, str] = {}
         ours = args if ctx.resilient_parsing else [*self._as_ours(args, known, wants_value)]
         others, left = [""], iter(ours)
@@ -141,7 +141,7 @@ class SchemaCommand(click.Command):
         return {f"--{name}": words.get(f"--{name}", ()) for name in self._names()} | {"--format": FORMATS}
 
     def _names(self) -> list[str]:
-        return [dashed(each.name) for each in (*self.params, *self.options) if each.name]
+        return [dashed(param.name) for param in (*self.params, *self.options) if param.name]
 
     def _called(self, given: str) -> list[str]:
         """What people mean by an option: one of ours with that word as its value, or one that they call so."""

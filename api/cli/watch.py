@@ -191,13 +191,16 @@ def hourly_rate(service: Service, machine: str) -> Decimal:
 
 def _family(service: Service, patterns: Sequence[str]) -> list[Course]:
     """The whole runs of these names: logs of recipes, and the user's own. Ends the command where they are too few."""
-    recipes = [each for each in service.evidence.recipes if each.is_log]
+    recipes = [recipe for recipe in service.evidence.recipes if recipe.is_log]
     own = [
         each.run for each in service.own.values() if any(fnmatchcase(each.run.name, pattern) for pattern in patterns)
     ]
-    courses = [*_courses(_logged, (each for each in recipes if each.is_named(patterns))), *_courses(whole_course, own)]
+    courses = [
+        *_courses(_logged, (recipe for recipe in recipes if recipe.is_named(patterns))),
+        *_courses(whole_course, own),
+    ]
     if patterns and len(courses) < FEWEST_LOGS:
-        logs = Counter(each.family for each in recipes)
+        logs = Counter(recipe.family for recipe in recipes)
         families = sorted(f"{family}*" for family, count in logs.items() if count >= FEWEST_LOGS)
         stop(
             f"--like {' '.join(patterns)}: {len(courses)} logs, {FEWEST_LOGS} are needed; there are {', '.join(families)}"

@@ -69,11 +69,13 @@ def server_of(desk: Desk) -> Server[Any]:
         return await anyio.to_thread.run_sync(partial(answered, desk, call.name, call.arguments or {}))
 
     async def list_resources(*_: object) -> types.ListResourcesResult:
-        listed = [types.Resource(uri=each.uri, name=each.name, description=each.meaning) for each in RESOURCES]
+        listed = [
+            types.Resource(uri=resource.uri, name=resource.name, description=resource.meaning) for resource in RESOURCES
+        ]
         return types.ListResourcesResult(resources=listed)
 
     async def read_resource(_: object, request: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = next((each.text() for each in RESOURCES if each.uri == str(request.uri)), NO_RESOURCE)
+        text = next((resource.text() for resource in RESOURCES if resource.uri == str(request.uri)), NO_RESOURCE)
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=request.uri, text=text)])
 
     return Server(

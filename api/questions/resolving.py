@@ -69,7 +69,9 @@ def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
     """`8x H100` among the accelerators is their number too."""
     parts = [_counted_first(part) for text in values["accelerator"] for part in between_commas(text)]
     matches = [COUNTED.match(part) for part in parts]
-    counts = {int(each[1]) for each in matches if each} | {values[name] for name in ("accelerators",) if name in values}
+    counts = {int(match[1]) for match in matches if match} | {
+        values[name] for name in ("accelerators",) if name in values
+    }
     if not any(matches):
         return {}
     if len(counts) > 1:

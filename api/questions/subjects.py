@@ -121,7 +121,7 @@ class TaskSubject(Subject, frozen=True):
         target: float = VALUE.parse(texts[0])
         targets = {target for _, target in qualities(self.task)}
         shifted = (target / 100, target * 100)
-        meant = (each for each in targets for other in shifted if abs(each - other) < 1e-9)
+        meant = (known for known in targets for other in shifted if abs(known - other) < 1e-9)
         return target if target in targets else next(meant, target)
 
 

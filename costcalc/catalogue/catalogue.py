@@ -109,18 +109,18 @@ class Catalogue:
         self.counts_from = counts_from(columns.observed, columns.effective_from)
         moments = np.concatenate([columns.observed, self.counts_from[self.counts_from > columns.observed]])
         self._moments, _ = np.unique(moments, return_index=True)  # without index numpy 2.4 imports numpy.ma
-        words = [words.split(";") for words in vocabulary.flags]
-        self.first_hand: Flags = np.array([is_first_hand(each) for each in words], bool)[columns.flags]
-        self.stands_alone: Flags = np.array([STANDS_ALONE in each for each in words], bool)[columns.flags]
-        self.ended: Flags = np.array([ENDED in each for each in words], bool)[columns.flags]
-        self.own: Flags = np.array([OWN in each for each in words], bool)[columns.flags]
-        self.stated_by_asker: Flags = np.array([YOURS in each for each in words], bool)[columns.flags]
-        scarcity = np.array([SCARCITY[is_available(each)] for each in words], np.int8)
+        flags = [text.split(";") for text in vocabulary.flags]
+        self.first_hand: Flags = np.array([is_first_hand(of) for of in flags], bool)[columns.flags]
+        self.stands_alone: Flags = np.array([STANDS_ALONE in of for of in flags], bool)[columns.flags]
+        self.ended: Flags = np.array([ENDED in of for of in flags], bool)[columns.flags]
+        self.own: Flags = np.array([OWN in of for of in flags], bool)[columns.flags]
+        self.stated_by_asker: Flags = np.array([YOURS in of for of in flags], bool)[columns.flags]
+        scarcity = np.array([SCARCITY[is_available(of)] for of in flags], np.int8)
         self.scarcity: NDArray[np.int8] = scarcity[columns.flags]
         marks = Marks(self.first_hand, self.ended, self.own, self.counts_from)
         self.vouched = vouched_for(columns, vocabulary, self.first_hand)
         self._unchanged_until = unchanged_until(columns, self.ended)
-        days = [superseded_from(each) for each in words]
+        days = [superseded_from(of) for of in flags]
         superseded = np.array([int(day.timestamp()) if day else NEVER for day in days], np.int64)
         self._superseded_from = superseded[columns.flags]
         self._by_year: dict[int, tuple[int, ...] | None] = {}

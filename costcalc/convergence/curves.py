@@ -87,7 +87,7 @@ class Curves:
     def epochs_to(self, target: float | Floats, crossing: Crossing) -> EpochsToTarget:
         """Where each curve reaches `target`: one fraction for all, or one for each curve [R], or rows of these."""
         if crossing not in self._ranked:
-            self._ranked[crossing] = self._of_rank([monotone(each, crossing) for each in self.values])
+            self._ranked[crossing] = self._of_rank([monotone(curve, crossing) for curve in self.values])
         values, keys = self._ranked[crossing]
         index = keys.searchsorted(np.arange(len(self.values)) * (len(values) + 1) + values.searchsorted(target))
         index[index == self._starts[1:]] = len(self._epochs) - 1

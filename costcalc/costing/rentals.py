@@ -367,7 +367,7 @@ def storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rows: Indices
     """What storage and egress cost once, and by the hour, beside the machines in these rows [2, n]."""
     providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
     charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
-    once = {name: sum(float(each.rate * each.quantity) for each in lines) for name, lines in charges.items()}
-    hourly = {name: sum(float(each.rate * each.quantity_hourly) for each in lines) for name, lines in charges.items()}
+    once = {name: sum(float(line.rate * line.quantity) for line in lines) for name, lines in charges.items()}
+    hourly = {name: sum(float(line.rate * line.quantity_hourly) for line in lines) for name, lines in charges.items()}
     by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
     return by_instance[catalogue.columns.instance[rows]].T

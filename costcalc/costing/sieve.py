@@ -284,7 +284,7 @@ class Sieve(Struct, frozen=True, dict=True):
     def dearer(self, marks: int, cost: float) -> int:
         """How many pairs with these marks, of which picks may come, cost more."""
         blocks = (block.cost for block, pickable in self._tiers(marks) if pickable)
-        return sum(int(np.count_nonzero(np.isfinite(each) & (each > cost))) for each in blocks)
+        return sum(int(np.count_nonzero(np.isfinite(block) & (block > cost))) for block in blocks)
 
     def before(self, marks: int, points: Candidates, recipe: Indices) -> list[int]:
         """How many pairs come before each of these candidates, with these recipes, by the question's order: of those that picks

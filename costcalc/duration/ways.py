@@ -79,8 +79,8 @@ def speeds_of(
     chips = [part(evidence.accelerators, cluster.accelerator) for cluster in clusters]
     slices = [chip.rented_in_slices and each.nodes > 1 for chip, each in zip(chips, clusters, strict=True)]
     speeds.refusal[(speeds.refusal == 0) & np.array(slices, bool)] = REFUSALS.index("no_network")
-    speeds.refusal[:, [not evidence.computes_in(precision, each.accelerator) for each in clusters]] = REFUSALS.index(
-        "no_such_precision"
+    speeds.refusal[:, [not evidence.computes_in(precision, cluster.accelerator) for cluster in clusters]] = (
+        REFUSALS.index("no_such_precision")
     )
     of_contests = np.array([recipe.code == "contest" for recipe in recipes], bool)[
         :, None

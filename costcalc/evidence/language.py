@@ -55,7 +55,7 @@ def _forms(text: str) -> Iterator[str]:
 
 @cache
 def _by_word() -> Mapping[str, LanguageNetwork]:
-    named = [(word, each) for each in language_networks().values() for word in _words(each)]
+    named = [(word, network) for network in language_networks().values() for word in _words(network)]
     words = {normalised(word): each for word, each in reversed(named)}
     for word, each in named:
         for form in _forms(word):

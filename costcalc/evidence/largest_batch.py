@@ -74,7 +74,7 @@ class Fits(Struct, frozen=True):
     def of_the_first(self, networks: int) -> Fits:
         """The fits of the first networks."""
         first = set(islice(dict.fromkeys(network for network, _ in self._pairs), networks))
-        return Fits([each for each in self._pairs if each[0] in first])
+        return Fits([pair for pair in self._pairs if pair[0] in first])
 
 
 def fits(evidence: Evidence, question: FitQuestion) -> Fits:
@@ -93,13 +93,13 @@ def fits(evidence: Evidence, question: FitQuestion) -> Fits:
 def nearest(evidence: Evidence, question: FitQuestion, unfit: Fit) -> Fit | None:
     """The accelerator with the least memory that holds what an asked one does not; None if none does."""
     every = replace(question, models=(unfit.model,), accelerators=tuple(evidence.accelerators))
-    return next((each for each in fits(evidence, every) if each.fits), None)
+    return next((fit for fit in fits(evidence, every) if fit.fits), None)
 
 
 def networks(evidence: Evidence) -> tuple[str, ...]:
     """The names of all networks whose memory need is known."""
     names = {name for name, model in evidence.models.items() if model.activations_millions or model.gmacs}
-    return tuple(sorted(names | {each.model for each in evidence.largest_batches}))
+    return tuple(sorted(names | {batch.model for batch in evidence.largest_batches}))
 
 
 class _Network:

@@ -215,7 +215,7 @@ def _evidence(tables: Tables, texts: Mapping[str, str]) -> Evidence:
             accelerators=accelerators,
         ),
         energy=energy_tables(tables.accelerators, tables.data_centers, tables.grids),
-        processors=Processors({each.name: each for each in tables.processors}, tables.rates, models),
+        processors=Processors({processor.name: processor for processor in tables.processors}, tables.rates, models),
     )
 
 

@@ -102,4 +102,4 @@ def timed_networks() -> Mapping[str, TimedNetwork]:
 
 @cache
 def _by_spelling() -> Mapping[str, TimedNetwork]:
-    return {normalised(word): each for each in timed_networks().values() for word in each.words}
+    return {normalised(word): network for network in timed_networks().values() for word in network.words}

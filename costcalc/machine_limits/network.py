@@ -53,7 +53,7 @@ class Gradients(Struct, frozen=True, dict=True):
 
     @cached_property
     def _rates(self) -> dict[tuple[str, str], float]:
-        return {(each.organisation, each.accelerator): each.network_gbits_per_second for each in self.systems}
+        return {(system.organisation, system.accelerator): system.network_gbits_per_second for system in self.systems}
 
 
 def times_sent(nodes: Floats | Indices) -> Floats:
@@ -64,7 +64,7 @@ def times_sent(nodes: Floats | Indices) -> Floats:
 def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gradients) -> Floats:
     """Seconds per epoch that the all-reduces of recipes [K] take on machines [N] at the full rate of their network; 0 where that
     is not known, on one machine, or where the speeds of a closed task's results hold them."""
-    steps = [0.0 if each.is_closed else each.samples_per_epoch / global_batch(each) for each in recipes]
+    steps = [0.0 if recipe.is_closed else recipe.samples_per_epoch / global_batch(recipe) for recipe in recipes]
     per_epoch = np.array([gradients.gigabits(each) * many for each, many in zip(recipes, steps, strict=True)], float)
     rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))

@@ -149,7 +149,7 @@ def expected_passes(
     spread = learned.spreads.get(task.name, USUAL_SPREAD)
     expected = np.ones(len(schedules))
     by_then = [point for point in reference_points().get(task.name, ()) if point.published <= day]
-    for target in {each.target for each in schedules}:
+    for target in {schedule.target for schedule in schedules}:
         to_it = [result for result in published if result.target == target and not result.repeats]
         at = [number for number, each in enumerate(schedules) if each.target == target]
         law = SamplesLaw.of(to_it, by_then if target == task.quality else (), spread)

@@ -43,9 +43,9 @@ def times_as_long(task: str) -> tuple[PlainLoop, float] | None:
     the same accelerator. None if either is missing."""
     loop = next((each for each in plain_loops() if (each.task, each.compilation) == (task, "eager")), None)
     timed = [
-        each
-        for each in results()[task]
-        if loop and each.accelerator == loop.accelerator and each.nodes == 1 and each.passes_per_minute
+        result
+        for result in results()[task]
+        if loop and result.accelerator == loop.accelerator and result.nodes == 1 and result.passes_per_minute
     ]
     if not (loop and timed):
         return None

@@ -83,7 +83,9 @@ class ChipHours(Struct, frozen=True):
         cluster, home = table.clusters[c], self.stated
         is_home = (cluster.accelerator, cluster.total_accelerators) == (home.accelerator, home.accelerators)
         samples = [recipe.samples_per_epoch for recipe in table.recipes]
-        table.seconds_per_epoch[:, c, 0] = [each / (home.images_per_second * math.exp(log_ratio)) for each in samples]
+        table.seconds_per_epoch[:, c, 0] = [
+            sample / (home.images_per_second * math.exp(log_ratio)) for sample in samples
+        ]
         width = math.hypot(AGAIN if is_home else self._width(cluster), self.of_data)
         table.width_80[:, c] = table.width_faster[:, c] = width
         table.tier[:, c] = TIERS.index(Tier.MEASURED if is_home else Tier.MODELLED)

@@ -171,7 +171,7 @@ def with_processor_speeds(speeds: SpeedTable, processors: Processors, barred: Fl
         """Core-seconds x GHz of an image of each size on these clusters [C, P]."""
         operations = [processors.named[cluster.accelerator].operations(precision) for cluster in clusters]
         network = processors.models.get(model)
-        return np.array([[LAW.work(network, size, each) for size in sizes] for each in operations], float)
+        return np.array([[LAW.work(network, size, operation) for size in sizes] for operation in operations], float)
 
     for r, recipe in enumerate(speeds.recipes if clusters else ()):
         sizes = tuple(phase.image_size for phase in recipe.phases)

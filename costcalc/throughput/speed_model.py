@@ -200,7 +200,7 @@ class SpeedModel:
     ) -> Iterator[Cluster]:
         """Where these rates were measured and these recipes were run, of the chips that these clusters have."""
         part = self._fitted.reference.data_sheets.part
-        chips = {part(one.accelerator).chip for one in clusters}
+        chips = {part(cluster.accelerator).chip for cluster in clusters}
         for one in chain((row.system for row in rows), (recipe.system for recipe in recipes)):
             if one and part(one.accelerator).chip in chips:
                 yield Cluster(one.accelerator, one.accelerators_per_node, one.nodes)

@@ -202,7 +202,11 @@ class Transfer(Struct, frozen=True, dict=True):
             if one.dense_16bit_tflops and one.memory_bandwidth_gb_per_s and one.device_memory:
                 share = REFERENCE_GB_PER_TFLOP * one.dense_16bit_tflops / one.memory_bandwidth_gb_per_s
                 found[one.chip] = max(share, found.get(one.chip, 0.0))
-        return found | {one.name: found[one.chip] for one in self.accelerators.values() if one.chip in found}
+        return found | {
+            accelerator.name: found[accelerator.chip]
+            for accelerator in self.accelerators.values()
+            if accelerator.chip in found
+        }
 
     def by_doublings(self, workload: Workload, accelerators: Sequence[str], most: int) -> Floats:
         """That part for 1, 2, 4, ... of each accelerator in a machine, up to `most` [accelerators, counts].

@@ -85,7 +85,7 @@ class Clock(Struct, frozen=True):
 
     @property
     def total(self) -> float:
-        return max((each for each in self.seconds if each is not None), default=0.0)
+        return max((second for second in self.seconds if second is not None), default=0.0)
 
 
 def span_of(named: TimeName, cell: object) -> Span | None:
@@ -120,7 +120,7 @@ def moment_of(cell: object) -> float | None:
     number = value_of(cell)
     if number is not None:
         units = (number, number / MILLISECONDS, number / MILLISECONDS**2, number / MILLISECONDS**3)
-        return next((each for each in units if UNIX_SECONDS[0] <= each < UNIX_SECONDS[1]), None)
+        return next((unit for unit in units if UNIX_SECONDS[0] <= unit < UNIX_SECONDS[1]), None)
     if match := SPAN.fullmatch(str(cell)):
         return float(match[2] or 0) * SECONDS_PER_HOUR + float(match[3]) * 60 + float(match[4])
     try:
@@ -340,7 +340,7 @@ def _of_places(rows: Sequence[Timed], seconds: Sequence[float | None]) -> list[f
     for end in range(1, len(rows) + 1):
         if end < len(rows) and _same_place(rows[begin], rows[end]):
             continue
-        told = max((each for each in seconds[begin:end] if each is not None), default=None)
+        told = max((second for second in seconds[begin:end] if second is not None), default=None)
         last = max((row.step or 0.0 for row in rows[begin:end]), default=0.0)
         for index in range(begin, end):
             if filled[index] is None and rows[index].step in (None, last):
@@ -367,7 +367,7 @@ def _without_standstill(rows: Sequence[Timed], clock: Clock) -> Clock:
         return clock
     epoch, step = last[0]
     stands = STILL.format(f"step {step:g}" if epoch is None else f"epoch {epoch:g}")
-    seconds = [None if each == end else each for each in clock.seconds]
+    seconds = [None if second == end else second for second in clock.seconds]
     return replace(clock, seconds=seconds, doubt=stands)
 
 

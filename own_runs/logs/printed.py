@@ -118,7 +118,7 @@ def _imagenet(text: str) -> TrainingLog:
         elif match := IMAGENET_END.match(line):
             seconds += sum(last.values())
             last = {}
-            top1, top5 = (_number(each) / 100 for each in match.groups())
+            top1, top5 = (_number(group) / 100 for group in match.groups())
             done = epoch + 1
             points.append(Point(f"line {number}", done, done * steps, seconds, {"top1": top1, "top5": top5}))
     return TrainingLog("pytorch/examples", checked(points), {"dataset": "imagenet"})
@@ -136,7 +136,7 @@ def _vision(text: str) -> TrainingLog:
         if match := VISION_STEP.match(line):
             epoch, steps = int(match[1]), int(match[2])
         elif match := VISION_TIME.match(line):
-            days, hours, minutes, rest = (int(each or 0) for each in match.groups())
+            days, hours, minutes, rest = (int(group or 0) for group in match.groups())
             seconds += ((days * 24 + hours) * 60 + minutes) * 60 + rest
         elif match := VISION_END.match(line):
             of = "_ema" if match[1] else ""

@@ -90,9 +90,13 @@ def electricity(query: EstimateQuery, per_usd: Decimal) -> Electricity:
 
 def _sold_by(own: OwnMachine, as_of: datetime) -> SoldFor | None:
     """What such a machine was last sold for by then: as a whole machine, else as cards; None if nobody says."""
-    sales = [each for each in _purchases() if each.accelerator == own.accelerator and each.observed_at <= as_of]
-    whole = [each for each in sales if each.host is None and each.accelerators == own.accelerators]
-    alone = [each for each in sales if each.host is not None]
+    sales = [
+        purchase
+        for purchase in _purchases()
+        if purchase.accelerator == own.accelerator and purchase.observed_at <= as_of
+    ]
+    whole = [sale for sale in sales if sale.host is None and sale.accelerators == own.accelerators]
+    alone = [sale for sale in sales if sale.host is not None]
     last = max(whole or alone, key=lambda each: each.observed_at, default=None)
     return last and last.machine(own.accelerators)
 

@@ -53,7 +53,7 @@ class TokenPrice(Struct, frozen=True):
 
 def token_prices(network: LanguageNetwork, method: Method, day: date) -> Iterator[TokenPrice]:
     """Those seen by this day that train the model so, the cheapest first, then closed models."""
-    known = (each for each in _prices() if each.observed_at <= day and each.trains(network, method))
+    known = (price for price in _prices() if price.observed_at <= day and price.trains(network, method))
     yield from sorted(known, key=lambda each: (each.method == CLOSED, each.rate))
 
 

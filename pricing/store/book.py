@@ -106,7 +106,7 @@ class Book(Struct, frozen=True, eq=False):
             seen = int(each.offer.observed_at.timestamp())
             return any(first <= seen <= last for first, last in known.get((each.offer_digest, each.rate_digest), ()))
 
-        return [each for each in entries if not is_known(each)]
+        return [entry for entry in entries if not is_known(entry)]
 
     def keys(self, rows: Indices) -> list[Key]:
         """The key of the offer in each row, and its currency behind it."""

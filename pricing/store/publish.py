@@ -120,9 +120,11 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
         if not each.error:
             _compare(book, each, changes, now)
     _record_results(connection, results, now)
-    upsert(connection, taken_editions, (_taken(each.edition) for each in results if each.edition), lambda _, new: new)
-    record(connection, (each.inspection for each in results if each.inspection), now)
-    gaps = (*(gap for each in results for gap in each.gaps), *_ended_gaps(changes.ended))
+    upsert(
+        connection, taken_editions, (_taken(result.edition) for result in results if result.edition), lambda _, new: new
+    )
+    record(connection, (result.inspection for result in results if result.inspection), now)
+    gaps = (*(gap for result in results for gap in result.gaps), *_ended_gaps(changes.ended))
     return _write_snapshot(connection, book, changes, _standing_gaps(connection, results, gaps, now), now)
 
 
@@ -277,8 +279,8 @@ def _standing_gaps(
 ) -> tuple[Gap, ...]:
     """The gaps of sources that were not asked, and the new ones; a gap that stays open keeps the moment it opened."""
     before = open_gaps(connection)
-    renewed = {each.name for each in results} | {gap.source for gap in gaps}
-    if not all(each.error for each in results):
+    renewed = {result.name for result in results} | {gap.source for gap in gaps}
+    if not all(result.error for result in results):
         renewed.add(ANY_SOURCE)
     since = {(gap.source, gap.reason): gap.since for gap in before}
     others = tuple(gap for gap in before if gap.source not in renewed)
@@ -289,14 +291,14 @@ def _record_results(connection: Connection, results: Iterable[SourceResult], now
     """Record how each source fared. A failure keeps the moment and the length of the last good listing."""
     rows = [
         {
-            "name": each.name,
+            "name": result.name,
             "attempted_at": now,
-            "succeeded_at": None if each.error else now,
-            "offers": None if each.error else len(each.offers),
-            "seconds": each.seconds,
-            "error": each.trouble,
+            "succeeded_at": None if result.error else now,
+            "offers": None if result.error else len(result.offers),
+            "seconds": result.seconds,
+            "error": result.trouble,
         }
-        for each in results
+        for result in results
     ]
 
     kept = ("succeeded_at", "offers")

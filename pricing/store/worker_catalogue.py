@@ -213,7 +213,7 @@ class WorkerCatalogue:
             odd = tuple(each.origin for each in store.quarantined())
             states = store.status()
             moments = {  # the packaged prices are as old as the newest of them: to begin with them anew is no news
-                each.name: each.observed_at if each.name == PACKAGED else each.succeeded_at for each in states
+                state.name: state.observed_at if state.name == PACKAGED else state.succeeded_at for state in states
             }
             answered = tuple((name, moment) for name, moment in moments.items() if moment)
             self.warm(catalogue)

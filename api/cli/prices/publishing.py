@@ -48,7 +48,7 @@ def trusted(settings: Settings) -> tuple[str, ...]:
 
 def trusted_keys() -> tuple[str, ...]:
     """The public keys of COSTCALC_EDITION_TRUSTED."""
-    [trusted] = (each for each in SOURCES[EDITION].settings if each.variable == "COSTCALC_EDITION_TRUSTED")
+    [trusted] = (setting for setting in SOURCES[EDITION].settings if setting.variable == "COSTCALC_EDITION_TRUSTED")
     return tuple(filter(None, map(str.strip, trusted.read(os.environ).split(","))))
 
 
@@ -106,7 +106,7 @@ def _checked(before: Edition | None, catalogue: Catalogue, without: Collection[s
         editions.passed_on(before.rates if before else packaged, now, without),
         editions.passed_on(catalogue, now, without),
         editions.passed_on(packaged, now),
-        [each for each in nightly.read_anchors() if each.key[0] not in without],
+        [anchor for anchor in nightly.read_anchors() if anchor.key[0] not in without],
     )
 
 

@@ -28,7 +28,9 @@ class Address:
         first row."""
         kept = {name: values for name, values in self.given.items() if name not in changes and name != "offset"}
         several = {name: value if isinstance(value, (list, tuple)) else [value] for name, value in changes.items()}
-        changed = {name: [str(each) for each in values if each not in (None, "")] for name, values in several.items()}
+        changed = {
+            name: [str(value) for value in values if value not in (None, "")] for name, values in several.items()
+        }
         pairs = urlencode({**kept, **changed}, doseq=True, safe=",:*")
         return f"{request.script_root}{path or self.path}{'?' * bool(pairs)}{pairs}"
 
