@@ -267,15 +267,16 @@ def _missing(facts: Facts, log: TrainingLog, lies: Placed, points: Sequence[Poin
 def _untimed(read: _Read, facts: Facts, epochs_per_step: float) -> tuple[float, float]:
     """The epochs of the whole log, and the seconds that its owner, or the log, says that it took."""
     end = read.lies.end
-    epochs = end.epochs if end.epochs is not None else (end.steps or 0.0) * epochs_per_step
-    return max(epochs, float(read.log.stated.get("epochs", "0"))), (facts.hours or 0.0) * SECONDS_PER_HOUR
+    return max(end.done(epochs_per_step), float(read.log.stated.get("epochs", "0"))), (
+        facts.hours or 0.0
+    ) * SECONDS_PER_HOUR
 
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
     """The points after the start, ordered by epoch; the last of several at one epoch. Raises RunRefused."""
     by_epoch: dict[float, CurvePoint] = {}
     for point in read.points:
-        epochs = point.epochs if point.epochs is not None else (point.steps or 0.0) * epochs_per_step
+        epochs = point.done(epochs_per_step)
         if epochs > 0:
             by_epoch[epochs] = CurvePoint(epochs, point.seconds, point.values[read.column])
     curve = [by_epoch[epochs] for epochs in sorted(by_epoch)]

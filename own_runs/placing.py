@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.clock import in_words
-from own_runs.logs.log import Point, TrainingLog
+from own_runs.logs.log import Point, TrainingLog, times
 from own_runs.logs.names import is_evaluation
 
 PAUSE = 10.0
@@ -54,7 +54,7 @@ class Placed(Struct, frozen=True):
     @property
     def seconds(self) -> float | None:
         """The last time that is known."""
-        return max((point.seconds for point in self.points if point.seconds is not None), default=None)
+        return max(times(self.points), default=None)
 
 
 def placed(log: TrainingLog, steps_per_epoch: float | None = None, *, counts_repeated: bool = False) -> Placed:
@@ -103,20 +103,19 @@ def _last_run(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
 
 def _repeats(before: Sequence[Point], last: Sequence[Point]) -> bool:
     """Whether the last points say once more what stood before, as summaries do."""
-    told = {(name, value) for point in before for name, value in point.values.items()}
-    return len(last) == 1 and any(each in told for each in last[0].values.items())
+    values = {value for point in before for value in point.values.items()}
+    return len(last) == 1 and not values.isdisjoint(last[0].values.items())
 
 
 def _timed_anew(points: Sequence[Point], begin: int) -> tuple[Point, ...]:
     """The points from one on, with times since the last one before, or since their own first where a pause lies between."""
     run = points[begin:]
-    times = [point.seconds for point in run if point.seconds is not None]
-    before = [point.seconds for point in points[:begin] if point.seconds is not None]
-    if not times or not before or times[0] < before[-1]:
+    own, before = times(run), times(points[:begin])
+    if not own or not before or own[0] < before[-1]:
         return tuple(run)
-    usual = median([after - sooner for sooner, after in pairwise(times)] or [times[0] - before[-1]])
-    start = before[-1] if times[0] - before[-1] <= LONG_PAUSE * usual else times[0]
-    return tuple(point if point.seconds is None else point._replace(seconds=point.seconds - start) for point in run)
+    usual = median([after - sooner for sooner, after in pairwise(own)] or [own[0] - before[-1]])
+    start = before[-1] if own[0] - before[-1] <= LONG_PAUSE * usual else own[0]
+    return tuple(point.later(-start) for point in run)
 
 
 def _once(points: Sequence[Point], counts_repeated: bool) -> tuple[tuple[Point, ...], list[str]]:
@@ -133,7 +132,7 @@ def _once(points: Sequence[Point], counts_repeated: bool) -> tuple[tuple[Point, 
             while kept and kept[-1][0] >= count:
                 kept.pop()
             lost = lost if counts_repeated else _lost(kept, count, point, pace)
-        kept.append((count, point if point.seconds is None else point._replace(seconds=point.seconds - lost)))
+        kept.append((count, point.later(-lost)))
     return tuple(point for _, point in kept), notes
 
 
@@ -162,8 +161,9 @@ def _from_the_start(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[st
     if first.seconds or not last.seconds or not 0 < begun < done:
         return tuple(points), []
     lead = begun * last.seconds / (done - begun)
-    shifted = (point if point.seconds is None else point._replace(seconds=point.seconds + lead) for point in points)
-    return tuple(shifted), [LED.format(begun, "steps" if first.epochs is None else "epochs")]
+    return tuple(point.later(lead) for point in points), [
+        LED.format(begun, "steps" if first.epochs is None else "epochs")
+    ]
 
 
 def _inside(points: Sequence[Point], stated: float | None) -> Placed:
@@ -206,11 +206,9 @@ def _counted(points: Sequence[Point]) -> tuple[Point, ...]:
         counted.append(max(rows[point.epochs, name] for name in point.values))
     often = {name for (_, name), count in rows.items() if count >= SEVERAL}
     stepped = zip(points, counted, strict=True)
-    return (
-        tuple(point._replace(steps=float(row)) if often & {*point.values} else point for point, row in stepped)
-        if often
-        else ()
-    )
+    if not often:
+        return ()
+    return tuple(point._replace(steps=float(row)) if often & {*point.values} else point for point, row in stepped)
 
 
 def _is_begun(points: Sequence[Point]) -> bool:
@@ -314,14 +312,14 @@ def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, 
     if len(paces) < 3:
         return tuple(points), 0.0, ""
     usual, epochs = median(paces), all(point.epochs is not None for point in points)
-    kept, paused, last, where, times = [], 0.0, timed[0], "", iter(timed)
+    kept, paused, last, where, clock = [], 0.0, timed[0], "", iter(timed)
     for point in points:
         if point.seconds is not None:
-            count, seconds = next(times)
+            count, seconds = next(clock)
             left_out = _pause(count - last[0], seconds - last[1], usual, epochs)
             paused, where = paused + left_out, point.where if left_out else where
             last = max(count, last[0]), seconds
-        kept.append(point if point.seconds is None else point._replace(seconds=point.seconds - paused))
+        kept.append(point.later(-paused))
     return tuple(kept), paused, where
 
 

@@ -171,23 +171,28 @@ def _clocks(rows: Sequence[Timed], bare_is_seconds: bool) -> Iterable[Clock]:
 
 
 def _filled(seconds: Sequence[float | None]) -> list[float]:
-    """The last time that was told at each row."""
+    """At each row the last time until there."""
     filled, last = [], 0.0
-    for each in seconds:
-        last = last if each is None else each
+    for time in seconds:
+        if time is not None:
+            last = time
         filled.append(last)
     return filled
 
 
 def _since_first(moments: Sequence[float | None]) -> list[float | None]:
     """Seconds since the first moment; times of day go past midnight."""
-    first = last = None
+    first: float | None = None
+    last: float | None = None
     since: list[float | None] = []
-    for told in moments:
-        moment = None if told is None else _past_midnight(told, last)
-        first, last = moment if first is None else first, last if moment is None else moment
-        gone = None if moment is None or first is None else moment - first
-        since.append(0.0 if gone is not None and -OUT_OF_ORDER < gone < 0 else gone)
+    for logged in moments:
+        if logged is None:
+            since.append(None)
+            continue
+        last = _past_midnight(logged, last)
+        first = last if first is None else first
+        gone = last - first
+        since.append(0.0 if -OUT_OF_ORDER < gone < 0 else gone)
     return since
 
 

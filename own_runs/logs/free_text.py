@@ -18,7 +18,7 @@ from costcalc.units import SECONDS_PER_HOUR
 from own_runs.logs.clock import span_of
 from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.json_logs import entry_in, flat
-from own_runs.logs.log import TrainingLog
+from own_runs.logs.log import TrainingLog, known
 from own_runs.logs.names import METRIC, UNITS, Of, TimeName, is_evaluation, is_metric, time_named
 from own_runs.logs.printed import NUMBER, plain_lines
 
@@ -80,7 +80,7 @@ def read_free_text(text: str) -> TrainingLog | None:
     if not any(_has_metric(row) for _, row in rows):
         return None
     batch = BATCH.search(text)
-    stated = {"batch_size": batch[1]} if batch else {}
+    stated = known(batch_size=batch and batch[1])
     if total:
         stated["hours"] = str(total / SECONDS_PER_HOUR)
     log = log_of(rows, Meaning("a script", bare=True), stated)
@@ -135,9 +135,11 @@ class _Lines:
             self.lines.append(_Line(where, moment | flat(entry)))
             return
         begun, step = EPOCH.search(line), STEP.search(line) or OF_CLU.search(line)
-        step = step or (BATCH_AT.search(line) if begun else None)
-        self._epoch = float(begun[1]) if begun else self._epoch
-        self._step = float(step[1] or step[2]) if step and not begun else self._step
+        step = step or (begun and BATCH_AT.search(line))
+        if begun:
+            self._epoch = float(begun[1])
+        elif step:
+            self._step = float(step[1] or step[2])
         if self._epoch is None and self._step is None:
             self._start(where, moment)
             return
@@ -200,8 +202,8 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
     for match in PAIR.finditer(line):
         name, number, percent = match.groups()[:3] if match[1] else match.groups()[3:]
         name = name.removesuffix(" is")
-        told = line[before : match.start()] + ("" if OF_LINE.fullmatch(name) else name)
-        if kinds := OF_LINE.findall(told):
+        until = line[before : match.start()] + ("" if OF_LINE.fullmatch(name) else name)
+        if kinds := OF_LINE.findall(until):
             kind = f"{kinds[-1].lower()} "
         before = match.end()
         if is_metric(name) and not time_named(name):
@@ -219,7 +221,7 @@ def _moment(line: str) -> Row:
     if date := DATE.search(line):
         return {"timestamp": "{}-{}-{} {}".format(*date.groups())}
     clock = TIME_OF_DAY.match(line)
-    return {"timestamp": clock[1]} if clock else {}
+    return {**known(timestamp=clock and clock[1])}
 
 
 def _times(line: str, is_bar: bool) -> Row:

@@ -59,6 +59,24 @@ class Point(NamedTuple):
     seconds: float | None
     values: Mapping[str, float]
 
+    def later(self, seconds: float) -> Point:
+        """The point with its clock put forward by so many seconds, if it has one."""
+        return self if self.seconds is None else self._replace(seconds=self.seconds + seconds)
+
+    def done(self, epochs_per_step: float) -> float:
+        """The epochs completed, by the steps where these alone were logged."""
+        return (self.steps or 0.0) * epochs_per_step if self.epochs is None else self.epochs
+
+
+def times(points: Iterable[Point]) -> list[float]:
+    """The seconds of the points that have them."""
+    return [point.seconds for point in points if point.seconds is not None]
+
+
+def known(**facts: str | None) -> dict[str, str]:
+    """Those of the facts that a log states."""
+    return {name: text for name, text in facts.items() if text}
+
 
 class TrainingLog(Struct, frozen=True):
     """The points of a log in their order. `stated` has what the file says of the run itself, by the names of FACTS; `notes`

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from own_runs.logs.bounds import LONGEST_LINE
 from own_runs.logs.json_logs import stated_by_trainer
-from own_runs.logs.log import FROM_0, Point, TrainingLog, checked
+from own_runs.logs.log import FROM_0, Point, TrainingLog, checked, known
 
 NUMBER = r"([-+]?\d++(?:,\d++)*+(?:\.\d*+)?+(?:e[-+]?\d++)?+)"
 """Its digits are never given back: a pattern with several numbers takes one look at each."""
@@ -205,7 +205,7 @@ def _nanogpt(text: str) -> TrainingLog:
         for number, line in lines if (match := NANO_LOSS.match(line))
     ]  # fmt: skip
     tokens = NANO_TOKENS.search(text)
-    stated = {"batch_size": str(int(_number(tokens[1])))} if tokens else {}
+    stated = known(batch_size=tokens and str(int(_number(tokens[1]))))
     return TrainingLog("nanoGPT", checked(points), stated, (MEDIAN_STEP,) if timed else ())
 
 
