@@ -15,7 +15,7 @@ from benchmarks.timing import report
 from tools.cluster.program import NotInstalled
 
 USUAL = ("against", "dearest")
-NAMES = (*USUAL, "load", "strangers", "refresh_memory", "fresh")
+NAMES = (*USUAL, "load", "strangers", "refresh_memory", "fresh", "rivals")
 
 
 def main() -> int:
