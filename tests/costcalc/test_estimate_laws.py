@@ -346,11 +346,12 @@ def test_measured_evidence_is_a_replay_on_the_own_system(ask):
 @pytest.mark.parametrize("otherwise", [{"precision": "fp32"}, {"precision": "amp"}, {"compilation": "compiled"}])
 def test_a_log_stands_for_no_run_in_another_way(ask, packaged_evidence, otherwise):
     """Whatever is asked for, an estimate that says it is as logged is of a recipe that ran so."""
-    asked = {"recipes": "all", "provider": ("aws", "gcp"), "limit": 100_000}
+    on_demand = {"purchase": (PurchaseOption.ON_DEMAND,), "limit": 100_000}  # most systems that ran are rented so
+    asked = {"recipes": "all", "provider": ("aws", "gcp"), **on_demand}
     ran = {each.name: each for each in packaged_evidence.recipes_of("resnet50")}
     estimates = ask(0.7, **asked, **otherwise).estimates
     logged = [one for one in estimates if "Speed as logged on this very system." in one.assumptions]
-    assert estimates
+    assert len({one.recipe for one in estimates}) > 20
     assert [one.recipe for one in logged if ran[one.recipe].run_so(Running(**otherwise)).is_run_otherwise] == []
 
 
@@ -406,7 +407,7 @@ def test_surer_answers_take_no_less_time(ask):
     ],
 )
 def test_recipes_are_named_or_end_in_a_star(ask, patterns, kept):
-    answer = ask(0.75, recipe=patterns, recipes="all", limit=100_000, nodes=1)
+    answer = ask(0.75, recipe=patterns, recipes="all", limit=100_000, nodes=1, provider=("aws",))
     assert {one.recipe.split("-")[0] for one in answer.estimates} == kept
 
 

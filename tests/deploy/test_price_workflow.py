@@ -90,8 +90,9 @@ def run(step, folder, address, secrets=KEY, job=COLLECT):
     return subprocess.run([*SHELL, step["run"]], **own, capture_output=True, text=True, check=False)
 
 
-def night(folder, address, secrets=KEY):
-    """All steps of a night in fresh clones, with what each printed; a step with a condition runs where it holds."""
+def night(folder, address, secrets=KEY, without=()):
+    """All steps of a night in fresh clones, with what each printed, but those with such a word; a step with a condition runs
+    where it holds."""
     for name in ("edition", "published"):
         shutil.rmtree(folder / "work" / name, ignore_errors=True)
     for store in folder.glob("prices*"):
@@ -99,7 +100,8 @@ def night(folder, address, secrets=KEY):
     printed = []
     for job in (COLLECT, SIGN):
         for step in runs(job):
-            if "if" in step and not (folder / "work" / "edition" / "held-back.md").exists():
+            is_due = "if" not in step or (folder / "work" / "edition" / "held-back.md").exists()
+            if not is_due or any(word in step["run"] for word in without):
                 continue
             done = run(step, folder, address, secrets, job)
             printed.append(done.stdout + done.stderr)
@@ -169,9 +171,8 @@ def test_two_nights_the_second_with_a_failing_page(workspace, httpserver):
 
 
 @pytest.mark.timeout(600)
-def test_the_first_night_of_a_fork_without_a_key_says_that_nobody_will_take_it(workspace, httpserver):
-    httpserver.expect_request(re.compile(".*")).respond_with_data("nobody here", status=404)
-    printed = night(workspace, httpserver.url_for("").rstrip("/"), secrets="")
+def test_the_first_night_of_a_fork_without_a_key_says_that_nobody_will_take_it(workspace):
+    printed = night(workspace, "http://127.0.0.1:9", secrets="", without=("refresh", "export"))  # which know no key
     assert "not signed, so nobody will take it: set COSTCALC_EDITION_KEY" in printed
     assert not (workspace / "assets").exists()
 
