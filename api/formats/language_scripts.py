@@ -7,7 +7,7 @@ from importlib.resources import files
 from api.formats.launch_scripts import CHECKPOINTS, NODES
 from costcalc.answers import Estimate
 from costcalc.query import EstimateQuery
-from costcalc.throughput.language.memory import most_sequences, needed_gib
+from costcalc.throughput.language.memory import card_gib, most_sequences
 from own_runs.tokens import TokenTraining
 
 PROGRAM = "train_language_model.txt"
@@ -45,7 +45,7 @@ def language_environment(query: EstimateQuery, estimate: Estimate) -> dict[str, 
         "PACKED": int(training.is_packed),
         "MICRO_BATCH": micro,
         "STEPS_GATHERED": max((work.batch or 0) // (micro * estimate.accelerators), 1),
-        "SHARDED": int(estimate.accelerators > 1 and needed_gib(work, micro) > memory),
+        "SHARDED": int(estimate.accelerators > 1 and card_gib(work, micro) > memory),
         "NODES": estimate.nodes,
         "GPUS": estimate.accelerators // estimate.nodes,
         "OUT": CHECKPOINTS,

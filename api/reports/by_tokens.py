@@ -14,7 +14,7 @@ from costcalc.money import money
 from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import training_in_words
-from costcalc.throughput.language.memory import needed_gib
+from costcalc.throughput.language.memory import card_gib
 from costcalc.units import count_in_words
 from own_runs.tokens import PADDED, TokenTraining
 from pricing.packaged.providers import provider
@@ -40,10 +40,10 @@ def what_is_trained(query: EstimateQuery) -> Iterator[str]:
 
 
 def needed_gib_of(query: EstimateQuery) -> dict[str, float]:
-    """By the number of accelerators, what each needs for one sequence at once; empty for other trainings."""
+    """By the number of accelerators, the memory that each must have for one sequence at once; empty for other trainings."""
     training = TokenTraining.of(query)
     counts = (1, 2, 4, 8, 16, 64) if training else ()
-    return {f"{many}": round(needed_gib(training.work, 1, many), 1) for many in counts if training}
+    return {f"{many}": round(card_gib(training.work, 1, many), 1) for many in counts if training}
 
 
 def needed_memory(query: EstimateQuery) -> str:

@@ -4,11 +4,12 @@ import math
 from statistics import median
 
 import pytest
+from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.evidence.language import find_language_network, language_networks, language_rates
 from costcalc.throughput.language.law import TokenLaw
-from costcalc.throughput.language.memory import most_sequences, needed_gib
+from costcalc.throughput.language.memory import card_gib, most_sequences, needed_gib, shards
 from costcalc.throughput.language.networks import LanguageNetwork, TokenWork
 from costcalc.throughput.language.usual import Share, Usual
 from science.validation.calculators import lines, rivals
@@ -88,6 +89,17 @@ def test_memory_by_hand():
     """QLoRA of Llama 2 7B, one sequence of 512: 0.71 x 6.738e9 + 2 x 2 x 32000 x 4096 + 512 x (4096 x 98 + 32000 x 12) bytes."""
     states, activations = 0.71 * 6.738e9 + 4 * 32000 * 4096, 512 * (4096 * (2 * 32 + 34) + 32000 * 12)
     assert needed_gib(TokenWork(LLAMA, "qlora", 512), 1) == pytest.approx(1.2 * (states + activations) / 2**30 + 1)
+
+
+def test_no_published_row_needs_a_larger_card_than_is_said():
+    """Of those whose activations are recomputed, as ours are."""
+    rows = [rate for rate in language_rates() if rate.memory_gib and rate.recomputed and rate.accelerator in CHIPS]
+    cards = {chip.memory_gib for chip in CHIPS.values() if chip.memory_gib}
+    for rate in rows:
+        parts = shards(rate.work, rate.accelerators or 1, CHIPS[rate.accelerator].memory_gib)
+        said = card_gib(replace(rate.work, network=find_language_network(rate.model)), rate.micro_batch, parts)
+        assert not [card for card in cards if said <= card < rate.memory_gib], rate
+    assert len(rows) > 60
 
 
 @pytest.mark.parametrize(
