@@ -1,7 +1,8 @@
 """The kinds of spans that a sentence is made of: `data/spans.csv` lists them in the order in which they are tried.
 
-Of each kind it has a sentence with such a span; the pattern; what reads it: a function of the modules `of_*`, or the parameter
-that takes its amount; and what is asked back of it, and whether that stops the answer.
+Of each kind it has a sentence with such a span; the pattern; what reads it; and what is asked back of it, and whether that stops
+the answer. A span is read by a function of the modules `of_*`; as the amount of a parameter; as the number that it `count`s; it
+`mark`s what the whole sentence says, or is only read `beside` another parameter.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from api.questions.words import leaving_out, messages, of_counts, of_money, of_time, of_training
-from api.questions.words.patterns import Match, compiled
+from api.questions.words.patterns import Match, compiled, counted
 from api.questions.words.scan import Scan, Understand
 from api.questions.words.tables import rows_of
 
@@ -50,7 +51,26 @@ def kinds() -> tuple[Kind, ...]:
 
 
 def _kind(row: Mapping[str, str]) -> Kind:
-    name = row["reads"]
-    reads = READERS.get(name) or partial(of_training.put, name) if name else None
     asks = _MESSAGE.sub(lambda message: vars(messages)[message[1]], row["asks"])
-    return Kind(row["example"], compiled(row["pattern"]), reads, asks, STOPS[row["stops"]])
+    return Kind(row["example"], compiled(row["pattern"]), _reader(row["reads"]), asks, STOPS[row["stops"]])
+
+
+def _reader(text: str) -> Understand | None:
+    verb, _, name = text.rpartition(" ")
+    return READERS.get(text) or partial(VERBS[verb], name) if text else None
+
+
+def _count(name: str, scan: Scan, match: Match) -> bool:
+    return scan.count(name, counted(match["n"]))
+
+
+def _beside(name: str, scan: Scan, _: Match) -> bool:
+    return name in scan.reading.values
+
+
+def _mark(name: str, scan: Scan, _: Match) -> bool:
+    setattr(scan.reading, name, True)
+    return True
+
+
+VERBS = {"": of_training.put, "count": _count, "beside": _beside, "mark": _mark}

@@ -41,6 +41,16 @@ class LanguageWords(Struct, frozen=True):
     rest: str
     asked: tuple[str, ...] = ()
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is said on how many tokens or examples."""
+        return not self.parameters.keys().isdisjoint({"tokens", "examples"})
+
+    @property
+    def has_method(self) -> bool:
+        """Whether it is said how the model is trained, or that was chosen."""
+        return "method" in {*self.parameters, *self.chosen}
+
 
 class _Cut:
     """A sentence from which patterns are cut out, one after another."""

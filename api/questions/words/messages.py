@@ -12,13 +12,8 @@ OF_EPOCH = (
     "the time of an epoch limits no training; write it for all epochs, or the speed that is yours as images_per_second="
 )
 TOOK_LONG = TOOK.format(span="3 days")
-CHIP_TIME = (
-    "time of accelerators cannot be a limit; write dollars, or hours on a number of them, as in 8 A100 within 60 hours"
-)
-CHIP_HOURS = "chip-hours cannot be a limit; write dollars, or hours on a number of chips, as in 8 A100 within 60 hours"
 LENGTH = "the length of sequences is that of each task"
 MINUTES = "minutes or millions? Write 30 minutes, or what there are a million of"
-ONE_TARGET = "the target is one accuracy: write it alone, as in top5 93%"
 BATCH = "each recipe has its own batch size, learning rate and the like; recipe= chooses one"
 DEARER = "higher rates cannot be asked for: every cost would rise alike"
 MORE = "name both accuracies, as in 76% or 77%, and both are answered"

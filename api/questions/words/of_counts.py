@@ -32,16 +32,6 @@ def nodes_of(scan: Scan, match: Match) -> bool:
     return scan.add("nodes", str(counted(match["n"])))
 
 
-def nodes(scan: Scan, match: Match) -> bool:
-    """A number of machines."""
-    return scan.count("nodes", counted(match["n"]))
-
-
-def runs(scan: Scan, match: Match) -> bool:
-    """A number of runs."""
-    return scan.count("runs", counted(match["n"]))
-
-
 def life(scan: Scan, match: Match) -> bool:
     """A number of years said of a user's own machine is its life."""
     return (scan.reading.owned or "own" in scan.reading.values) and scan.count("own_years", counted(match["n"]))
@@ -50,7 +40,7 @@ def life(scan: Scan, match: Match) -> bool:
 def at_most(scan: Scan, match: Match) -> bool:
     """`4 GPUs or fewer`."""
     scan.at_most = True
-    return (accelerators if match["kind"] else nodes)(scan, match)
+    return accelerators(scan, match) if match["kind"] else scan.count("nodes", counted(match["n"]))
 
 
 def limited(scan: Scan, match: Match) -> bool:
@@ -77,15 +67,10 @@ def of_them(scan: Scan, match: Match) -> bool:
     return scan.count("nodes" if named[0] == "instance_type" else "accelerators", counted(match["n"]))
 
 
-def owned(scan: Scan, _: Match) -> bool:
-    """Words that make accelerators the user's own: `my gaming PC with a`."""
-    scan.reading.owned = True
-    return True
-
-
-def owned_before(scan: Scan, match: Match) -> bool:
+def owned_before(scan: Scan, _: Match) -> bool:
     """`we have lying around`, behind them."""
-    return "accelerator" in scan.reading.values and owned(scan, match)
+    scan.reading.owned |= "accelerator" in scan.reading.values
+    return "accelerator" in scan.reading.values
 
 
 def slice_of_tpus(scan: Scan, match: Match) -> bool:

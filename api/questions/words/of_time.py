@@ -66,11 +66,6 @@ def often(scan: Scan, match: Match) -> bool:
     )
 
 
-def of_runs(scan: Scan, _: Match) -> bool:
-    """The period of a number of runs that was said before."""
-    return "runs" in scan.reading.values
-
-
 def a_month(period: str) -> Decimal:
     """How often a period comes in a month."""
     return Decimal(next((many for start, many in A_MONTH.items() if period.casefold().startswith(start)), A_WEEK))

@@ -46,12 +46,6 @@ def pair(scan: Scan, match: Match) -> bool:
     return scan.ask(match[0], message)
 
 
-def shared(scan: Scan, _: Match) -> bool:
-    """The answer is to be shown to others."""
-    scan.reading.shared = True
-    return True
-
-
 def target(scan: Scan, match: Match) -> bool:
     """An accuracy. A low one stays a percentage until it is clear whether the network has a metric in which it means more."""
     least = share(match)
@@ -68,11 +62,6 @@ def error(scan: Scan, match: Match) -> bool:
 def top(scan: Scan, match: Match) -> bool:
     """The metric."""
     return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(match['top'].lower(), match['top']) }")
-
-
-def second_metric(scan: Scan, _: Match) -> bool:
-    """Another accuracy beside one that is named, of another metric; declined for the first."""
-    return "target" in scan.reading.values
 
 
 def batch(scan: Scan, match: Match) -> bool:

@@ -109,7 +109,7 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
         raise BadParameters({"q": [too_long]})
     text = plain_text(text)
     language = language_words(text)
-    if language and _is_counted(language):
+    if language and language.is_counted:
         return _by_tokens(language, _understood(language.rest, words, today))
     whole, cut = _understood(text, words, today), WHAT_IF.search(text)
     if language and (whole.asked or not whole.is_question):  # of a task's network there is an answer without tokens
@@ -128,16 +128,6 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     )
 
 
-def _is_counted(language: LanguageWords) -> bool:
-    """Whether a sentence says on how many tokens or examples."""
-    return not language.parameters.keys().isdisjoint({"tokens", "examples"})
-
-
-def _has_method(language: LanguageWords) -> bool:
-    """Whether a sentence says how the model is trained, or that was chosen."""
-    return "method" in {*language.parameters, *language.chosen}
-
-
 def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     """What a sentence says of a language model, with what the rest of it says of machines, money and time."""
     if not language.parameters:
@@ -147,14 +137,15 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
     asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
     summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())
-    is_counted = _is_counted(language)
-    missing = () if is_counted else (HOW_MANY_TOKENS,) if _has_method(language) else (HOW_MANY_TOKENS, WHICH_METHOD)
+    missing = (
+        () if language.is_counted else (HOW_MANY_TOKENS,) if language.has_method else (HOW_MANY_TOKENS, WHICH_METHOD)
+    )
     return replace(
         rest,
         parameters={**language.parameters, **of_rest},
         summary=(*summary, *rest.summary),
         asked=(*language.asked, *asked, *missing),
-        is_question=is_counted and not language.asked,
+        is_question=language.is_counted and not language.asked,
         asks_rates=False,
         lacks_only_network=False,
         several=(),

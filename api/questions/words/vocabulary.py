@@ -97,25 +97,22 @@ class Vocabulary:
         letters = word.casefold()
         if len(_DIGITS.sub("", letters)) < LEAST_LETTERS or self.family(word):
             return None
-        from rapidfuzz.distance import OSA  # only who mistypes waits for its import
-
-        most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
-        near: dict[int, list[str]] = {}
-        for candidate in self._by_first_letter.get(letters[0], ()):
-            if candidate.rstrip("s") == letters.rstrip("s"):
-                continue  # words of English that a name is the plural of
-            slips = OSA.distance(letters, candidate, score_cutoff=most)
-            if slips <= most and _DIGITS.findall(candidate) == _DIGITS.findall(letters):
-                near.setdefault(slips, []).append(candidate)
-        best = near[min(near)] if near else []
-        if min(near, default=0) > FEW_SLIPS and any(map(self.is_filler, best)):
+        candidates = [
+            word
+            for word in self._by_first_letter.get(letters[0], ())
+            if word.rstrip("s") != letters.rstrip("s")  # words of English that a name is the plural of
+            and _DIGITS.findall(word) == _DIGITS.findall(letters)
+        ]
+        near = _near(letters, candidates)
+        slips = min((slips for _, slips in near), default=0)
+        best = [word for word, each in near if each == slips]
+        if slips > FEW_SLIPS and any(map(self.is_filler, best)):
             return None
         best = [word for word in best if not self.is_filler(word) or _is_typed_wrong(letters, word)]
-        cities = [each for each in best if places().word(each)]
-        best = [each for each in best if each not in cities] or (
-            cities if len(letters) >= (LONG if may_be_place else MANY_LETTERS) else []
-        )
-        return best[0] if len({self._values(each, ()) or each for each in best}) == 1 else None
+        cities = [word for word in best if places().word(word)]
+        is_long = len(letters) >= (LONG if may_be_place else MANY_LETTERS)
+        best = [word for word in best if word not in cities] or (cities if is_long else [])
+        return best[0] if len({self._values(word, ()) or word for word in best}) == 1 else None
 
     def family(self, word: str) -> list[str]:
         """Networks whose names begin with this word, those first that most recipes are named after."""
@@ -266,18 +263,18 @@ class Vocabulary:
 
     def nearest(self, word: str) -> str | None:
         """Names to suggest for an unknown word: one slip away, or two of a longer one."""
-        from rapidfuzz.distance import OSA
-
-        letters = word.casefold()
-        most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
         names = (name for kind in KINDS[:2] for name in self.names.spoken(kind))
-        candidates = dict.fromkeys((*names, *self._models.values()))
-        near = [
-            name
-            for name in candidates
-            if len(letters) > 2 and OSA.distance(letters, name.casefold(), score_cutoff=most) <= most
-        ]
-        return either(near[:3]) if near else None
+        near = _near(word.casefold(), [*dict.fromkeys((*names, *self._models.values()))]) if len(word) > 2 else []
+        return either([name for name, _ in near[:3]]) if near else None
+
+
+def _near(letters: str, words: Sequence[str]) -> list[tuple[str, int]]:
+    """The words that are a slip or two from these letters, with their slips, in the order given."""
+    from rapidfuzz.distance import OSA  # only who mistypes waits for its import
+
+    most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
+    slips = ((word, OSA.distance(letters, word.casefold(), score_cutoff=most)) for word in words)
+    return [(word, many) for word, many in slips if many <= most]
 
 
 def _is_typed_wrong(letters: str, word: str) -> bool:
