@@ -17,7 +17,7 @@ from api.questions.words.scan import Scan
 _END_OF = re.compile(r"\bend\s+of\b", re.IGNORECASE)
 MOST_HOURS, NO_LIMIT = 20_000, "a time limit is a number of hours or days, as in within 8 hours"
 HOURS_OF = {"month": Decimal(730), "year": Decimal(8760)}
-SOON, FAR = {"tonight": 12, "tomorrow": 24}, 90  # hours until then; days
+SOON, FAR = {"today": 12, "tonight": 12, "tomorrow": 24}, 90  # hours until then; days
 DAYS_OF = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
 PARTS = {"early": 3, "mid": 6, "late": 12}
@@ -46,6 +46,8 @@ def _hours(parts: dict[str, str]) -> Decimal:
 
 def max_price_age(scan: Scan, match: Match) -> bool:
     """The age of prices, in days."""
+    if "span" not in match.groupdict():
+        return scan.add("max_price_age", f"{counted(match['n']) * DAYS_OF[match['unit'].lower()]}")
     hours = amounts.hours(match["span"]) or Decimal()
     return hours >= 24 and scan.add("max_price_age", plain(hours / 24))
 

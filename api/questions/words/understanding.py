@@ -56,6 +56,10 @@ WHAT_IF = re.compile(
     re.IGNORECASE,
 )
 """Where a sentence goes on to the same under another condition."""
+AGAINST = re.compile(r"\s+(?:vs\.?|versus|against|or|than)\s+", re.IGNORECASE)
+OF_SIDES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase", "term"])
+"""What the sides of a comparison may differ in together."""
+Parameters = Mapping[str, list[str]]
 ALONE = 'Each question stands alone: write the whole of it, as in "resnet50 76%, {}"'
 FOLLOWS = re.compile(
     r"(?:and|or|same|the\s+same|what\s+(?:about|if)|how\s+about|ok|now|also|then|but|make\s+it|cheaper|faster|instead)\b",
@@ -115,16 +119,37 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     if language and (whole.asked or not whole.is_question):  # of a task's network there is an answer without tokens
         return _by_tokens(language, _understood(language.rest, words, today))
     first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
-    if first is whole or not cut or "model" not in first.parameters or first.several:
+    if cut and first is not whole and "model" in first.parameters and not first.several:
+        return _and_then(first, _understood(text[cut.end() :], words, today)) or whole
+    against = AGAINST.search(text) if len(whole.parameters.keys() & OF_SIDES) > 1 and not whole.several else None
+    if against is None:
         return whole
-    then = _understood(text[cut.end() :], words, today)
+    halves = (text[: against.start()], text[against.end() :])
+    return _of_two_sides(whole, *(_understood(half, words, today).parameters for half in halves))
+
+
+def _and_then(first: Understanding, then: Understanding) -> Understanding | None:
+    """A question with the same under another condition; None where nothing else is asked."""
     changed = {name: values for name, values in then.parameters.items() if first.parameters.get(name) != values}
     if not changed or then.several:
-        return whole
-    questions = (*first.asked, *(each for each in then.asked if not each.startswith(WHICH_NETWORK)))
+        return None
+    questions = (*first.asked, *(line for line in then.asked if not line.startswith(WHICH_NETWORK)))
     summary = (*first.summary, f"and then {side_in_words(changed)}")
     return replace(
         first, summary=summary, several=({}, changed), asked=questions, ignored=_once([*first.ignored, *then.ignored])
+    )
+
+
+def _of_two_sides(whole: Understanding, left: Parameters, right: Parameters) -> Understanding:
+    """A question whose two sides differ in more than one of their conditions: `spot at aws or on demand at gcp`."""
+    apart = [name for name in left.keys() & right.keys() & OF_SIDES if left[name] != right[name]]
+    if len(apart) < 2:
+        return whole
+    several = tuple({name: side[name] for name in whole.parameters if name in apart} for side in (left, right))
+    parameters = {name: values for name, values in whole.parameters.items() if name not in apart}
+    summary = tuple(f"{name}={_in_short(values)}" for name, values in parameters.items())
+    return replace(
+        whole, parameters=parameters, several=several, summary=(*summary, " against ".join(map(side_in_words, several)))
     )
 
 

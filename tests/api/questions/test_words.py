@@ -11,7 +11,7 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas.training import OWNED, CostSchema
 from api.questions.subject import SIZES
-from api.questions.words.understanding import understand
+from api.questions.words.understanding import side_in_words, understand
 from costcalc.query import parameters_of
 
 TODAY = date(2026, 11, 24)
@@ -278,3 +278,15 @@ def test_machines_of_sagemaker_are_those_of_aws_at_other_rates(words):
     reading = read("resnet50 75.7% sagemaker ml.p4d.24xlarge", words)
     assert reading.parameters == {**BASE, "provider": ["aws"], "instance_type": ["p4d.24xlarge"]}
     assert reading.asked == ('"SageMaker": its own rates are higher than those of EC2, which are answered',)
+
+
+@pytest.mark.parametrize(
+    ("text", "sides"),
+    [
+        ("8 h100 at lambda or 8 a100 at aws", ["H100 lambda", "A100 aws"]),
+        ("aws spot vs gcp on demand", ["aws on spot", "gcp on demand"]),
+        ("aws or gcp on 8 h100", []),
+    ],
+)
+def test_sides_that_differ_in_several_conditions_are_compared_as_they_are_written(words, text, sides):
+    assert [side_in_words(side) for side in read(f"resnet50 75.7% {text}", words).several] == sides
