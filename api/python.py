@@ -19,12 +19,13 @@ from api.formats.sheet_columns import estimate_columns, shared_columns
 from api.formats.terminal.grid import PIPED_WIDTH, View
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
+from api.questions.asked import query_of
 from api.questions.errors import NotFound, Refused
 from api.questions.parsing import as_texts
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
 from api.questions.suggestions import unknown
 from api.reports.advice import Advice
-from api.service import Service, query_of
+from api.service import Service
 from api.settings import read_settings
 from costcalc.answers import Answer, Estimate
 

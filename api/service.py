@@ -5,23 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
-from functools import cache, lru_cache, partial
-from hashlib import blake2b
-from importlib.resources import files
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from marshmallow import Schema
 from msgspec.structs import replace
 
 from api.budget import check
-from api.questions.amounts import day as day_of
+from api.questions.asked import not_come, query_of, too_early
 from api.questions.built_in import built_in
+from api.questions.currencies import exchange_rates
 from api.questions.described import DescribedSubject, OwnImagesSubject, TimedSubject
 from api.questions.errors import BadParameters, Errors, NotFound, NotReady
-from api.questions.fields import LAST_SECOND
 from api.questions.language import LanguageSubject
 from api.questions.names import Known, known
 from api.questions.parsing import Arguments, parse
@@ -32,9 +29,9 @@ from api.questions.schemas.training import CostSchema
 from api.questions.stated import PublishedSubject, StatedSubject
 from api.questions.subject import Subject, without_precision
 from api.questions.subjects import ImageNetSubject, OwnRunSubject, TaskSubject
-from api.questions.suggestions import Guesses, clip, either, not_by_its_layers, unknown
-from api.settings import installed_version
+from api.questions.suggestions import Guesses, clip, either, not_by_its_layers
 from api.stored import FixedPrices, KnownRuns, StoredRuns, StoredSignIns, WatchedPrices
+from api.version import code_version
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.owning import owned_offer
@@ -44,9 +41,8 @@ from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.published_runs import PAPER
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
-from costcalc.money import ExchangeRate
 from costcalc.offer import Offer
-from costcalc.query import EstimateQuery, OwnMachine, OwnRate, usual_basis
+from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.tasks.known import TaskEvidence, find_task, of_benchmark
 from costcalc.tasks.tables import Task, tasks
 from costcalc.training import Model
@@ -75,15 +71,10 @@ UNKNOWN_NETWORK = (
     "/models lists them; for another, ask model=any with epochs= and its speed or size; "
     "costcalc recipes add takes your log"
 )
-OWN_RATE = "own rate"
-CLOCKS_DIFFER = timedelta(minutes=5)
 OWN_CATALOGUES_KEPT = 4
 ASKERS_KEPT, ASKER_BYTES, NAMES_BYTES = 8, 100_000, 2_000_000
 TASKS_KEPT, TASKS_BYTES = 20, 2_000_000
 DESCRIBED_KEPT, DESCRIBED_BYTES = 8, 100_000
-PACKAGED = ("costcalc.evidence", "pricing.packaged", "own_runs.logs", "api.reports")
-"""A package of each of those that are digested as one code."""
-CODE = (".py", ".csv", ".json", ".html", ".css", ".js")
 
 
 @dataclass(frozen=True)
@@ -209,9 +200,9 @@ class Service:
         values, errors = parse(schema, subject.common(schema, arguments), guesses, subject.may_lack)
         values, misnamed = resolve(values, self.names(catalogue, subject.task), guesses)
         form = layout(values)
-        late = _not_come(values, arguments, self.clock())
+        late = not_come(values, arguments, self.clock())
         errors |= without_precision(values, self.evidence.accelerators)
-        errors = {**errors, **misnamed, **late, **_too_early(values.get("as_of"), catalogue)}
+        errors = {**errors, **misnamed, **late, **too_early(values.get("as_of"), catalogue)}
         values, errors = subject.settled(schema, arguments, values, errors)
         if isinstance(values.get("model"), str):
             values["model"] = self._model(values["model"], errors, guesses)
@@ -372,71 +363,3 @@ class Service:
 @lru_cache(maxsize=OWN_CATALOGUES_KEPT)
 def _with_offers(catalogue: Catalogue, offers: tuple[Offer, ...]) -> Catalogue:
     return catalogue.with_offers(offers)
-
-
-@cache
-def code_version() -> str:
-    """The release and a digest of the packages' code and tables, read once: an answer's entity tag changes with either."""
-    roots = [Path(str(files(package))).parent for package in PACKAGED]
-    code = {file for root in roots for file in root.rglob("*") if file.suffix in CODE}
-    digest = blake2b(digest_size=6)
-    for file in sorted(code):
-        digest.update(file.read_bytes())
-    return f"{installed_version()}+{digest.hexdigest()}"
-
-
-def query_of(values: Mapping[str, object], **defaults: object) -> EstimateQuery:
-    """The question that parsed parameters ask; `defaults` apply to parameters that are not given. Who asks outright for an order
-    by cost wants the cheapest pick first."""
-    given: dict[str, Any] = {**defaults, **values, "model": cast(Model, values["model"]).name}
-    usual = {
-        "basis": usual_basis(given.get("purchase", ())),
-        "pick": "cheapest" if values.get("sort") == "cost" else None,
-    }
-    return EstimateQuery(**{**usual, **given})
-
-
-def exchange_rates(
-    wanted: str, quoted: Iterable[str], day: date, own: Iterable[OwnRate] = ()
-) -> dict[str, ExchangeRate]:
-    """Units per US dollar of the `wanted` currency and of those that offers are `quoted` in; `own` rates take precedence.
-
-    Raises BadParameters if the wanted currency has no rate; the engine leaves out offers in other currencies without one.
-    """
-    rates = {rate.currency: ExchangeRate(rate.currency, rate.per_usd, day, OWN_RATE) for rate in own}
-    for code in {*quoted, wanted} - {"USD", *rates}:
-        try:
-            codes = exchange.currencies()
-            if code not in codes:
-                raise LookupError(unknown("currency", code, codes, f"known are {', '.join(codes)}"))
-            rates[code] = exchange.rate(code, day)
-        except LookupError as error:
-            if code == wanted:
-                raise BadParameters({"currency": [str(error)]}) from None
-    return rates
-
-
-def _not_come(values: dict[str, Any], arguments: Arguments, now: datetime) -> Errors:
-    """Refuses an `as_of` that begins after now; a day, month or year that has begun ends with today. Servers' clocks differ a
-    little: what one has just answered is no future to the next."""
-    as_of = values.get("as_of")
-    if as_of is None or as_of <= now + CLOCKS_DIFFER:
-        return {}
-    text = arguments["as_of"][0].strip()
-    begins = day_of(text, first=True)
-    if begins is None or begins > now.date():
-        return {"as_of": [f"{clip(text)} has not come: leave as_of out for the prices of now"]}
-    values["as_of"] = datetime.combine(now.date(), LAST_SECOND)
-    return {}
-
-
-def _too_early(as_of: datetime | None, catalogue: Catalogue) -> Errors:
-    first = catalogue.first_observed_at
-    if as_of is None or first is None or as_of >= first or not catalogue.knows(as_of):
-        return {}
-    return {"as_of": [f"{as_of.date()} is before our first price, of {first.date()}; choose that date or a later one"]}
-
-
-def with_moment(query: EstimateQuery, as_of: datetime) -> EstimateQuery:
-    """The question with `as_of` filled in, as answers repeat it."""
-    return query if query.as_of else replace(query, as_of=as_of)

@@ -300,10 +300,3 @@ def shown(setting: Setting, environment: Mapping[str, str]) -> str:
     if text:
         return MASK if setting.secret else _QUERY.sub(f"?{MASK}", _USER_INFO.sub(f"//{MASK}@", text))
     return setting.default or "(unset)"
-
-
-def installed_version() -> str:
-    """The version of costcalc."""
-    from importlib.metadata import version  # 20 ms that a question from a terminal need not wait for
-
-    return version("costcalc")

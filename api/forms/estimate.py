@@ -9,11 +9,11 @@ from api.formats.charts.figure import Figure, Place, Scale, across, line, nothin
 from api.formats.page import Page
 from api.formats.source_links import parts
 from api.forms.code import Code
+from api.questions.asked import with_moment
 from api.questions.links import narrowed
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import many
 from api.reports.estimate import EstimateDocument, EstimateReport, estimate_report
-from api.service import with_moment
 from costcalc.answers import Estimate
 from costcalc.training import Metric
 

@@ -11,7 +11,7 @@ from typing import Literal
 from api.questions.errors import NotReady
 from api.questions.suggestions import many
 from api.service import Service
-from api.settings import installed_version
+from api.version import installed_version
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import current_freshness
 from costcalc.offer import ANY_SOURCE, OLD_DAYS

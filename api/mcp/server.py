@@ -20,7 +20,8 @@ from api.mcp.tools import RESOURCES, TOOLS, Tool
 from api.questions.errors import NotFound, Refused
 from api.questions.suggestions import unknown
 from api.service import Service
-from api.settings import Settings, installed_version
+from api.settings import Settings
+from api.version import installed_version
 
 INSTRUCTIONS = (
     "Costs and times of training a model. Ask cost with model and target (an accuracy as a fraction), or with epochs and a speed "

@@ -12,13 +12,14 @@ from typing import Annotated, Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from api.questions.asked import query_of, with_moment
 from api.questions.declared import fields_of
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
 from api.reports.within_reach import LEAST, Accuracies, Passed, fits_any, fits_picks, highest
-from api.service import Service, query_of, with_moment
+from api.service import Service
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.convergence.eligibility import BestReached

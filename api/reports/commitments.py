@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.asked import query_of
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
 from api.questions.links import command_of, to_url
@@ -22,7 +23,7 @@ from api.questions.values import Values, taken
 from api.reports.decision import Compared, ComparedMachines, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
-from api.service import Service, query_of
+from api.service import Service
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.bills import Bill

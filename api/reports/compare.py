@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.asked import query_of, with_moment
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
 from api.questions.resolving import Side
@@ -18,7 +19,7 @@ from api.questions.values import Values, taken
 from api.reports.left_out import left_out
 from api.reports.paging import OfQuery
 from api.reports.unused import unused
-from api.service import Service, query_of, with_moment
+from api.service import Service
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.comparison import ALL, HALF, Comparison, comparison, owned_machines

@@ -7,11 +7,12 @@ from decimal import Decimal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from api.questions.asked import query_of, with_moment
 from api.questions.values import Values
 from api.reports.advice import Advice
 from api.reports.by_tokens import ApiPrice, api_prices, needed_gib_of
 from api.reports.paging import Rest, rest_of
-from api.service import Service, query_of, with_moment
+from api.service import Service
 from costcalc.answers import Answer, Estimate, Folded, Hint, OwnedMachine, Pick, PriceBasis, Step
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import Freshness

@@ -7,10 +7,11 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from api.questions.asked import query_of, with_moment
 from api.questions.values import Values
 from api.reports.advice import Advice
 from api.reports.paging import OfQuery
-from api.service import Service, query_of, with_moment
+from api.service import Service
 from costcalc.answers import Answer, Estimate, Hint, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled

@@ -11,6 +11,7 @@ from typing import Annotated
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.asked import query_of
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, NotFound
 from api.questions.links import narrowed
@@ -19,7 +20,7 @@ from api.questions.suggestions import many
 from api.questions.values import Values, taken
 from api.reports.launch_limits import Limits
 from api.reports.left_out import left_out
-from api.service import Service, query_of
+from api.service import Service
 from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.costing.rentals import discount_fraction

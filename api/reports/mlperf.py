@@ -11,12 +11,13 @@ from typing import Annotated
 
 from msgspec import Struct
 
+from api.questions.asked import query_of
 from api.questions.declared import fields_of
 from api.questions.errors import NotFound
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values
 from api.reports.over_time import MANY, Drivers, OverTime, Point, Written, verdict
-from api.service import Service, query_of
+from api.service import Service
 from costcalc.answers import Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from msgspec.structs import replace
 
+from api.questions.asked import query_of
 from api.questions.built_in import built_in
 from api.questions.errors import BadParameters, NotFound, Refused
 from api.questions.names import Known
@@ -20,7 +21,7 @@ from api.questions.schemas.training import TrainingSchema
 from api.questions.suggestions import Guesses, clip, unknown
 from api.questions.values import Values
 from api.reports.advice import Advice
-from api.service import Service, query_of
+from api.service import Service
 from api.stored import KnownRuns, StoredRuns
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled

@@ -15,6 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.budget import budget
+from api.questions.asked import query_of
+from api.questions.currencies import exchange_rates
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, Refused
 from api.questions.fields import Discounts, Number, OwnRates
@@ -25,7 +27,7 @@ from api.questions.spellings import between_commas
 from api.questions.suggestions import Guesses, clip
 from api.reports.left_out import nothing
 from api.reports.rows import NAMELESS, Given, check_size
-from api.service import Service, exchange_rates, query_of
+from api.service import Service
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import ExchangeRate

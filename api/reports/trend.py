@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from api.budget import affordable
+from api.questions.asked import query_of
 from api.questions.declared import fields_of
 from api.questions.fields import LAST_SECOND
 from api.questions.schemas.training import TrainingSchema
@@ -19,7 +20,7 @@ from api.questions.values import Values, taken
 from api.reports.over_time import MANY, Change, Drivers, OverTime, Point, Written, verdict
 from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
-from api.service import Service, query_of
+from api.service import Service
 from costcalc.answers import Answer, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.fields import filled

@@ -7,11 +7,12 @@ from threading import Lock
 
 from msgspec.structs import replace
 
+from api.questions.asked import with_moment
 from api.questions.errors import NotReady, Refused
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
 from api.reports.ask import AskReport
-from api.service import Service, with_moment
+from api.service import Service
 from api.slack import answers
 from api.slack import blocks as slack_blocks
 from api.slack import lists as slack_lists

@@ -18,10 +18,11 @@ from api.bootstrap import build
 from api.formats import words
 from api.formats.charts.figure import SYMBOLS
 from api.forms.register import QUESTIONS
-from api.service import Service, code_version
+from api.service import Service
 from api.settings import Settings, read_settings
 from api.slack.command import slash_command
 from api.tokens import Tokens
+from api.version import code_version
 from api.web import access, asker, files, health, hosts, own_runs, plan, slack
 from api.web.access import check_access
 from api.web.asker import Access, KeptSignIns

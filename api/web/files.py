@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from api.formats import open_book
 from api.formats.launch_files import file_name, launch_file
+from api.questions.asked import query_of, with_moment
 from api.questions.declared import fields_of
 from api.questions.links import to_url
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
@@ -22,7 +23,6 @@ from api.questions.values import taken
 from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.next_step import without_a_terminal
-from api.service import query_of, with_moment
 from api.web.asked import arguments, current_service
 from api.web.responses import cached
 from costcalc.answers import Answer

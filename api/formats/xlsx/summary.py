@@ -14,9 +14,9 @@ from msgspec.structs import asdict
 from api.formats.words import YOURS, owned
 from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
 from api.formats.xlsx.estimates import NAMES, compared_figures
+from api.questions.asked import with_moment
 from api.questions.links import text_of, to_url
 from api.reports.left_out import UNCOUNTED, what
-from api.service import with_moment
 from costcalc.answers import Answer, Estimate
 from costcalc.offer import OLD_DAYS
 from costcalc.tasks.goals import training_in_words

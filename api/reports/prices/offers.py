@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.questions.currencies import exchange_rates
 from api.questions.declared import fields_of
 from api.questions.schemas.layout import own_words
 from api.questions.schemas.training import OfferFilters
@@ -20,7 +21,7 @@ from api.questions.values import Values
 from api.reports.paging import Rest, page_of, rest_of
 from api.reports.prices.rates import RateRow, selected
 from api.reports.prices.summary import RateSummary, overall, summaries
-from api.service import Service, exchange_rates
+from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation
 from costcalc.fields import filled

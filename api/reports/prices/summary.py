@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import numpy as np
 
+from api.questions.currencies import exchange_rates
 from api.questions.suggestions import many
-from api.service import exchange_rates
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import NANOS_PER_UNIT, money
 from costcalc.offer import PurchaseOption

@@ -22,7 +22,7 @@ from api.reports.plan import DEFAULTS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
 from api.reports.rows import MOST_COLUMNS, MOST_ROWS
 from api.service import COST
-from api.settings import installed_version
+from api.version import installed_version
 from api.web.asked import JSON_TYPE, TYPES
 from api.web.asker import COOKIE
 from api.web.files import FEED, LAUNCH

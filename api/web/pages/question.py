@@ -16,6 +16,7 @@ from api.formats.charts.plot import plot
 from api.formats.figures import FIGURES, USUAL
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
+from api.questions.asked import with_moment
 from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
@@ -23,7 +24,7 @@ from api.reports.advice import Advice
 from api.reports.ask import AskReport
 from api.reports.compare import CompareSchema
 from api.reports.left_out import left_out
-from api.service import COST, Service, with_moment
+from api.service import COST, Service
 from api.web.asked import arguments, current_service, path_asked, wants_page, with_example
 from api.web.files import feed_of
 from api.web.pages import filters
