@@ -118,14 +118,14 @@ def plain(amount: Decimal) -> str:
     return f"{float(amount):.12g}"
 
 
-def written(text: str) -> tuple[int, int, int] | None:
-    """The year, month and day of a date: 2018-04-26, 26.04.2018 (day first), 26 April 2018; 0 where none is written."""
+def written(text: str) -> tuple[int, int | None, int | None] | None:
+    """The year, month and day of a date: 2018-04-26, 26.04.2018 (day first), 26 April 2018; None where none is written."""
     match = next((match for form in DATES if (match := form.fullmatch(text.strip()))), None)
     if match is None:
         return None
     parts = {"name": "", "month": "", "day": "", **match.groupdict(default="")}
-    month = MONTHS[parts["name"].casefold()[:3]] if parts["name"] else int(parts["month"] or 0)
-    return int(parts["year"]), month, int(parts["day"] or 0)
+    month, of_month = (int(parts[name]) if parts[name] else None for name in ("month", "day"))
+    return int(parts["year"]), MONTHS[parts["name"].casefold()[:3]] if parts["name"] else month, of_month
 
 
 def day(text: str, first: bool = False) -> date | None:
@@ -133,8 +133,9 @@ def day(text: str, first: bool = False) -> date | None:
     parts = written(text)
     if parts is None:
         return None
-    year, month, of_month = parts[0], parts[1] or (1 if first else 12), parts[2]
+    year, month, of_month = parts
     try:
-        return date(year, month, of_month or (1 if first else monthrange(year, month)[1]))
-    except ValueError:  # a thirteenth month, a 31st of April
+        month = (1 if first else 12) if month is None else month
+        return date(year, month, (1 if first else monthrange(year, month)[1]) if of_month is None else of_month)
+    except ValueError:  # a thirteenth month, a 31st of April, a day 0
         return None

@@ -31,10 +31,26 @@ _OWN_SPEED = re.compile(r"([^@]+)@\s*(\d{1,6})\s*[x×]\s*(\S.*)")
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 _SCALED = re.compile(r"(?P<count>[\d.,]+)\s*(?P<scale>[kmbt])(?:n|illion|rillion|housand)?", re.IGNORECASE | re.ASCII)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[ +-]\d\d:\d\d)?", re.ASCII)
+_YEAR, _MONTH, _HOUR = r"(19|20)\d\d", "(0[1-9]|1[0-2])", r"([01]\d|2[0-3]):[0-5]\d"
+_LEAP = "((19|20)([02468][48]|[13579][26]|[2468]0)|2000)"
+_DAY = rf"({_YEAR}-({_MONTH}-(0[1-9]|1\d|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|{_LEAP}-02-29)"
+_SHARE = r"(0?\.\d{1,9}|0|\d{1,2}(\.\d{1,9})?%)"
+_POSITIVE = r"([1-9]\d{0,7}(\.\d{1,9})?|0\.\d{0,8}[1-9])"
+_CODE = "[A-Za-z]{3}"
 SHORT_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,47}")
 _MOST = re.compile(r"(?:within|in|under|below|less than|at most|max(?:imum)?|up to|<=?)\s*", re.IGNORECASE)
 
 JsonSchema = dict[str, Any]
+
+
+def _spelt(*words: str) -> str:
+    """A pattern of these words in any case, with the usual signs between their parts, or none."""
+    return "|".join("".join(map(_sign, word)) if any(map(str.isalnum, word)) else re.escape(word) for word in words)
+
+
+def _sign(sign: str) -> str:
+    """A pattern of a sign of a word, in either case."""
+    return f"[{sign.lower()}{sign.upper()}]" if sign.isalpha() else sign if sign.isalnum() else "[ _-]?"
 
 
 class Parameter(fields.Field[Any]):
@@ -58,6 +74,12 @@ class Parameter(fields.Field[Any]):
         seen = f"([^{UNSEEN}]|[{self.breaks}])" if self.breaks else f"[^{UNSEEN}]"
         text = {"type": "string", "pattern": f"^{seen}*$"}
         return text if self.listed else text | {"maxLength": self.longest}
+
+    def _text_of(self, pattern: str) -> JsonSchema:
+        """A text of this pattern, with blanks around it; where it is `listed`, several with commas between."""
+        more = f"( *, *({pattern}))*" if self.listed else ""
+        least = "" if self.required else "?"  # without a value it counts as not given
+        return {"type": "string", "pattern": f"^ *(({pattern}){more} *){least}$"}
 
     def _deserialize(self, value: list[str], attr: str | None, data: Mapping[str, object] | None, **_: object) -> Any:
         if self.listed:
@@ -137,8 +159,10 @@ class Choice(Parameter):
         also: Mapping[str, str] = keywords.pop("also", {})
         super().__init__(meaning, **keywords)
         self.choices = {str(choice): choice for choice in choices}
-        others = ((word, choice) for word, choice in also.items() if choice in self.choices)
-        self._spellings = Spellings([*((choice, choice) for choice in self.choices), *others])
+        self.words = {choice: choice for choice in self.choices} | {
+            word: choice for word, choice in also.items() if choice in self.choices
+        }
+        self._spellings = Spellings(self.words.items())
 
     def parse(self, text: str) -> Any:
         places = self._spellings.find(text)
@@ -147,7 +171,7 @@ class Choice(Parameter):
         return self.choices[places[0]]
 
     def schema(self) -> JsonSchema:
-        return {"anyOf": [{"type": "string", "enum": list(self.choices)}, {"type": "string"}]}
+        return {"anyOf": [{"type": "string", "enum": list(self.choices)}, self._text_of(_spelt(*self.words))]}
 
 
 class Choices(Choice):
@@ -295,7 +319,7 @@ class Flag(Parameter):
         return self.words[text.lower()]
 
     def schema(self) -> JsonSchema:
-        return {"anyOf": [{"type": "boolean"}, {"type": "string", "examples": ["1", "0", "yes", "no"]}]}
+        return {"anyOf": [{"type": "boolean"}, self._text_of(_spelt(*self.words))]}
 
 
 class Separator(Parameter):
@@ -309,7 +333,7 @@ class Separator(Parameter):
         return "\t" if text.lower() == "tab" else text
 
     def schema(self) -> JsonSchema:
-        return {"anyOf": [{"type": "string", "enum": list(self.signs)}, {"type": "string"}]}
+        return {"anyOf": [{"type": "string", "enum": list(self.signs)}, self._text_of(_spelt(*self.signs))]}
 
 
 class Moment(Parameter):
@@ -336,7 +360,7 @@ class Moment(Parameter):
             ) from None
 
     def schema(self) -> JsonSchema:
-        return {"anyOf": [{"type": "string", "pattern": f"^{_TIME.pattern}$"}, {"type": "string"}]}
+        return self._text_of(rf"{_DAY}([T ]{_HOUR}(:[0-5]\d(\.\d{{1,6}})?)?(Z|[ +-]{_HOUR})?)?|{_YEAR}(-{_MONTH})?")
 
 
 class Terms(Parameter):
@@ -349,6 +373,9 @@ class Terms(Parameter):
         if length in TERMS or (length.endswith("d") and 0 < int(length[:-1]) <= 3660):
             return length
         raise ValidationError(f"unknown term {clip(text)}: write {', '.join(TERMS)} or a number of days such as 14d")
+
+    def schema(self) -> JsonSchema:
+        return self._text_of(r"[1235] ?[yY](([eE][aA])?[rR][sS]?)?|[1-9]\d{0,2} ?[dD]|[136] ?[mM][oO]")
 
 
 class Discounts(Parameter):
@@ -368,6 +395,9 @@ class Discounts(Parameter):
             raise ValidationError(f"must be a fraction such as 0.12, or aws:0.12; got {clip(text)}")
         return Discount(number.parse(fraction.strip()), provider.strip().lower() or None)
 
+    def schema(self) -> JsonSchema:
+        return self._text_of(rf"([\w.() -]*\w *: *)?{_SHARE}")
+
 
 class OwnRates(Parameter):
     """Exchange rates, each `currency:units per US dollar`; of several for one currency the last applies."""
@@ -384,6 +414,9 @@ class OwnRates(Parameter):
             raise ValidationError(f"must be a currency and its units per US dollar, such as EUR:0.92; got {clip(text)}")
         number = Number(Decimal, 0, 10**9, self.meaning, open_low=True, example="EUR:0.92")
         return OwnRate(Currency(self.meaning).parse(code), number.parse(units))
+
+    def schema(self) -> JsonSchema:
+        return self._text_of(rf"(?![uU][sS][dD]){_CODE} *: *{_POSITIVE}")
 
 
 class OwnSpeeds(Parameter):
@@ -410,3 +443,6 @@ class Currency(Parameter):
         if not (len(code) == 3 and code.isascii() and code.isalpha()):
             raise ValidationError(f"must be an ISO 4217 code such as USD or EUR; got {clip(text)}")
         return code
+
+    def schema(self) -> JsonSchema:
+        return self._text_of(_CODE)

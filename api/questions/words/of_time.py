@@ -76,20 +76,20 @@ def a_month(period: str) -> Decimal:
 def as_of(scan: Scan, match: Match) -> bool:
     """The date of prices. A year alone needs a word before it."""
     written = amounts.written(match["date"])
-    if written is None or (not match["when"] and not written[1]):
+    if written is None or (not match["when"] and written[1] is None):
         return False
     return _as_of(scan, match[0], *written, time=(match["time"] or "").upper())
 
 
-def _as_of(scan: Scan, text: str, year: int, month: int, day: int = 0, time: str = "") -> bool:
+def _as_of(scan: Scan, text: str, year: int, month: int | None, day: int | None = None, time: str = "") -> bool:
     try:
-        first = date(year, month or 1, day or 1)
+        first = date(year, 1 if month is None else month, 1 if day is None else day)
     except ValueError:
         return scan.ask(text, "there is no such day; write for example as of 2018-04-26")
     if first > scan.today:
         return scan.ask(text, "future prices are not known; a time limit is a number of hours, as in within 8 hours")
-    written = (f"{year}", f"{year}-{month:02}", f"{year}-{month:02}-{day:02}")
-    return scan.add("as_of", written[bool(month) + bool(day)] + time)
+    written = "-".join([f"{year}", *(f"{part:02}" for part in (month, day) if part is not None)])
+    return scan.add("as_of", written + time)
 
 
 def slashed(scan: Scan, match: Match) -> bool:

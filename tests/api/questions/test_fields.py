@@ -1,10 +1,14 @@
 """Every parameter says what to type when it is wrong, and reads what people type when it is right."""
 
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from api.questions import amounts, fields
 from api.questions.parsing import parse
 from api.questions.schemas.layout import layout
 from api.questions.schemas.training import CostSchema, LayoutSchema
@@ -270,3 +274,33 @@ def test_a_decimal_comma_brings_a_semicolon_unless_told_otherwise():
     assert chosen(decimal=",").sep == ";"
     assert chosen(decimal=",", sep="tab").sep == "\t"
     assert chosen().sep == ","
+
+
+def test_the_document_allows_the_days_that_there_are():
+    allowed = re.compile(fields.Moment("when").schema()["pattern"])
+    days = (
+        f"{year}-{month:02}-{day:02}"
+        for year in (1999, 2000, 2020, 2026, 2028)
+        for month in range(14)
+        for day in range(33)
+    )
+    assert [day for day in days if bool(allowed.match(day)) != (amounts.day(day) is not None)] == []
+
+
+@pytest.mark.parametrize("text", ["2026-00", "2026-00-10", "2026-03-00", "00.04.2026"])
+def test_no_month_is_0_and_no_day(text):
+    assert amounts.day(text) is None
+
+
+SPELT = (fields.Choice, fields.Flag, fields.Moment, fields.Terms, fields.Discounts, fields.OwnRates, fields.Currency)
+
+
+@pytest.mark.parametrize("name", [name for name, field in CostSchema().fields.items() if isinstance(field, SPELT)])
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_what_the_document_spells_is_taken(name, data):
+    field = CostSchema().fields[name]
+    told = field.schema()
+    pattern = next(each["pattern"] for each in told.get("anyOf", [told]) if "pattern" in each)
+    text = data.draw(st.from_regex(re.compile(pattern, re.ASCII))).strip()
+    assert field.deserialize([text]) is not None if text else not field.required
