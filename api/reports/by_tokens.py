@@ -98,11 +98,13 @@ def by_the_token(answer: Answer, lead: Estimate) -> str:
     is_rented = lead.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.FREE)
     if not same or not is_rented or query.currency != "USD":
         return ""
-    least, rented = same[0], lead.cost(answer.basis).cost
-    name = f"By the token: {money(least.cost, 'USD')} at {provider(least.provider).name.replace('-', ' ').title()}"
+    least = same[0]
+    cost = money(least.cost, "USD") if least.cost else "less than a cent"
+    name = f"By the token: {cost} at {provider(least.provider).name.replace('-', ' ').title()}"
     tokens = TokenTraining.of(query).billed_tokens * query.runs  # type: ignore[union-attr]  # it has API prices
-    start = float(lead.hourly_rate) * STARTUP_HOURS
-    saved = float(least.rate) / 1e6 - (float(rented) - start) / tokens
+    rate = float(lead.hourly_rate)
+    saved = float(least.rate) / 1e6 - rate * (lead.hours - STARTUP_HOURS) / tokens
     if saved <= 0:
         return f"{name}, which is cheaper than this machine at any number of tokens."
-    return f"{name}; renting is cheaper from {count_in_words(float(f'{start / saved:.2g}'))} tokens."
+    from_tokens = float(f"{rate * STARTUP_HOURS / saved:.2g}")
+    return f"{name}; renting is cheaper from {count_in_words(from_tokens)} tokens."

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple, TypeVar
 
 from api.questions.suggestions import squeeze
+from costcalc.evidence.language import find_language_network
 from costcalc.evidence.tables import cells
 
 T = TypeVar("T")
@@ -83,6 +84,14 @@ def other_network(name: str) -> OtherNetwork | None:
     exact = (word for word in other_networks() if squeeze(word) == form)
     word = next(exact, None) or kind_of_network(name)
     return other_networks()[word] if word else None
+
+
+def is_language_model(name: str) -> bool:
+    """Whether a name is one of a language model, or of language models as such."""
+    other = other_network(name)
+    return bool(find_language_network(name)) or (
+        other is not None and other.kind == other_networks()[LANGUAGE_MODEL].kind
+    )
 
 
 def kind_of_network(name: str) -> str | None:

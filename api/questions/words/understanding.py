@@ -20,7 +20,7 @@ from api.questions.words.plain import UNSPACED, plain_text
 from api.questions.words.reading import MONEY_A_MONTH, MOST_ASKED, RUNS_A_MONTH, Reading
 from api.questions.words.settling import settle
 from api.questions.words.spans import read
-from api.questions.words.tables import not_asked
+from api.questions.words.tables import is_language_model, not_asked
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.tasks.known import of_benchmark
 
@@ -159,6 +159,9 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
         return replace(
             rest, parameters={}, summary=(), asked=(f"{REINFORCEMENT}.",), is_question=False, lacks_only_network=False
         )
+    if others := [name for name in rest.parameters.get("model", ()) if not is_language_model(name)]:
+        asked = rest.asked or (f"{either(others)} is no language model: ask about one network at a time",)
+        return replace(rest, asked=asked, is_question=False, lacks_only_network=False)
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
     asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
     summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())

@@ -220,6 +220,10 @@ def test_fine_tuning_alone_counts_as_lora_and_says_so(client):
         ("what did MiniCPM cost", "ask what it cost with model=paper:minicpm"),
         ("ViT-B/16 takes 36 min per epoch on a 4090", "the time of an epoch limits no training"),
         ("LoRA of Wan 2.1 on my 4090", "a video network"),
+        ("train a 1B speech model on 100B tokens", "a speech network"),
+        ("train a 3B diffusion transformer on 1T tokens", "an image generator"),
+        ("fine-tune a 7B multimodal model on 50M tokens", "a network of images and text"),
+        ("lora of llama 3.1 8b on 5M tokens against bert-large", "one network at a time"),
         ("a new language for Orpheus TTS on 7k hours", "a speech network"),
     ],
 )

@@ -102,7 +102,16 @@ def test_six_apis_and_more_are_known_and_none_before_its_day(client):
 
 def test_one_sentence_says_from_how_many_tokens_renting_is_cheaper(client):
     verdict = " ".join(client.get("/cost?model=llama-3.1-8b&method=lora&tokens=50M&limit=1").json["verdict"])
-    assert "By the token: $20.00 at Thinking Machines; renting is cheaper from " in verdict
+    assert "By the token: $20.00 at Thinking Machines; renting is cheaper from 200,000 tokens." in verdict
+    for tokens, is_cheaper in ((100_000, False), (400_000, True)):
+        answer = client.get(f"/cost?model=llama-3.1-8b&method=lora&tokens={tokens}&accelerator=L40S&limit=1").json
+        least = min(each["cost"] for each in answer["api_prices"] if each["model"] == "llama-3.1-8b")
+        assert (answer["picks"][0]["estimate"]["billed_cost"] < least) is is_cheaper
+
+
+def test_bills_below_a_cent_are_said_to_be(client):
+    asked = "/cost?model=llama-3.1-8b&method=lora&examples=10&length=100&limit=1"
+    assert "By the token: less than a cent at" in " ".join(client.get(asked).json["verdict"])
 
 
 def test_the_memory_that_is_needed_stands_in_the_answer(client):
