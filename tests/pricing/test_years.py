@@ -2,6 +2,7 @@
 answer must be. A year that fails is told by its seed, and `YEAR=seed` replays it alone."""
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -30,6 +31,7 @@ from pricing.store.worker_catalogue import WorkerCatalogue
 
 SEEDS = [int(os.environ["YEAR"])] if "YEAR" in os.environ else range(1000 if WHOLE else 1)
 BEGIN, END = datetime(2027, 6, 1, tzinfo=UTC), datetime(2028, 6, 1, tzinfo=UTC)  # with a leap day
+ZONES = ("UTC", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Kiritimati", "Europe/Berlin")
 SOURCES = ("aws", "gcp")
 REGIONS = 8
 LIE = 1000
@@ -58,9 +60,10 @@ class Model:
 class Year:
     """A store and a worker that answers from it, and what happened to them so far."""
 
-    def __init__(self, seed: int, folder: Path) -> None:
-        self.chance, self.folder, self.now = Random(seed), folder, BEGIN
-        self.path, self.url = folder / "prices.sqlite3", f"sqlite:///{folder / 'prices.sqlite3'}"
+    def __init__(self, seed: int, folder: Path, url: str) -> None:
+        self.chance, self.folder, self.now, self.url = Random(seed), folder, BEGIN, url
+        self.path = Path(url.removeprefix("sqlite:///"))
+        self.is_file = url.startswith("sqlite")
         self.model, self.store = Model(), Store(self.url)
         self.worker = WorkerCatalogue(lambda: Store(self.url), lambda: self.now, poll_seconds=NEVER)
         self.rates = {(name, f"region-{at}"): Decimal(3 + at) for name in SOURCES for at in range(REGIONS)}
@@ -119,6 +122,11 @@ class Year:
     def the_clock_goes_back(self) -> None:
         """Answers are those of the newest observation, whenever it was made known."""
         self.now -= timedelta(minutes=self.chance.randrange(1, 180))
+
+    def the_time_zone_changes(self) -> None:
+        """That of the machine, with which nothing that is known changes; some have half hours, or summers of half an hour."""
+        os.environ["TZ"] = self.chance.choice(ZONES)
+        time.tzset()
 
     def the_process_is_killed(self) -> None:
         """In the midst of a publication: all of it stands, or nothing."""
@@ -193,21 +201,32 @@ class Year:
         self.worker.check()
         catalogue = self.worker.catalogue()
         past = BEGIN + (self.now - BEGIN) * self.chance.random()
-        for moment in (self.now, past):
+        for moment in (self.now, past.astimezone()):
             knowing = catalogue if catalogue.knows(moment) else self.worker.catalogue_at((moment,))
             assert self.answered(knowing, moment) == self.model.at(moment), moment
         assert {run.id for run in self.worker.own_runs(None)} == self.model.runs
 
-    def goes_by(self) -> None:
-        weights = {
+    def what_happens(self) -> dict[Callable[[], None], int]:
+        """How often, beside each other; a store of PostgreSQL is no file."""
+        anywhere = {
             self.a_source_answers: 6, self.a_source_lies_about_one_rate: 2, self.a_source_lies_about_all_rates: 2,
             self.a_source_is_gone: 2, self.a_source_is_slow: 1, self.a_source_lists_nothing: 1, self.the_clock_goes_back: 1,
-            self.the_process_is_killed: 3, self.the_disk_is_full: 2, self.the_database_is_away: 1, self.the_file_is_torn: 1,
-            self.somebody_backs_up: 1, self.a_run_is_added: 2, self.a_run_is_removed: 1,
+            self.the_time_zone_changes: 1, self.the_process_is_killed: 3, self.a_run_is_added: 2, self.a_run_is_removed: 1,
         }  # fmt: skip
+        of_a_file = {
+            self.the_disk_is_full: 2,
+            self.the_database_is_away: 1,
+            self.the_file_is_torn: 1,
+            self.somebody_backs_up: 1,
+        }
+        return anywhere | (of_a_file if self.is_file else {})
+
+    def goes_by(self) -> None:
+        weights = self.what_happens()
         for name in SOURCES:
             self.asked(self.honest, lambda rates: rates, name)
-        self.somebody_backs_up()
+        if self.is_file:
+            self.somebody_backs_up()
         self.a_visitor_asks()
         while self.now < END:
             self.now += timedelta(hours=self.chance.choice([1, 7, 24, 24 * 7, 24 * 30]), seconds=self.chance.random())
@@ -218,10 +237,16 @@ class Year:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_in_a_simulated_year_every_answer_is_right(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    year = Year(seed, tmp_path)
+def test_in_a_simulated_year_every_answer_is_right(
+    seed: int, tmp_path: Path, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    year = Year(seed, tmp_path, store_url)
     monkeypatch.setattr(refreshing, "ask_all", year.ask_all)
     try:
         year.goes_by()
     finally:
         year.worker.close()
+        monkeypatch.undo()
+        time.tzset()
+        print(*year.happened.items())
