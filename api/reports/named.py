@@ -9,10 +9,11 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from api.questions.words.elsewhere import MOST_ACCURACY
+from api.questions.words.in_words import side_in_words
 from api.questions.words.messages import BUDGET, OFTEN
 from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.settling import which
-from api.questions.words.understanding import Understanding, side_in_words
+from api.questions.words.understanding import Understanding
 from api.reports.advice import Advice
 from api.reports.commitments import question_of_runs
 from api.reports.unnamed import of_own_machine

@@ -12,32 +12,22 @@ from msgspec.structs import replace
 from api.questions.errors import BadParameters
 from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
+from api.questions.words.asking_back import WHICH_NETWORK, asked_back, is_whole
 from api.questions.words.elsewhere import elsewhere
+from api.questions.words.in_words import in_short, side_in_words
 from api.questions.words.language import ASSUMED, LanguageWords, language_words
 from api.questions.words.on_what import COMPARES
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
-from api.questions.words.reading import MONEY_A_MONTH, MOST_ASKED, RUNS_A_MONTH, Reading
+from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH, Reading
 from api.questions.words.settling import settle
 from api.questions.words.spans import read
 from api.questions.words.tables import is_language_model, not_asked
 from api.questions.words.vocabulary import Vocabulary
-from costcalc.tasks.known import of_benchmark
 
-OTHER_NETWORKS = (
-    "Write its name, such as resnet50; costcalc models lists them; for another, costcalc recipes add reads your log, and "
-    "costcalc measure your speed"
-)
-LONGEST, MOST_WORDS, LONGEST_WORD, SHORT = 2000, 60, 100, 60
-MOST_TOLD = 12  # values of one parameter
-COUNTS = ("nodes", "accelerators")
-SPOKEN = frozenset(
-    [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
-)
+LONGEST, MOST_WORDS, LONGEST_WORD = 2000, 60, 100
 _PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
-LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
-WHICH_NETWORK = "Which network?"
 WHICH_METHOD = "How? Write LoRA, QLoRA, full fine-tuning or pretraining"
 HOW_MANY_TOKENS = "How many tokens? Write for example 50M tokens, or 10k examples of 512 tokens, 3 epochs"
 OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
@@ -60,12 +50,6 @@ AGAINST = re.compile(r"\s+(?:vs\.?|versus|against|or|than)\s+", re.IGNORECASE)
 OF_SIDES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase", "term"])
 """What the sides of a comparison may differ in together."""
 Parameters = Mapping[str, list[str]]
-ALONE = 'Each question stands alone: write the whole of it, as in "resnet50 76%, {}"'
-FOLLOWS = re.compile(
-    r"(?:and|or|same|the\s+same|what\s+(?:about|if)|how\s+about|ok|now|also|then|but|make\s+it|cheaper|faster|instead)\b",
-    re.IGNORECASE,
-)
-"""How sentences begin that go on from an earlier one."""
 
 
 class Understanding(Struct, frozen=True):
@@ -147,7 +131,7 @@ def _of_two_sides(whole: Understanding, left: Parameters, right: Parameters) -> 
         return whole
     several = tuple({name: side[name] for name in whole.parameters if name in apart} for side in (left, right))
     parameters = {name: values for name, values in whole.parameters.items() if name not in apart}
-    summary = tuple(f"{name}={_in_short(values)}" for name, values in parameters.items())
+    summary = tuple(in_short(name, values) for name, values in parameters.items())
     return replace(
         whole, parameters=parameters, several=several, summary=(*summary, " against ".join(map(side_in_words, several)))
     )
@@ -164,7 +148,7 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
         return replace(rest, asked=asked, is_question=False, lacks_only_network=False)
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
     asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
-    summary = tuple(f"{name}={_in_short(values)}" for name, values in language.parameters.items())
+    summary = tuple(in_short(name, values) for name, values in language.parameters.items())
     missing = (
         () if language.is_counted else (HOW_MANY_TOKENS,) if language.has_method else (HOW_MANY_TOKENS, WHICH_METHOD)
     )
@@ -207,7 +191,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     if asks_rates := _asks_rates(text, reading, parameters):
         parameters.pop("sort", None)  # the least is told in any order
         reading.asked.clear()
-    summary = [f"{name}={_in_short(values)}" for name, values in parameters.items()]
+    summary = [in_short(name, values) for name, values in parameters.items()]
     for kind, values in excluded.items():
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
@@ -218,8 +202,8 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     beside = () if stops or "on" in parameters else elsewhere(text, parameters)
     return Understanding(
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
-        () if asks_rates else (*beside, *_asked(reading, parameters, words, text)),
-        is_question=_is_question(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
+        () if asks_rates else (*beside, *asked_back(reading, parameters, words, text)),
+        is_question=is_whole(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear}, several=reading.sides,
         monthly=monthly, asks_rates=asks_rates,
     )  # fmt: skip
@@ -237,54 +221,5 @@ def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]
     )  # fmt: skip
 
 
-def _in_short(values: list[str]) -> str:
-    more = len(values) - MOST_TOLD
-    return f"{','.join(values[:MOST_TOLD])} and {more} more" if more > 0 else ",".join(values)
-
-
-def side_in_words(side: Mapping[str, list[str]]) -> str:
-    """A side of a comparison as a person says it: `8 A100`, `16 V100 in 2`, `resnet50`, `75 %`."""
-    nodes, accelerators = (side.get(name, []) for name in COUNTS)
-    counts = accelerators or [f"{each} x" for each in nodes]
-    within = [f"in {each}" for each in nodes if accelerators]
-    names = [_in_words(name, values) for name, values in side.items() if name not in COUNTS]
-    return " ".join([*counts, *names, *within]) or "your question"
-
-
-def _in_words(name: str, values: list[str]) -> str:
-    if name == "target":
-        values = [f"{float(each) * 100:g} %" if float(each) <= 1 else each for each in values]
-    if name == "purchase":
-        values = [{"spot": "on spot", "on_demand": "on demand"}.get(each, each) for each in values]
-    if name in LIMITS:
-        return LIMITS[name].format(values[0])
-    return " or ".join(values) if name in SPOKEN else f"{name}={','.join(values)}"
-
-
 def _once(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.casefold() for word in words))
-
-
-def _is_question(parameters: Mapping[str, list[str]], words: Vocabulary) -> bool:
-    """Whether there is a network, or the hours of one; the target of a user's own run, which has no usual one, too."""
-    models = parameters.get("model", ())
-    if "on" in parameters:
-        return True
-    return bool(models) and ("target" in parameters or not any(model in words.own for model in models))
-
-
-def _asked(reading: Reading, parameters: Mapping[str, list[str]], words: Vocabulary, text: str) -> tuple[str, ...]:
-    """What to ask back: the first of many questions, then what is missing."""
-    missing = []
-    is_named = "on" in parameters or any(each.stops for each in reading.asked)
-    given = {*parameters, *reading.unclear, *(["model"] if is_named else [])}
-    if "model" not in given:
-        follows = FOLLOWS.match(text.strip()) and len(text) <= SHORT
-        several = of_benchmark(parameters.get("recipe", [""])[0].removesuffix("-*"))
-        named = f"Its tasks are {either(several)}" if several else OTHER_NETWORKS
-        missing.append(f"{WHICH_NETWORK} {ALONE.format(text.strip()) if follows else named}")
-    elif "model" in parameters and not reading.other_task and not _is_question(parameters, words):
-        missing.append("Which accuracy? Write for example 75.7%")
-    more = len(reading.asked) - MOST_ASKED
-    rest = [f"{more} more words or numbers are not understood"] if more > 0 else []
-    return (*map(str, reading.asked[:MOST_ASKED]), *rest, *missing)

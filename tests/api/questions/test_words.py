@@ -11,7 +11,8 @@ from api.questions.errors import BadParameters
 from api.questions.fields import Flag, Parameter
 from api.questions.schemas.training import OWNED, CostSchema
 from api.questions.subject import SIZES
-from api.questions.words.understanding import side_in_words, understand
+from api.questions.words.in_words import side_in_words
+from api.questions.words.understanding import understand
 from costcalc.query import parameters_of
 
 TODAY = date(2026, 11, 24)
