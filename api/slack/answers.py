@@ -31,9 +31,12 @@ class Asked(Struct, frozen=True):
     given: dict[str, list[str]]
     shared: bool
 
-    @property
-    def parameters(self) -> str:
-        return urlencode(self.given, doseq=True, safe=",:*")
+    def path(self, ending: str = "") -> str:
+        """The address that asks the same; what only a terminal takes is a part of the path: `/models/resnet50`."""
+        taken = self.question.schema.fields
+        within = "/".join([self.question.path, *(value for name, [value] in self.given.items() if name not in taken)])
+        pairs = urlencode({name: value for name, value in self.given.items() if name in taken}, doseq=True, safe=",:*")
+        return f"{within}{ending}{'?' * bool(pairs)}{pairs}"
 
 
 def asked_by_name(text: str) -> Asked | None:
@@ -75,17 +78,18 @@ def answer(service: Service, asked: Asked, base: str) -> Message:
     if question.code.is_list and "limit" in question.schema.fields:
         values = {"limit": ROWS, **question.drawn, **values}
     blocks = [*_flat(question.code.answer(question.code.report(service, catalogue, values)))]
-    longest = max((each for each in blocks if isinstance(each, Rows)), key=lambda each: len(each.rows), default=None)
-    shown = [drawn for each in blocks if (drawn := _drawn(each, longest))]
-    page = link(f"{base}{question.path}?{asked.parameters}", "Full answer")
+    tables = [each for each in blocks if isinstance(each, Rows)]
+    main = next((each for each in tables if len(each.rows) > 1), tables[0] if tables else None)
+    shown = [drawn for each in blocks if (drawn := _drawn(each, main))]
+    page = link(f"{base}{asked.path()}", "Full answer")
     told = (line for each in blocks if isinstance(each, Say) for line in each.lines)
-    rows = (", ".join(row) for row in _cells(longest)[1]) if longest else ()
+    rows = (", ".join(row) for row in _cells(main)[1]) if main else ()
     return Message("\n".join([*map(escape, told), page, *map(escape, rows)]), (*shown, section(page)), asked.shared)
 
 
 def picture(asked: Asked, base: str) -> Message | None:
     """The picture of the question, where it has one, as a message of its own."""
-    url, chart = f"{base}{asked.question.path}.png?{asked.parameters}", asked.question.chart
+    url, chart = f"{base}{asked.path('.png')}", asked.question.chart
     if chart is None or len(url) > LONGEST_URL:
         return None
     return Message(link(url, chart.shows), (image(url, chart.shows),), asked.shared)
@@ -100,12 +104,12 @@ def _flat(blocks: Iterable[Block]) -> Iterator[Block]:
             yield from _flat(block.blocks)
 
 
-def _drawn(block: Block, longest: Rows | None) -> message.Block | None:
-    """A block of Slack's; of several tables the longest, since a message holds one."""
+def _drawn(block: Block, main: Rows | None) -> message.Block | None:
+    """A block of Slack's; of several tables the first that compares anything, since a message holds one."""
     if isinstance(block, Say) and any(block.lines):
         text = "\n".join(map(escape, block.lines))
         return small_print(text) if block.small else section(text)
-    return table(*_cells(block)) if isinstance(block, Rows) and block is longest and block.rows else None
+    return table(*_cells(block)) if isinstance(block, Rows) and block is main and block.rows else None
 
 
 def _cells(block: Rows) -> tuple[list[tuple[str, str]], list[list[str]]]:
