@@ -173,7 +173,8 @@ class AccuracyReport(OfQuery):
         return self.ask(**{"target": target, "limit": 1, **changes})
 
     def _estimates(self, targets: Iterable[float], **changes: Any) -> tuple[Estimate, ...]:
-        return tuple(estimate for target in targets for estimate in self._at(target, **changes).estimates)
+        swept = self.sweep("target", targets, **{"limit": 1, **changes})
+        return tuple(estimate for _, answer in swept for estimate in answer.estimates)
 
     def _something(self, accuracy: float, best: Estimate, confirmed: Sequence[Estimate]) -> str:
         sentence = self._told(accuracy, best)
@@ -204,7 +205,8 @@ class AccuracyReport(OfQuery):
         if self._at(accuracy).missed and not self.own:
             sure = highest(lambda target: fits_picks(self._at(target)), accuracy)
         targets = () if sure is None else (sure, *self.scale.below(sure))
-        picked = [answer.picks[0].estimate for answer in map(self._at, targets) if fits_picks(answer)]
+        swept = self.sweep("target", targets, limit=1)
+        picked = [answer.picks[0].estimate for _, answer in swept if fits_picks(answer)]
         yield from (next(alike) for _, alike in groupby(picked, key=lambda each: each.hours))
 
     def _nothing(self) -> str:

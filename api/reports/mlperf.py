@@ -109,8 +109,8 @@ class RoundsReport(OverTime[RoundsDocument]):
         latest = self.ask()
         now = latest.picks[0].estimate if latest.picks else None
         pairs = [self._round(name) for name in sorted(self._results, key=lambda name: rounds()[name].published)]
-        last = [Point.of(latest.prices.as_of, now, self.query.basis)] if now else []
-        points, drivers = self.compared([*(point for _, point in pairs if point), *last])
+        last = Point.of(latest.prices.as_of, latest)
+        points, drivers = self.compared(point for point in (*(point for _, point in pairs), last) if point)
         sentences = (*islice(verdict(points, drivers), 2), *self.in_vain())
         document = RoundsDocument(self.query, latest.prices, tuple(row for row, _ in pairs), now, drivers, sentences)
         return Written(document, points)
@@ -137,11 +137,11 @@ class RoundsReport(OverTime[RoundsDocument]):
             record_minutes=best.minutes,
             record_system=f"{best.accelerators:,} x {best.accelerator}, {best.organisation}",
         )
-        picked = {pick.name: pick.estimate for pick in self.earlier.ask(as_of=day, target=target).picks}
-        if not picked:
+        answer = self.earlier.ask(as_of=day, target=target)
+        point = Point.of(day, answer)
+        if point is None:
             return row, None
-        cheapest, fastest = picked["cheapest"], picked["fastest"]
-        point = Point.of(day, cheapest, self.query.basis)
+        cheapest, fastest = point.estimate, next(pick.estimate for pick in answer.picks if pick.name == "fastest")
         priced = filled(
             RoundRow,
             cheapest,

@@ -19,11 +19,10 @@ from api.budget import Spent
 from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.service import Service
-from costcalc.answers import Estimate
+from costcalc.answers import Answer, Estimate
 from costcalc.memory import Memory
 from costcalc.money import cents, money
 from costcalc.parameters import Part
-from costcalc.query import Basis
 from costcalc.units import in_words
 
 Change = Literal["recipes", "chips", "prices", "speeds"]
@@ -50,9 +49,11 @@ class Point(Struct, frozen=True):
     happened: str = ""
 
     @classmethod
-    def of(cls, date: datetime, estimate: Estimate, basis: Basis) -> Point:
-        """The point of this estimate, on this basis of cost."""
-        return cls(date, estimate.cost(basis).cost, estimate.calendar_hours, estimate)
+    def of(cls, date: datetime, answer: Answer) -> Point | None:
+        """The point of what an answer picks first; None where it picks nothing."""
+        for estimate in (pick.estimate for pick in answer.picks):
+            return cls(date, estimate.cost(answer.query.basis).cost, estimate.calendar_hours, estimate)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from costcalc.query import EstimateQuery
 
 
+V = TypeVar("V")
+
+
 @dataclass(frozen=True)
 class OfQuery:
     """One question to one service about one snapshot; nothing is computed before it is asked for."""
@@ -27,8 +30,12 @@ class OfQuery:
     query: EstimateQuery
 
     def ask(self, **changes: Any) -> Answer:
-        """The answer to the question with these changes: asked of several values, it is a sweep."""
+        """The answer to the question with these changes."""
         return self.service.answer(replace(self.query, **changes), self.catalogue)
+
+    def sweep(self, name: str, values: Iterable[V], **changes: Any) -> Iterator[tuple[V, Answer]]:
+        """The same question of several values of a parameter: each with its answer, asked when it is looked at."""
+        return ((value, self.ask(**{name: value, **changes})) for value in values)
 
     def in_vain(self) -> Iterator[str]:
         """What the question states that changes nothing of its answer, in sentences."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Annotated, Literal
 
 from msgspec import Struct
@@ -18,7 +19,6 @@ from api.questions.fields import LAST_SECOND
 from api.questions.schemas.training import TrainingSchema
 from api.questions.values import Values, taken
 from api.reports.over_time import MANY, Change, Drivers, OverTime, Point, Written, verdict
-from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.service import Service
 from costcalc.answers import Answer, PriceBasis
@@ -100,8 +100,9 @@ class TrendReport(OverTime[TrendDocument]):
         now = self.ask()
         last = now.prices.as_of
         dates = [*self._dates(last)]
-        asked = (self._point(self if day == last else self.earlier, day) for day in reversed(dates))
-        newest_first = [*affordable(asked)]
+        today, before = dates[-1:], reversed(dates[:-1])
+        swept = chain(self.sweep("as_of", today, limit=1), self.earlier.sweep("as_of", before, limit=1))
+        newest_first = [Point.of(day, answer) for day, answer in affordable(swept)]
         points, drivers = self.compared([point for point in reversed(newest_first) if point])
         left_out = _left_out(dates[: len(dates) - len(newest_first)])
         told = [*verdict(points, drivers), *_advised(now, points[-1:]), *self.in_vain(), *left_out]
@@ -116,10 +117,6 @@ class TrendReport(OverTime[TrendDocument]):
         months, step = 12 * (last.year - first.year + 1), MONTHS[self.every]
         days = (_months_before(last, before) for before in range(months, -1, -step))
         yield from (day for day in days if day >= first)
-
-    def _point(self, asking: OfQuery, day: datetime) -> Point | None:
-        picks = asking.ask(as_of=day, limit=1).picks
-        return Point.of(day, picks[0].estimate, self.query.basis) if picks else None
 
 
 def _advised(now: Answer, last: Sequence[Point]) -> Iterator[str]:
