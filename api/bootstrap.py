@@ -42,8 +42,8 @@ def user_name() -> str:
     """Who runs this process, by the name on this machine."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a container may know none
-        return f"user {os.getuid()}"
+    except (ImportError, KeyError, OSError):  # a container may know none; Windows has no list of them
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
 
 def build(settings: Settings, evidence: Evidence | None = None, note: Path | None = None) -> Service:

@@ -144,9 +144,12 @@ def limit_memory(mib: int) -> None:
 
 
 def limit_processor(seconds: int) -> None:
-    """This process works for so many seconds, after those that answer, and is then ended by SIGXCPU."""
-    import resource
-
+    """This process works for so many seconds, after those that answer, and is then ended by SIGXCPU; not on Windows, where only
+    the time that others wait for it is bounded."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return
     os.nice(YIELDS)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
