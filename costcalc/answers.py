@@ -197,10 +197,12 @@ class Pick(Struct, frozen=True):
 
 
 class Folded(Struct, frozen=True):
-    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, no public code of
-    its recipe is known to run there, it is spot or a capacity block, or else a commitment or a monthly rental."""
+    """How many estimates picks don't come from, each under the first that holds: its rate is not confirmed, its recipe is none
+    among which `recipes=best` chooses, no public code of it is known to run there, it is spot or a capacity block, or else a
+    commitment or a monthly rental."""
 
     unconfirmed: int = 0
+    other_recipes: int = 0
     other_code: int = 0
     spot: int = 0
     commitments: int = 0

@@ -30,6 +30,7 @@ from costcalc.picks import (
     MOST_FOR_SURE,
     MOST_TO_START,
     MOVING,
+    RECIPE,
     RUNS,
     SAFE,
     TOO_MUCH,
@@ -267,9 +268,9 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
 
 def folded(by_marks: Sequence[int], needed: int) -> Folded:
     """How many cannot be picks for want of the `needed` marks, each counted once, of so many with each combination of marks."""
-    counted = [0, 0, 0, 0]
+    counted = [0] * len(Folded.__struct_fields__)
     for marks, number in enumerate(by_marks):
         if marks & needed != needed:
-            first = (not marks & CONFIRMED, not marks & RUNS, bool(marks & MOVING), True).index(True)
-            counted[first] += number
+            lacks = (not marks & CONFIRMED, not marks & RECIPE, not marks & RUNS, bool(marks & MOVING), True)
+            counted[lacks.index(True)] += number
     return Folded(*counted)

@@ -97,7 +97,7 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
     confirmation = catalogue.confirmed(as_of, query.max_price_age)
     marks = offer_marks(catalogue, offers, confirmation.among(offers.rates), query)
 
-    sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, market, marks)
+    sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, market, eligible.best, marks)
     times, candidates, free, totals, needed = sieve.made()
     candidates = with_frontier(candidates, needed.marks)
     if query.frontier:

@@ -31,14 +31,17 @@ TOO_MUCH = 4
 SELDOM = 0.15
 """How likely an estimate may exceed a limit of the question without a word about it."""
 PickName = Literal["cheapest", "fastest", "balanced", "surest"]
-Requirement = Literal["runs_here", "rentable", "vouched", "confirmed", "in_stock"]
+Requirement = Literal["recipe", "runs_here", "rentable", "vouched", "confirmed", "in_stock"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
-"""What picks should meet, the most important first: public code runs there, anybody can rent it for this run alone, somebody
-vouches for its rate, which is fresh, too, and its provider did not say that none is left."""
+"""What picks should meet, the most important first: a recipe among which `recipes=best` chooses, public code that runs there,
+anybody can rent it for this run alone, somebody vouches for its rate, which is fresh, too, and its provider did not say that none
+is left."""
 
 
-RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK, MOVING = (1 << bit for bit in range(6))
+RECIPE, RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK, MOVING = (1 << bit for bit in range(7))
 """The marks of estimates: one for each requirement that they meet, and of spot and capacity blocks."""
+OF_TIMES = RECIPE | RUNS
+"""Those that training times have, the others being of offers."""
 MARKS = 2 * MOVING
 
 
@@ -54,7 +57,7 @@ def needed(counts: Sequence[int]) -> Needed:
     are given up first."""
     known = [marks for marks, number in enumerate(counts) if number]
     for kept in product((True, False), repeat=len(REQUIREMENTS)):
-        marks = sum(compress((RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK), kept))
+        marks = sum(compress((RECIPE, RUNS, RENTABLE, VOUCHED, CONFIRMED, IN_STOCK), kept))
         if any(each & marks == marks for each in known):
             return Needed(marks, tuple(compress(REQUIREMENTS, map(not_, kept))))
     return Needed(0, ())

@@ -171,6 +171,7 @@ def counted_aside(answer: Answer) -> str:
     aside, is_stated = answer.folded, answer.query.took is not None
     kinds = (
         (aside.unconfirmed, "at rates nobody confirms"),
+        (aside.other_recipes, "with recipes less sure or beyond training="),
         (aside.other_code, "with less memory" if is_stated else "with code nobody has run there"),
         (aside.spot, "on spot"),
         (aside.commitments, "with a commitment"),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from costcalc.convergence import own_noise
 from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
@@ -189,7 +190,8 @@ class EligibleRecipes(NamedTuple):
     """Which of R recipes may answer, and why the others may not; all arrays are [R].
 
     `success_probability` is the chance that a new run reaches the target. `usable` are those that reach it surely enough,
-    `seldom` those that reach it less surely, `eligible` the usable with no more care than the question allows.
+    `seldom` those that reach it less surely, `eligible` the usable with no more care than the question allows, `best` those of
+    these among which `recipes=best` chooses, or all where it has none.
     `log_width_below` and `log_width_above` are the half-widths in ln(epochs) of the 80 % interval of the epochs that a new run
     takes. `care` is the most that is in one of the eligible.
     """
@@ -199,6 +201,7 @@ class EligibleRecipes(NamedTuple):
     usable: Flags
     seldom: Flags
     eligible: Flags
+    best: Flags
     log_width_below: Floats
     log_width_above: Floats
     rejections: dict[str, int]
@@ -243,7 +246,15 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     widths = _epoch_widths(recipes, query, to_target)
     eligible = usable & careful
     care: Training = "tuned" if eligible.any() and recipes.of_care["tuned"][eligible].all() else "record"
-    return EligibleRecipes(to_target, probability, usable, seldom, eligible, *widths, rejections, care)
+    best = _best(recipes, query, eligible & (probability >= query.confidence))
+    return EligibleRecipes(
+        to_target, probability, usable, seldom, eligible, best if best.any() else eligible, *widths, rejections, care
+    )
+
+
+def _best(recipes: ModelRecipes, query: EstimateQuery, surely: Flags) -> Flags:
+    """Of the recipes that reach the target `surely` those among which `recipes=best` chooses."""
+    return surely & _within_care(recipes, replace(query, recipes="best"), surely)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:

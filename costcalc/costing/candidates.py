@@ -12,8 +12,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
 from costcalc.costing.rentals import Rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
-from costcalc.duration.running import YES
-from costcalc.picks import CONFIRMED, RUNS
+from costcalc.picks import CONFIRMED
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -85,13 +84,15 @@ class Candidates(NamedTuple):
     on_frontier: Flags
 
     @classmethod
-    def of(cls, rented: Rentals, cost: Floats, runs_here: Int8, marks: Int8, which: Indices) -> Candidates:
-        """These rentals as candidates. `runs_here` is said of training times, `marks` of allowed offers; of none it is known yet
-        how good it is."""
+    def of(
+        cls, rented: Rentals, cost: Floats, runs_here: Int8, of_times: Int8, marks: Int8, which: Indices
+    ) -> Candidates:
+        """These rentals as candidates. `runs_here` and the marks `of_times` are said of training times, `marks` of allowed
+        offers; of none it is known yet how good it is."""
         time, none = rented.time.take(which), np.zeros(len(which), bool)
-        runs, of_offer = runs_here.take(time), marks[rented.entry].take(which)
+        known = of_times.take(time) | marks[rented.entry].take(which)
         figures = rented.calendar_hours.take(which), cost.take(which)
-        return cls(rented.row.take(which), time, *figures, runs, of_offer | RUNS * (runs == YES), none, none)
+        return cls(rented.row.take(which), time, *figures, runs_here.take(time), known, none, none)
 
     @property
     def confirmed(self) -> Flags:

@@ -37,7 +37,7 @@ from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
-from costcalc.picks import HOUR_WORTH, MARKS, RUNS, Needed, needed
+from costcalc.picks import HOUR_WORTH, MARKS, OF_TIMES, RECIPE, RUNS, Needed, needed
 from costcalc.query import EstimateQuery
 from costcalc.units import Flags, Floats, Indices
 
@@ -91,7 +91,7 @@ class Made(NamedTuple):
 
 class Sieve(Struct, frozen=True, dict=True):
     """The allowed offers [E] of a question with every training time [T] on their clusters. The user's own machines and free
-    tiers, which are few, go past it. `marks` are those of the offers."""
+    tiers, which are few, go past it. `best` are the recipes that picks may have, `marks` those of the offers."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -100,6 +100,7 @@ class Sieve(Struct, frozen=True, dict=True):
     times: TrainingTimes
     risks: Risks
     market: Market
+    best: Flags
     marks: Int8
 
     def made(self) -> Made:
@@ -117,8 +118,10 @@ class Sieve(Struct, frozen=True, dict=True):
         times, rented = rentals(catalogue, self.matrix, pairs, query, self.risks)
         cost = costs(catalogue, query, rented, self.market)
         passing, apart, beyond = within_limits(query, rented, cost)
-        runs_here = self.matrix.runs.at(times.recipe, times.cluster)
-        within, beside = (Candidates.of(rented, cost, runs_here, self.marks, some) for some in (passing, apart))
+        runs_here, of_times = self.matrix.runs.at(times.recipe, times.cluster), self._marks_of(times)
+        within, beside = (
+            Candidates.of(rented, cost, runs_here, of_times, self.marks, some) for some in (passing, apart)
+        )
         totals = Totals.of(within, beyond)
         return Made(times, within, beside, totals, needed(totals.by_marks.tolist()))
 
@@ -139,10 +142,14 @@ class Sieve(Struct, frozen=True, dict=True):
         return float(HOUR_WORTH * per_usd if asked is None else asked)
 
     @cached_property
-    def runs(self) -> Int8:
-        """The marks of training times [T]: whether their code runs there."""
-        run = self.matrix.runs.at(self.times.recipe, self.times.cluster) == YES
-        return np.asarray(RUNS * run, np.int8)
+    def of_times(self) -> Int8:
+        """The marks of training times [T]."""
+        return self._marks_of(self.times)
+
+    def _marks_of(self, times: TrainingTimes) -> Int8:
+        """Whether the recipes are among the best, and their code runs there."""
+        run = self.matrix.runs.at(times.recipe, times.cluster) == YES
+        return np.asarray(RECIPE * self.best.take(times.recipe) + RUNS * run, np.int8)
 
     @cached_property
     def sure(self) -> Flags:
@@ -189,7 +196,7 @@ class Sieve(Struct, frozen=True, dict=True):
 
     def totals(self) -> Totals:
         """All of them, counted."""
-        within, rejections = np.zeros((2, len(self.marks)), np.int64), Counter[str]()
+        within, rejections = np.zeros((OF_TIMES + 1, len(self.marks)), np.int64), Counter[str]()
         for group in self._alike:
             times, hours = self._hours(group)
             ends, priced = hours < ENDLESS_HOURS, group[~np.isnan(self._factor[group])]
@@ -198,16 +205,15 @@ class Sieve(Struct, frozen=True, dict=True):
             rejections["interrupted_too_often"] += len(group) * (len(times) - many)
             rejections["no_exchange_rate"] += (len(group) - len(priced)) * many
             rejections["over_max_hours"] += len(priced) * late
-            run = int(np.count_nonzero(self.runs[times[in_time]]))
-            within[:, priced] = [[many - late - run], [run]]
+            within[:, priced] = np.bincount(self.of_times[times[in_time]], minlength=OF_TIMES + 1)[:, None]
         if self.query.max_cost is not None:
             rejections["over_max_cost"] = int(within.sum())
             within[:] = 0
             for block in self.blocks(np.ones(len(self.marks), bool)):
-                flags, ends = self.runs[block.time] > 0, np.isfinite(block.cost)
-                within[:, block.entry] = [ends[:, some].sum(axis=1) for some in (~flags, flags)]
+                of_times, ends = self.of_times[block.time], np.isfinite(block.cost)
+                within[:, block.entry] = [ends[:, of_times == each].sum(axis=1) for each in range(OF_TIMES + 1)]
             rejections["over_max_cost"] -= int(within.sum())
-        marks = np.concatenate((self.marks, self.marks | RUNS))
+        marks = np.concatenate([self.marks | each for each in range(OF_TIMES + 1)])
         by_marks = np.bincount(marks, within.ravel(), MARKS).astype(np.int64)
         return Totals(by_marks, self.offers.row, within.sum(axis=0), rejections)
 
@@ -272,10 +278,10 @@ class Sieve(Struct, frozen=True, dict=True):
 
     def _tiers(self, needed: int) -> Iterator[tuple[Block, bool]]:
         """All blocks, those of what picks may come from apart from the rest."""
-        offered = (self.marks & needed & ~RUNS) == needed & ~RUNS
-        run = (self.runs & needed) == needed & RUNS
+        offered = (self.marks & needed & ~OF_TIMES) == needed & ~OF_TIMES
+        trained = (self.of_times & needed) == needed & OF_TIMES
         for block in self.blocks(offered):
-            which = run[block.time]
+            which = trained[block.time]
             for pickable, some in ((True, which), (False, ~which)):
                 if some.any():
                     yield (block if some.all() else block.columns(some)), pickable

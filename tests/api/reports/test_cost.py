@@ -259,3 +259,13 @@ def test_the_verdict_alone_is_json(client):
     refused = client.get("/cost.csv?model=resnet50&target=0.757&fields=verdict", headers={"Accept": "application/json"})
     assert refused.status_code == 400
     assert "is for JSON" in refused.text
+
+
+def test_every_recipe_is_listed_and_what_to_rent_reaches_the_target_surely(client):
+    asked = "/cost?model=resnet50&target=0.757&instance_type=p4d.24xlarge&purchase=on_demand"
+    best, every = (client.get(f"{asked}{more}").json["picks"][0]["estimate"] for more in ("", "&recipes=all"))
+    assert every["success_probability"] >= 0.9
+    assert every["billed_cost"] <= 1.1 * best["billed_cost"]
+    assert (
+        min(row["success_probability"] for row in client.get(f"{asked}&recipes=all&limit=1000").json["estimates"]) < 0.5
+    )

@@ -145,7 +145,7 @@ def test_several_spellings_have_one_address(spellings, address):
 
 def test_a_large_answer_comes_whole_and_is_not_kept():
     client = create_app(packaged_service()).test_client()
-    path = f"{ASKED}000&regions=all&recipes=all&format=csv&label={'x' * 100}&cost_center={'y' * 100}"
+    path = f"{ASKED}000&regions=all&recipes=all&training=record&format=csv&label={'x' * 100}&cost_center={'y' * 100}"
     before, large = replays(), client.get(path)
     assert len(large.data) > 1_048_576
     assert large.data.count(b"\r\n") == 1001

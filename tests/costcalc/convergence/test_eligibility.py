@@ -154,6 +154,12 @@ class TestRequested:
         assert found(unsure).rejections["below_confidence"] == 1
         assert found(unsure, recipes="all").eligible.tolist() == [True]
 
+    def test_of_every_recipe_the_sure_are_the_best_if_there_are_any(self):
+        sure, unsure = ending_at(0.7, 0.8), ending_at(0.7, 0.7505)
+        listed = found(sure, unsure, recipes="all")
+        assert (listed.eligible.tolist(), listed.best.tolist()) == ([True, True], [True, False])
+        assert found(unsure, recipes="all").best.tolist() == [True]
+
     def test_confidence_may_be_met_exactly(self):
         end = ending_at(0.7, 0.75)
         assert found(end, confidence=float(found(end).success_probability[0])).eligible.tolist() == [True]

@@ -83,7 +83,7 @@ def limited(query, rentals, cost):
     """The rentals within the limits of a query as candidates, those that stand beside them, and what was left out."""
     *kept, rejections = within_limits(query, rentals, cost)
     none = np.zeros(len(cost), np.int8)
-    return *(Candidates.of(rentals, cost, none, none, some) for some in kept), rejections
+    return *(Candidates.of(rentals, cost, none, none, none, some) for some in kept), rejections
 
 
 def flagged(kept):

@@ -56,7 +56,7 @@ def one_recipe(nodes=(1, 2), seconds=None, **facts):
 def eligible(*flags):
     ones = np.ones(len(flags))
     reach = EpochsToTarget(ones, ones * np.nan, ones, ones, ones)
-    return EligibleRecipes(reach, ones, ones > 0, ones == 0, np.array(flags), 0 * ones, 0 * ones, {})
+    return EligibleRecipes(reach, ones, ones > 0, ones == 0, np.array(flags), np.array(flags), 0 * ones, 0 * ones, {})
 
 
 def allowed(prices, made_up, wanted=ANY, as_of=DAY):

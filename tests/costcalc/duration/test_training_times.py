@@ -33,6 +33,7 @@ def eligible(epochs, own_hours=None, probability=1.0, which=None, below=0.0, abo
         usable=np.ones(many, bool),
         seldom=np.zeros(many, bool),
         eligible=np.ones(many, bool) if which is None else np.array(which),
+        best=np.ones(many, bool),
         log_width_below=np.full(many, below),
         log_width_above=np.full(many, above),
         rejections={},
