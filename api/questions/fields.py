@@ -180,6 +180,20 @@ class Choices(Choice):
     listed = True
 
 
+LEAST = {True: "above {:g}", False: "of at least {:g}"}
+BETWEEN = {
+    (False, False): "from {:g} to {:.15g}",
+    (False, True): "from {:g} below {:.15g}",
+    (True, False): "above {:g} and up to {:.15g}",
+    (True, True): "above {:g} and below {:.15g}",
+}
+"""Bounds in words, by whether the lower and the upper one are open."""
+NOUNS: Mapping[type, str] = {int: "a whole number"}
+TYPES: Mapping[type, str] = {int: "integer"}
+MINIMUM = {True: "exclusiveMinimum", False: "minimum"}
+MAXIMUM = {True: "exclusiveMaximum", False: "maximum"}
+
+
 class Number(Parameter):
     """A number between two bounds, each open or closed; `kind` is int, float or Decimal. A share may be a percentage."""
 
@@ -202,28 +216,21 @@ class Number(Parameter):
         return amounts.share(text) if self.is_share and text.endswith("%") else amounts.number(text)
 
     def _inside(self, number: float) -> bool:
-        above = number > self.low if self.open_low else number >= self.low
-        below = number < self.high if self.open_high else number <= self.high
-        return math.isfinite(number) and above and below
+        on_edge = (self.open_low and number == self.low) or (self.open_high and number == self.high)
+        return math.isfinite(number) and self.low <= number <= self.high and not on_edge
 
     def _complaint(self, text: str) -> str:
         """What it must be; nobody is told of a bound that is far away, and not exceeded."""
-        noun = "a whole number" if self.kind is int else "a number"
-        example = f", for example {self.example}" if self.example else ""
-        exact = self._read(text)
+        exact, bounds = self._read(text), BETWEEN[self.open_low, self.open_high]
         if self.high >= FAR and not (exact and exact > FAR):
-            low = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
-            return f"must be {noun} {low}{example}; got {clip(text)}"
-        low = f"above {self.low:g} and" if self.open_low else f"from {self.low:g}"
-        high = f"below {self.high:.15g}" if self.open_high else f"{'up ' if self.open_low else ''}to {self.high:.15g}"
-        return f"must be {noun} {low} {high}{example}; got {clip(text)}"
+            bounds = LEAST[self.open_low]
+        example = f", for example {self.example}" if self.example else ""
+        wanted = f"{NOUNS.get(self.kind, 'a number')} {bounds.format(self.low, self.high)}"
+        return f"must be {wanted}{example}; got {clip(text)}"
 
     def schema(self) -> JsonSchema:
-        low, high = (
-            "exclusiveMinimum" if self.open_low else "minimum",
-            "exclusiveMaximum" if self.open_high else "maximum",
-        )
-        number = {"type": "integer" if self.kind is int else "number", low: self.low, high: self.high}
+        low, high = MINIMUM[self.open_low], MAXIMUM[self.open_high]
+        number = {"type": TYPES.get(self.kind, "number"), low: self.low, high: self.high}
         return {"anyOf": [number, {"type": "string"}]} if self.listed else number
 
 
