@@ -137,7 +137,7 @@ class SchemaCommand(click.Command):
         from api.questions.fields import Parameter
 
         fields = self.schema().fields.items()
-        words = {f"--{dashed(name)}": choices(field) for name, field in fields if isinstance(field, Parameter)}
+        words = {f"--{dashed(name)}": list(field.choices) for name, field in fields if isinstance(field, Parameter)}
         return {f"--{name}": words.get(f"--{name}", ()) for name in self._names()} | {"--format": FORMATS}
 
     def _names(self) -> list[str]:
@@ -206,19 +206,10 @@ def texts(options: dict[str, Any]) -> dict[str, list[str]]:
     return {name: [given] if isinstance(given, str) else list(given) for name, given in options.items() if given}
 
 
-def choices(field: Parameter) -> Sequence[str]:
-    """The words that a parameter takes; empty where it takes others too."""
-    from api.questions.fields import TERMS, Choice, Separator, Terms
-
-    if isinstance(field, Choice):
-        return list(field.choices)
-    return Separator.signs if isinstance(field, Separator) else TERMS if isinstance(field, Terms) else ()
-
-
 def _option(name: str, field: Parameter) -> click.Option:
     from api.questions.fields import Flag
 
-    names, words = [f"--{dashed(name)}", name], choices(field)
+    names, words = [f"--{dashed(name)}", name], list(field.choices)
     if isinstance(field, Flag):
         return ParameterOption(
             field.param, names, is_flag=True, flag_value="true", default=None, help=_sentence(field.meaning)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -59,6 +59,7 @@ class Parameter(fields.Field[Any]):
     listed: ClassVar[bool] = False
     longest: ClassVar[int] = LONGEST_VALUE
     breaks: ClassVar[str] = ""  # that its text may have between lines
+    choices: Collection[str] = ()  # the words that it takes, if these are few
     param: Param
 
     def __init__(self, meaning: str, example: object = None, **keywords: Any) -> None:
@@ -154,6 +155,8 @@ class Names(Parameter):
 
 class Choice(Parameter):
     """One of a few words; case and signs are ignored. `also` has other words for them."""
+
+    choices: Mapping[str, Any]
 
     def __init__(self, choices: Iterable[Any], meaning: str, **keywords: Any) -> None:
         also: Mapping[str, str] = keywords.pop("also", {})
@@ -332,15 +335,15 @@ class Flag(Parameter):
 class Separator(Parameter):
     """The sign between cells."""
 
-    signs = (",", ";", "|", "tab")
+    choices = (",", ";", "|", "tab")
 
     def parse(self, text: str) -> str:
-        if text.lower() not in self.signs:
-            raise ValidationError(f"must be one of {' '.join(self.signs)}; got {clip(text)}")
+        if text.lower() not in self.choices:
+            raise ValidationError(f"must be one of {' '.join(self.choices)}; got {clip(text)}")
         return "\t" if text.lower() == "tab" else text
 
     def schema(self) -> JsonSchema:
-        return {"anyOf": [{"type": "string", "enum": list(self.signs)}, self._text_of(_spelt(*self.signs))]}
+        return {"anyOf": [{"type": "string", "enum": list(self.choices)}, self._text_of(_spelt(*self.choices))]}
 
 
 class Moment(Parameter):
@@ -374,6 +377,7 @@ class Terms(Parameter):
     """Lengths of commitments."""
 
     listed = True
+    choices = TERMS
 
     def parse(self, text: str) -> str:
         length = term(text) or ""
