@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from api.bootstrap import build
 from api.formats import words
-from api.formats.charts.figure import SYMBOLS
+from api.formats.charts.figure import SYMBOLS, scale_across, scale_up
 from api.forms.register import QUESTIONS
 from api.service import Service
 from api.settings import Settings, read_settings
@@ -89,6 +89,7 @@ def create_app(service: Service | None = None, settings: Settings | None = None)
     app.before_request(_check_request)
     app.context_processor(_everywhere)
     app.jinja_env.globals.update(symbols=Markup(SYMBOLS), theme=Markup(THEME), words=words, in_words=in_words)
+    app.jinja_env.globals.update(scale_across=scale_across, scale_up=scale_up)
     app.jinja_env.filters["with_pages"] = with_pages
     app.jinja_env.globals.update(why=taking.explained, taken=taking.taking, url_of=taking.url_of)
     app.after_request(_finish)

@@ -14,6 +14,7 @@ from api.reports.glance import Points
 from costcalc.answers import Answer
 from costcalc.tasks.goals import training_in_words
 
+X_TITLE = "time on the calendar"
 Link = Callable[[Mark], str]
 
 
@@ -32,7 +33,7 @@ def figure(answer: Answer, points: Points) -> Figure:
         f"{front:,} of {pickable:,} to pick from are on the frontier{left_out}; prices of {answer.prices.as_of:%Y-%m-%d}",
         drawn.across,
         drawn.up,
-        "time on the calendar",
+        X_TITLE,
         f"{query.currency} {share}",
         area(drawn),
         [*providers, *(Entry(names, MOST_COLOURS, shape) for shape, names in drawn.shapes)],

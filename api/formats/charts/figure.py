@@ -11,7 +11,7 @@ from math import ceil, floor, log10
 from textwrap import wrap
 from typing import NamedTuple, Protocol
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from api.questions.errors import Refused
 
@@ -178,6 +178,21 @@ def grid(across: Iterable[str], up: Iterable[str]) -> str:
     return f'<g class="grid" aria-hidden="true">{"".join(lines)}</g>'
 
 
+def scale_up(ticks: Iterable[tuple[str, str]], x: str = "0") -> Markup:
+    """The labels of the axis at the left, which ends there."""
+    labels = (f'<text class="end" x="{x}" y="{y}" dx="-8" dy="4">{escape(label)}</text>' for y, label in ticks)
+    return Markup("".join(labels))
+
+
+def scale_across(ticks: Iterable[tuple[str, str]], title: str) -> Markup:
+    """The labels of the axis below, and what it is of."""
+    labels = (
+        f'<text class="{"end" if float(x.rstrip("%")) > LAST else "middle"}" x="{x}" y="16">{escape(label)}</text>'
+        for x, label in ticks
+    )
+    return Markup(f'{"".join(labels)}<text class="end" x="100%" y="34">{escape(title)}</text>')
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What is drawn: `across` and `up` are ticks as places in percent with labels, `area` the marks between the axes."""
@@ -196,12 +211,11 @@ class Figure:
         """The picture in light colours, or in dark ones where the reader prefers these."""
         parts, inner = [], width - LEFT - RIGHT
         top = bottom = TOP + more_lines(width, self.title, self.subtitle)
-        labels = "".join(f'<text class="end" x="-8" y="{y}" dy="4">{escape(label)}</text>' for y, label in self.up)
-        inside = f"{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
+        inside = f"{scale_up(self.up)}{grid((x for x, _ in self.across), (y for y, _ in self.up))}{self.area}"
         parts.append(
             f'<text x="14" y="{top - 8}">{escape(self.y_title)}</text>'
             f'<rect class="shade" x="{LEFT}" y="{bottom}" width="{inner}" height="{HEIGHT}"/>'
-            f"{_nested(inner, bottom, HEIGHT, labels + inside)}"
+            f"{_nested(inner, bottom, HEIGHT, inside)}"
         )
         bottom += HEIGHT
         for band in self.below:
@@ -210,18 +224,12 @@ class Figure:
             shade = f'<rect class="shade" x="{LEFT}" y="{top}" width="{inner}" height="{band.height}"/>'
             parts.append(label + shade + _nested(inner, top, band.height, band.marks))
             bottom += band.height + 6
-        parts.append(self._across(inner, bottom))
+        ticks = self.across[:: ceil(len(self.across) * TICK_WIDTH / inner) or 1]
+        parts.append(_nested(inner, bottom, 40, scale_across(ticks, self.x_title)))
         rows = list(_rows(self.legend, inner))
         parts += [sign for number, row in enumerate(rows) for sign in _legend(row, bottom + 56 + number * ROW)]
         height = bottom + 50 + len(rows) * ROW
         return document(width, height, self.title, self.subtitle, "".join(parts))
-
-    def _across(self, inner: int, top: int) -> str:
-        labels = "".join(
-            f'<text class="{"end" if float(x.rstrip("%")) > LAST else "middle"}" x="{x}" y="16">{escape(label)}</text>'
-            for x, label in self.across[:: ceil(len(self.across) * TICK_WIDTH / inner) or 1]
-        )
-        return _nested(inner, top, 40, f'{labels}<text class="end" x="100%" y="34">{escape(self.x_title)}</text>')
 
 
 def document(width: int, height: int, title: str, subtitle: str, inside: str) -> str:
