@@ -28,9 +28,9 @@ def _free(row: Any) -> str:
 
 def _per_accelerator(row: Any) -> str:
     """The rate of one; of a machine without any nothing."""
-    if COUNT_NOT_STATED in row.flags:
-        return "count not stated"
-    return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}" if row.accelerators else ""
+    if row.accelerators:
+        return f"{rate(row.hourly_rate / row.accelerators)} {row.currency}"
+    return "count not stated" if COUNT_NOT_STATED in row.flags else ""
 
 
 TABLE = Table(

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict, replace
 from sqlalchemy import Connection, delete, func, insert, select
 
-from costcalc.offer import ANY_SOURCE, ENDED, Gap, Offer
+from costcalc.offer import ANY_SOURCE, COUNT_NOT_STATED, ENDED, Gap, Offer
 from costcalc.units import Indices
 from pricing.checks import ended_names, shortened
 from pricing.edition_head import EditionHead
@@ -88,7 +88,7 @@ class _Changes(Struct, frozen=True):
     """What happens to a book: new rows, offers that ended, rows seen again with their moments, an offer for each machine.
 
     `flags` are those of rows seen again if they had changed, None if not. `second_hand_machines` were described by a
-    second-hand source only: they fill what is unknown and overrule nothing.
+    second-hand source only, or not counted: they fill what is unknown and overrule nothing.
     """
 
     new: list[Entry] = field(default_factory=list)
@@ -187,7 +187,8 @@ def _compare(book: Book, listing: SourceResult, changes: _Changes, now: datetime
     A rate is added under its own date, whatever was seen since; but what users change in their own sheet, they say now.
     """
     for offer in listing.offers:
-        noted = changes.machines if offer.first_hand else changes.second_hand_machines
+        is_known = offer.first_hand and COUNT_NOT_STATED not in offer.flags
+        noted = changes.machines if is_known else changes.second_hand_machines
         noted[offer.provider, offer.instance_type] = offer
     last = book.last(listing.name)
     listed = {each.offer_digest: each for each in (entry(listing.name, offer) for offer in listing.offers)}

@@ -141,6 +141,15 @@ def test_machine_facts_may_be_learned_later_and_are_not_forgotten(store: Store) 
     assert [known.machine for known in current(store, LATER)] == [Machine("V100", 1, 16.0, None, 61.0)]
 
 
+def test_a_list_that_counts_no_accelerators_overrules_nobody_who_does(store: Store) -> None:
+    uncounted = {"machine": Machine("V100", 0, 16.0, 8, 61.0), "flags": ("count_not_stated",)}
+    for nth, (origin, more) in enumerate([("page", uncounted), ("aws", {}), ("page", uncounted)]):
+        moment = NOW + nth * (LATER - NOW)
+        store.publish(listed(origin, offer("3.07", moment, **more, **UNLISTED)), moment)
+        counted = {known.machine.accelerators for known in current(store, moment)}
+        assert counted == {0 if nth == 0 else 1}
+
+
 def test_hearsay_about_a_machine_fills_gaps_and_overrules_nothing(store: Store) -> None:
     heard = Machine("A100-40GB", 1, 40.0, 8, 61.0)
     store.publish(listed("gpuhunt", offer(flags=("second_hand",), machine=heard, **UNLISTED)), NOW)
