@@ -98,8 +98,8 @@ class ChipHours(Struct, frozen=True):
     def _ratio(self, cluster: Cluster) -> float | None:
         """ln of how many times as fast as the stated machine it is; None where nobody knows."""
         there, home = (
-            _sheet(part(self.accelerators, cluster.accelerator)),
-            _sheet(part(self.accelerators, self.stated.accelerator)),
+            by_data_sheet(part(self.accelerators, cluster.accelerator)),
+            by_data_sheet(part(self.accelerators, self.stated.accelerator)),
         )
         if there is None or home is None or not cluster.total_accelerators:
             return None
@@ -113,7 +113,7 @@ class ChipHours(Struct, frozen=True):
         return math.hypot(AGAIN if same_chip else of_chip, of_count)
 
 
-def _sheet(chip: Accelerator) -> float | None:
+def by_data_sheet(chip: Accelerator) -> float | None:
     """ln of the root of arithmetic times bandwidth; None where the data sheet lacks one."""
     if not (chip.dense_16bit_tflops and chip.memory_bandwidth_gb_per_s and chip.device_memory):
         return None

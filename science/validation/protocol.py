@@ -52,6 +52,8 @@ from science.validation.speeds import (
     unseen_accelerator,
 )
 from science.validation.spot_rates import spot_coverage
+from science.validation.stated_hours import ratios as ratios_of_chips
+from science.validation.stated_hours import whole_language_runs
 from science.validation.strangers import strangers
 
 SAME_SYSTEM = "same accelerator and count, other organisation"
@@ -121,6 +123,14 @@ def experiments(published: Published, one_in: int = 1) -> tuple[Experiment, ...]
         *_on_devices(on_one_device(published.evidence)),
         *_of_strangers(strangers(published), published.evidence.throughputs),
         *(Experiment(name, cases) for name, cases in token_cases(published.evidence.accelerators)),
+        Experiment(
+            "language models, hours of whole pretrainings, organisation left out",
+            [*whole_language_runs(published.evidence.accelerators)],
+        ),
+        Experiment(
+            "hours stated on one chip, on another: ratios of MLPerf's tasks",
+            [*ratios_of_chips(published.chip_ratios, published.evidence.accelerators)],
+        ),
         *_epochs(published),
         *_partial_runs(published),
         *_end_to_end(EndToEnd(learner)),

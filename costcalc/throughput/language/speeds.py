@@ -66,6 +66,6 @@ class TokenSpeeds:
 def _fill(table: SpeedTable, place: int, rate: Rate) -> None:
     samples = [recipe.samples_per_epoch for recipe in table.recipes]
     table.seconds_per_epoch[:, place, 0] = [many / rate.tokens_per_second for many in samples]
-    table.width_80[:, place] = table.width_faster[:, place] = rate.width
+    table.width_80[:, place], table.width_faster[:, place] = rate.slower, rate.width
     table.tier[:, place], table.kind[:, place] = TIERS.index(Tier.MODELLED), ACCELERATOR
     table.refusal[:, place] = 0

@@ -14,6 +14,7 @@ from costcalc.throughput.language.networks import LanguageNetwork, TokenWork
 from costcalc.throughput.language.usual import Share, Usual
 from science.validation.calculators import lines, rivals
 from science.validation.language import token_cases
+from science.validation.stated_hours import whole_language_runs
 
 CHIPS = load_evidence().accelerators
 LAW = TokenLaw(language_rates(), CHIPS)
@@ -52,6 +53,16 @@ def test_calculators_are_further_off_on_the_same_rows():
         assert ours < min(formula, ftuneai), each.name
     assert {name for name, each in scored.items() if not each.ftuneai} == {"pretraining"}
     assert len(list(lines([*scored.values()]))) == len(scored) + 1
+
+
+def test_whole_pretrainings_take_longer_than_rates_say_and_the_range_reaches_there():
+    runs = list(whole_language_runs(CHIPS))
+    inside = sum(abs(case.error) <= case.half_widths[0] for case in runs) / len(runs)
+    assert len(runs) == 25
+    assert 0.75 <= inside <= 0.92
+    assert math.exp(-median(case.error for case in runs)) == pytest.approx(1.8, abs=0.05)  # what a verdict says
+    work = TokenWork(LLAMA, "pretrain", 2048)
+    assert LAW.rate(work, CHIPS["H100"], 8).slower > LAW.rate(work, CHIPS["H100"], 8).width
 
 
 def shares(stack, factor, organisation="a", chip="H100"):
