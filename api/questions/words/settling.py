@@ -109,8 +109,13 @@ def _single() -> frozenset[str]:
 
 def _redundant(reading: Reading, _: Vocabulary) -> None:
     """What a parameter makes redundant: `credits` once their amount is given."""
-    unless = {word: row.unless for word, row in not_asked().items() if row.unless}
-    reading.need_not_ask(lambda asked: unless.get(asked.about.casefold()) in reading.values)
+    rows = not_asked()
+
+    def is_said(asked: Asked) -> bool:
+        row = rows.get(asked.about.casefold())
+        return bool(row and row.unless in reading.values)
+
+    reading.need_not_ask(is_said)
 
 
 STAGES = (
