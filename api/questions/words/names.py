@@ -146,11 +146,21 @@ def _take(scan: Scan, named: Named, many: int) -> None:
     elif scan.negated:
         leave_out(scan, named, many)
     elif kind == "accelerator" and mine and named.values[0].text not in MAKERS:
-        in_one = _of_each(named) or (USUAL_IN_ONE if is_whole else 1)
-        reading.put("own", f"{(many or 1) * in_one}x {named.values[0].text.partition(',')[0]}")
+        _put_own(scan, named, (many or 1) * (_of_each(named) or (USUAL_IN_ONE if is_whole else 1)))
     else:
         reading.owned |= kind == "accelerator" and mine
         _add(scan, named, many, is_whole)
+
+
+def _put_own(scan: Scan, named: Named, many: int) -> None:
+    """A user's own machine; of two versions the larger, of more it is asked which."""
+    *others, chip = named.values[0].text.split(",")
+    if others[1:]:
+        scan.ask(f"my {named.text}", "which? Name it, as in own=8xA100-80GB", stops=True)
+        return
+    scan.add("own", f"{many}x {chip}")
+    if others:
+        scan.reading.corrected.append((named.text, f"{many}x {chip}"))
 
 
 def _with_what_follows(scan: Scan, kind: str, many: int) -> tuple[int, bool]:

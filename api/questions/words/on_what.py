@@ -161,7 +161,7 @@ def hours(reading: Reading, _: Vocabulary) -> None:
         return
     home, *others = reading.machines
     if len(home.get("accelerator", ())) == 1:
-        reading.drop(*ON)
+        reading.drop(*ON, "nodes")
         reading.values["on"] = [f"{home.get('accelerators', ['1'])[0]}x {home['accelerator'][0]}"]
         reading.values.update({name: list(texts) for name, texts in others[0].items()} if others else {})
         reading.sides = ()
