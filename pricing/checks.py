@@ -96,7 +96,7 @@ def ended_names(offers: Iterable[Offer]) -> list[str]:
     """These offers by name, one text for each machine and terms, with its regions."""
     regions: dict[str, list[str]] = defaultdict(list)
     for offer in offers:
-        regions[f"{offer.instance_type}, {_terms(offer)},"].append(offer.region)
+        regions[f"{offer.instance_type}, {terms_in_words(offer)},"].append(offer.region)
     return [f"{name} in {', '.join(sorted(where))}" for name, where in sorted(regions.items())]
 
 
@@ -148,7 +148,7 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
         for cheaper, dearer in pairwise(steps):
             if cheaper.currency == dearer.currency and cheaper.hourly_rate > dearer.hourly_rate + ROUNDING:
                 above = f"{_name(cheaper)} at {cheaper.hourly_rate} is above"
-                yield Violation(f"{above} {_terms(dearer)} at {dearer.hourly_rate}", (cheaper, dearer))
+                yield Violation(f"{above} {terms_in_words(dearer)} at {dearer.hourly_rate}", (cheaper, dearer))
 
 
 def _eight_not_cheaper_than_four(listing: SourceListing) -> Iterator[Violation]:
@@ -196,11 +196,12 @@ def _rented(offer: Offer) -> Key:
     return offer.provider, offer.region, offer.instance_type
 
 
-def _terms(offer: Offer) -> str:
+def terms_in_words(offer: Offer) -> str:
+    """How an offer is bought: `reserved 1y no upfront`."""
     words = (offer.purchase_option.value, offer.term, offer.payment, offer.offering_class)
     return " ".join(word.replace("_", " ") for word in words if word)
 
 
 def _name(offer: Offer) -> str:
-    named = f"{offer.instance_type[:LONGEST_NAME]} in {offer.region[:LONGEST_NAME]}, {_terms(offer)},"
+    named = f"{offer.instance_type[:LONGEST_NAME]} in {offer.region[:LONGEST_NAME]}, {terms_in_words(offer)},"
     return named.encode("utf-8", "backslashreplace").decode()

@@ -18,7 +18,7 @@ from costcalc.evidence import load_evidence
 from costcalc.hardware import Machine
 from costcalc.offer import COPIED, COUNT_NOT_STATED, ENDED, SECOND_HAND, SUPERSEDED, Offer, PurchaseOption
 from costcalc.units import HOURS_PER_MONTH
-from pricing.checks import SourceListing, in_words, violations
+from pricing.checks import SourceListing, in_words, terms_in_words, violations
 from pricing.packaged.catalogue import write_compact
 from pricing.packaged.machine_facts import INSTANCE_TYPES, read_machines
 from pricing.packaged.offers import OFFERS, read_packaged
@@ -165,7 +165,6 @@ def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str
 
 
 def _change(before: Offer, after: Offer) -> str:
-    terms = " ".join(filter(None, (after.purchase_option, after.term, after.payment))).replace("_", " ")
     change = after.hourly_rate / before.hourly_rate - 1
     rates = f"{before.hourly_rate:.4f} to {after.hourly_rate:.4f} {after.currency} an hour ({change:+.1%})"
-    return f"{after.instance_type} in {after.region}, {terms}: {rates}"
+    return f"{after.instance_type} in {after.region}, {terms_in_words(after)}: {rates}"

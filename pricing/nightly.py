@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from costcalc.catalogue.hands import SEEN_AGAIN
 from costcalc.offer import ENDED, Offer, PurchaseOption
+from pricing.checks import terms_in_words
 from pricing.offer_flags import MARKETPLACE
 from pricing.packaged.tables import Row, Table, amount
 from pricing.scope import Key
@@ -176,5 +177,4 @@ def _source(offer: Offer) -> str:
 
 
 def _words(offer: Offer) -> str:
-    terms = " ".join(filter(None, (offer.purchase_option, offer.term, offer.payment))).replace("_", " ")
-    return f"{offer.provider} {offer.instance_type} in {offer.region}, {terms} ({_source(offer)})"
+    return f"{offer.provider} {offer.instance_type} in {offer.region}, {terms_in_words(offer)} ({_source(offer)})"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from msgspec.structs import replace
 
 from costcalc.offer import Gap, Offer, Payment, PurchaseOption
-from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened
+from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened, terms_in_words
 from pricing.sources.common.rows import flag_dear_spot
 from pricing.sources.source import Collected
 
@@ -34,8 +34,7 @@ def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, 
             dear |= {id(each) for each in ladder if each.hourly_rate > limit + ROUNDING}
     kept, names = flag_dear_spot(each for each in current if id(each) not in dear), []
     for each in (each for each in current if id(each) in dear):
-        terms = (each.purchase_option, each.term, each.payment, each.offering_class)
-        names.append(f"{each.instance_type} in {each.region} {' '.join(filter(None, terms))}")
+        names.append(f"{each.instance_type} in {each.region} {terms_in_words(each)}")
     return kept, (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
 
 

@@ -53,8 +53,8 @@ def test_a_reservation_that_on_demand_has_undercut_is_left_out_by_name():
     kept, gaps = publishable([ON_DEMAND, *dear, cheap])
     assert kept == (ON_DEMAND, cheap)
     assert [gap.reason for gap in gaps] == [
-        "left out, dearer than on demand: p4d.24xlarge in us-east-1 reserved 1y no_upfront convertible; "
-        "p4d.24xlarge in us-east-1 reserved 1y partial_upfront convertible"
+        "left out, dearer than on demand: p4d.24xlarge in us-east-1 reserved 1y no upfront convertible; "
+        "p4d.24xlarge in us-east-1 reserved 1y partial upfront convertible"
     ]
     assert not broken(kept)
 
