@@ -32,9 +32,15 @@ build/uv/bin/uv:
 	tools/install .venv --editable '.[all]'
 	touch $@
 
+# the versions of the image, without hashes: tests run what is deployed, where they have its Python
+build/constraints.txt: deploy/requirements.txt
+	mkdir -p $(dir $@)
+	sed -n 's/^\([^ ]*==[^ ]*\) .*/\1/p' $< > $@
+AS_DEPLOYED := $(shell $(PYTHON) -c 'import sys; print("--constraint build/constraints.txt" * (sys.version_info[:2] == (3, 11)))')
+
 # in one installation, as those of `.[all]` are among them
-.venv/dev-installed: pyproject.toml | build/uv/bin/uv
-	tools/install .venv --editable '.[dev]'
+.venv/dev-installed: pyproject.toml build/constraints.txt | build/uv/bin/uv
+	tools/install .venv $(AS_DEPLOYED) --editable '.[dev]'
 	touch .venv/installed $@
 
 # the launchers' own parsers, apart because they pin what they need

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from configparser import ConfigParser
 from importlib import import_module
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,14 @@ def make(*arguments):
     """`make` without setting anything up."""
     command = ["make", "--silent", "--old-file", "setup", f"BIN={Path(sys.executable).parent}", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=240, check=False)
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the image has Python 3.11")
+def test_the_tests_run_the_versions_of_the_image():
+    pinned = re.findall(r"^([\w.-]+)==(\S+)", (DEPLOY / "requirements.txt").read_text(), re.MULTILINE)
+    installed = {each.name.lower().replace("_", "-"): each.version for each in distributions()}
+    assert {name: version for name, version in pinned if installed[name] != version} == {}
 
 
 @pytest.mark.nightly

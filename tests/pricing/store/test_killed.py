@@ -11,6 +11,7 @@ import pytest
 from support.histories import history
 from support.prices import NOW, listed, many
 from support.publisher import BEGINS, start_publisher
+from support.sampled import WHOLE
 
 from pricing.store.connection import Database
 from pricing.store.store import Store
@@ -40,7 +41,7 @@ def whole_generation(store: Store) -> int:
     return generation
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.mark.parametrize("seed", range(1, 31 if WHOLE else 2))
 def test_a_killed_publication_leaves_a_whole_snapshot(store_url: str, seed: int) -> None:
     store, delays = Store(store_url), random.Random(seed)
     store.publish(listed("aws", *many(OFFERS, "1")), NOW)
