@@ -34,19 +34,19 @@ class Elsewhere(Struct, frozen=True):
 def _questions() -> tuple[tuple[Elsewhere, re.Pattern[str]], ...]:
     text = (files("api.questions.words") / "data" / "elsewhere.toml").read_text("utf-8")
     questions = convert(tomllib.loads(text)["question"], tuple[Elsewhere, ...])
-    return tuple((each, re.compile("|".join(each.asked), re.IGNORECASE)) for each in questions)
+    return tuple((question, re.compile("|".join(question.asked), re.IGNORECASE)) for question in questions)
 
 
 def elsewhere(sentence: str, parameters: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What the sentence asks beside, or instead of, what a training costs, each with the command that answers it."""
     sentence = plain_text(sentence)
-    for each, pattern in _questions():
-        given = [name for name in each.taken if parameters.get(name)]
-        wanted = "model" in given or ("model" not in each.taken and given)
-        if each.command == "fit" and any(map(find_task, parameters.get("model", ()))):
+    for question, pattern in _questions():
+        given = [name for name in question.taken if parameters.get(name)]
+        wanted = "model" in given or ("model" not in question.taken and given)
+        if question.command == "fit" and any(map(find_task, parameters.get("model", ()))):
             continue  # a task's machines are those that hold it
-        if wanted and pattern.search(sentence) and not any(map(parameters.get, each.unless)):
-            yield f"{each.what}: ask {_command(each.command, given, parameters)}"
+        if wanted and pattern.search(sentence) and not any(map(parameters.get, question.unless)):
+            yield f"{question.what}: ask {_command(question.command, given, parameters)}"
 
 
 def _command(name: str, given: Sequence[str], parameters: Mapping[str, Sequence[str]]) -> str:

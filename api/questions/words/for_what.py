@@ -142,7 +142,7 @@ def size(reading: Reading, words: Vocabulary) -> None:
 
 def _is_its_own(name: str, text: str, model: str, words: Vocabulary) -> bool:
     """Whether a network, or that of a task, has about this size."""
-    network, task = next((each for each in words.models if each.name == model), None), tasks().get(model)
+    network, task = next((known for known in words.models if known.name == model), None), tasks().get(model)
     sizes = {"parameters": task.parameters_millions if task else None}
     if network:
         sizes = {"parameters": network.parameters_millions, "gmacs": network.gmacs}

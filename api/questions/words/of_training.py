@@ -39,7 +39,7 @@ def pair(scan: Scan, match: Match) -> bool:
     if name == "share":
         scan.reading.shared = value.lower() in ("true", "yes", "1")
         return True
-    meant = [name] if name in PARAMETERS else [each for each in called(name) if each in PARAMETERS]
+    meant = [name] if name in PARAMETERS else [ours for ours in called(name) if ours in PARAMETERS]
     if len(meant) == 1:
         return scan.add(meant[0], value)
     message = Guesses().unknown_parameter("parameter", name, PARAMETERS, "the reference lists all of them")

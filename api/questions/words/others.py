@@ -18,15 +18,15 @@ NOT_RENTED = (PurchaseOption.OWNED, PurchaseOption.FREE)
 def others(kind: str, wanted: Collection[str], excluded: Collection[str], names: Known) -> list[str]:
     """The values of this kind that were asked for, or else every known one, without the excluded ones."""
     if kind == "region":
-        return _elsewhere(wanted, frozenset(code for each in excluded for code in (*places().codes(each), each)))
+        return _elsewhere(wanted, frozenset(code for value in excluded for code in (*places().codes(value), value)))
     if kind == "purchase":
         if not wanted and {*excluded} <= BY_THE_TERM:
             return [PurchaseOption.ON_DEMAND.value]  # nobody who writes `no commitments` asks for spot
         values: Iterable[str] = wanted or (option.value for option in PurchaseOption if option not in NOT_RENTED)
-        return [each for each in values if each not in excluded]
+        return [value for value in values if value not in excluded]
     guesses = Guesses()
-    without = {name for each in excluded for name in names.resolve(kind, each, guesses)}
-    allowed = {each: set(names.resolve(kind, each, guesses)) for each in wanted}
+    without = {name for value in excluded for name in names.resolve(kind, value, guesses)}
+    allowed = {value: set(names.resolve(kind, value, guesses)) for value in wanted}
     if allowed and not without & set().union(*allowed.values()):
         return list(wanted)
     values = set().union(*allowed.values()) or set(getattr(names, kind)) - NO_CLOUDS

@@ -87,8 +87,8 @@ class Reading:
 
     def need_not_ask(self, needless: Callable[[Asked], bool]) -> None:
         """Drops questions back about words that other words make redundant."""
-        self.ignored += [each.about for each in self.asked if needless(each)]
-        self.asked = [each for each in self.asked if not needless(each)]
+        self.ignored += [asked.about for asked in self.asked if needless(asked)]
+        self.asked = [asked for asked in self.asked if not needless(asked)]
 
 
 def has_number(text: str) -> bool:

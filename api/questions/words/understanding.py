@@ -87,7 +87,7 @@ class Understanding(Struct, frozen=True):
         return (
             f"Understood: {' '.join(self.summary) or 'nothing'}{read}",
             *self.choice,
-            *(f"{left_out}{each}" for each in self.asked),
+            *(f"{left_out}{line}" for line in self.asked),
         )
 
 
@@ -147,7 +147,7 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
         asked = rest.asked or (f"{either(others)} is no language model: ask about one network at a time",)
         return replace(rest, asked=asked, is_question=False, lacks_only_network=False)
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
-    asked = tuple(each for each in rest.asked if not each.startswith(WHICH_NETWORK))
+    asked = tuple(line for line in rest.asked if not line.startswith(WHICH_NETWORK))
     summary = tuple(in_short(name, values) for name, values in language.parameters.items())
     missing = (
         () if language.is_counted else (HOW_MANY_TOKENS,) if language.has_method else (HOW_MANY_TOKENS, WHICH_METHOD)
@@ -196,7 +196,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
         name = "region" if kind == "place" else kind
         parameters[name] = others(name, parameters.get(name, ()), values, words.names)
         summary.append(f"{name} not {either(values)}")
-    stops = [each for each in reading.asked if each.stops]
+    stops = [asked for asked in reading.asked if asked.stops]
     reading.asked = stops or reading.asked
     summary += [" against ".join(map(side_in_words, reading.sides))] * bool(reading.sides)
     beside = () if stops or "on" in parameters else elsewhere(text, parameters)
@@ -212,7 +212,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
 def _asks_rates(text: str, reading: Reading, parameters: Mapping[str, list[str]]) -> bool:
     """Whether a sentence asks what machines cost an hour, or names machines alone, and nothing that has to do with a training."""
     hourly = not_asked()["hourly"].message
-    named, told = {*parameters, *reading.unclear}, [each for each in reading.asked if each.message != hourly]
+    named, told = {*parameters, *reading.unclear}, [asked for asked in reading.asked if asked.message != hourly]
     is_machine = bool(named & MACHINES) and "sort" not in named and not {*map(str.casefold, reading.ignored)} - COMPARES
     is_priced = bool(PRICES.search(text)) or (len(named & OF_RATES) > 1 and "purchase" in named)
     return (

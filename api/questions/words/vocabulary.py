@@ -105,7 +105,7 @@ class Vocabulary:
         ]
         near = _near(letters, candidates)
         slips = min((slips for _, slips in near), default=0)
-        best = [word for word, each in near if each == slips]
+        best = [word for word, many in near if many == slips]
         if slips > FEW_SLIPS and any(map(self.is_filler, best)):
             return None
         best = [word for word in best if not self.is_filler(word) or _is_typed_wrong(letters, word)]
