@@ -157,7 +157,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             )
             for of, time in pairs
         ]
-        return self.sayings.each(grounds, named)
+        return self.sayings.recall_all(grounds, named)
 
     def _break_even_hours(self, candidate: RankedCandidate, rented: Rented) -> Decimal | None:
         bill, on_demand = rented.bill, candidate.on_demand

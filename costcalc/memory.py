@@ -64,7 +64,7 @@ class Few(dict[K, T]):
             self[name] = thing
         return thing
 
-    def each(self, work_out: Callable[..., T], named: Iterable[tuple[K, Sequence[Any]]]) -> list[T]:
+    def recall_all(self, work_out: Callable[..., T], named: Iterable[tuple[K, Sequence[Any]]]) -> list[T]:
         """The things of these names, each worked out of what stands beside its name if it is not here."""
         get = self.get
         return [get(name) or self.recall(name, work_out, *of) for name, of in named]

@@ -159,7 +159,7 @@ class Recall(Struct, frozen=True, dict=True):
         """The offers in these rows of the catalogue."""
         name = ref(self.catalogue), "offers"
         offers = self._shelf.recall(name, lambda: Few[int, Offer](OFFERS_KEPT, OFFER_BYTES))
-        return dict(zip(rows, offers.each(self.catalogue.offer, [(row, (row,)) for row in rows]), strict=True))
+        return dict(zip(rows, offers.recall_all(self.catalogue.offer, [(row, (row,)) for row in rows]), strict=True))
 
     def _on_demand(self, current: CurrentOffers, rows: Indices) -> list[int]:
         """The rows of the same machines on demand, in the same region and currency; NOWHERE where there is none."""

@@ -98,7 +98,7 @@ class Renting(Struct, frozen=True):
         ages = [(self.as_of - offer.observed_at).days for offer in offers]
         wanted = zip(rows, nodes, ages, offers, strict=True)
         arguments = [((row, many, age), (row, offer, many, age)) for row, many, age, offer in wanted]
-        return self.shared.each(self._rented, arguments)
+        return self.shared.recall_all(self._rented, arguments)
 
     def _rented(self, row: int, offer: Offer, nodes: int, age_days: int) -> Rented:
         market, query = self.market, self.query

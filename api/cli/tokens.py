@@ -31,16 +31,16 @@ def tokens(file: Path, tokenizer: Path | None, form: str) -> None:
     FILE is JSON lines, JSON, CSV or text, of which each line is an example. It is read here and sent nowhere.
     """
     try:
-        found = counted(file, tokenizer)
+        count = counted(file, tokenizer)
     except WrongFile as error:
         stop(str(error))
     except ImportError:
         stop("--tokenizer needs the package tokenizers: pip install tokenizers")
-    click.echo(json.dumps({**asdict(found), "mean": found.mean}) if form == "json" else _told(found))
+    click.echo(json.dumps({**asdict(count), "mean": count.mean}) if form == "json" else _in_words(count))
 
 
-def _told(found: Counted) -> str:
-    how = f"at {BYTES_PER_TOKEN} bytes a token; --tokenizer counts exactly" if found.by_bytes else "by the tokenizer"
-    lengths = f"{found.mean:,.0f} on average, {found.longest:,} the longest"
-    ask = f"costcalc cost llama-3.1-8b --method lora --tokens {found.tokens} --length {max(found.longest, 16)}"
-    return f"{found.examples:,} examples, {count_in_words(found.tokens)} tokens ({lengths}), {how}.\nNext: {ask}"
+def _in_words(count: Counted) -> str:
+    how = f"at {BYTES_PER_TOKEN} bytes a token; --tokenizer counts exactly" if count.by_bytes else "by the tokenizer"
+    lengths = f"{count.mean:,.0f} on average, {count.longest:,} the longest"
+    ask = f"costcalc cost llama-3.1-8b --method lora --tokens {count.tokens} --length {max(count.longest, 16)}"
+    return f"{count.examples:,} examples, {count_in_words(count.tokens)} tokens ({lengths}), {how}.\nNext: {ask}"

@@ -51,10 +51,10 @@ def _load(schema: Schema, texts: dict[str, list[str]], optional: tuple[str, ...]
     except ValidationError as error:
         valid: Any = error.valid_data
         messages: Any = error.messages
-        return dict(valid or {}), {name: _told(schema, name, lines) for name, lines in messages.items()}
+        return dict(valid or {}), {name: _with_example(schema, name, lines) for name, lines in messages.items()}
 
 
-def _told(schema: Schema, name: str, messages: list[str]) -> list[str]:
+def _with_example(schema: Schema, name: str, messages: list[str]) -> list[str]:
     if messages == [Parameter.default_error_messages["required"]]:
         example = schema.fields[name].example  # type: ignore[attr-defined]
         return [f"missing: add {name}={example}"]

@@ -185,9 +185,9 @@ class Bill:
 
     def _lines(self, hours: Decimal) -> list[Line]:
         own, nodes, machines = self.terms.price_factor * self.terms.exchange, self.terms.nodes, []
-        for each in self.charges:
-            times = each.per_period * self._periods(hours) if each.per_period else self._metered_hours(hours)
-            machines.append((each.name, times * nodes, each.unit, each.rate * own))
+        for charge in self.charges:
+            times = charge.per_period * self._periods(hours) if charge.per_period else self._metered_hours(hours)
+            machines.append((charge.name, times * nodes, charge.unit, charge.rate * own))
         return machines + [(each.name, each.units(hours), each.unit, each.rate) for each in self.storage_and_egress]
 
     def _fees(self) -> list[Charge]:

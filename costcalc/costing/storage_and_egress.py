@@ -89,13 +89,13 @@ class StorageAndEgressRates(Struct, frozen=True):
         """The source of each rate, and which unknown rates are left out."""
         for item, amount, own in requested(query):
             tiers = [tier for tier, _ in self._tiers(provider, item, amount)]
-            said = f"{NAMES[item].capitalize()} of {amount:f} GB"
+            quantity = f"{NAMES[item].capitalize()} of {amount:f} GB"
             if own is not None:
-                yield f"{said} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
+                yield f"{quantity} at the own rate of {own:f} {query.currency} per {UNITS[item].removesuffix('s')}."
             elif tiers:
-                yield f"{said} at {'; at '.join(map(_told, tiers))}; free allowances not deducted."
+                yield f"{quantity} at {'; at '.join(map(_in_words, tiers))}; free allowances not deducted."
             else:
-                yield f"{said} is left out: no rate of {provider} is known; give one as {item}_rate=."
+                yield f"{quantity} is left out: no rate of {provider} is known; give one as {item}_rate=."
 
 
 def _line(item: str, name: str, rate: Decimal, amount: Decimal) -> StorageOrEgress:
@@ -103,7 +103,7 @@ def _line(item: str, name: str, rate: Decimal, amount: Decimal) -> StorageOrEgre
     return StorageOrEgress(name, UNITS[item], rate, once, hourly)
 
 
-def _told(tier: StorageOrEgressRate) -> str:
+def _in_words(tier: StorageOrEgressRate) -> str:
     unit = UNITS[tier.item].removesuffix("s")
     return f"{tier.usd_per_unit:f} USD per {unit}: {tier.what} ({tier.source}, {tier.observed_on})"
 

@@ -183,7 +183,7 @@ def _columns(
     """The requested machines on which something runs, those that are alike to all recipes being one."""
     running = requested.with_a_speed(homes)
     limits = known_limits(evidence.limit_tables, evidence.gradients, recipes, way.pipeline, running.machines)
-    offered = offered_clusters(catalogue, running.machines, homes, limits.each(), limits.matter(running.fastest()))
+    offered = offered_clusters(catalogue, running.machines, homes, limits.all(), limits.matter(running.fastest()))
     speeds = requested.speeds.of(running.cluster[offered.standing_for])
     alone = _without_waiting(evidence, recipes, speeds)
     limited = limits.of(offered.standing_for).limited(alone, speeds.width_80, evidence.fitted.overlap)

@@ -219,8 +219,8 @@ def host_limit(
 ) -> Limit:
     """What the processors of these machines [N] allow recipes [K] with these data pipelines; no limit if the pipeline or the
     number of processors is not known."""
-    vcpus = machines.each(lambda kind: kind[2].vcpus or assumed_vcpus(kind)) * machines.nodes
-    assumed = machines.each(lambda kind: OWN_VCPUS_WIDTH * (not kind[2].vcpus and assumed_vcpus(kind) is not None))
+    vcpus = machines.by_type(lambda kind: kind[2].vcpus or assumed_vcpus(kind)) * machines.nodes
+    assumed = machines.by_type(lambda kind: OWN_VCPUS_WIDTH * (not kind[2].vcpus and assumed_vcpus(kind) is not None))
 
     def limit(feed: Feed) -> Floats:
         rate = machines.by_accelerator(lambda name: feed.rate(name, part(accelerators, name).introduced))

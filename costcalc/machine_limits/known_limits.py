@@ -44,7 +44,7 @@ class KnownLimits(NamedTuple):
     parts: tuple[Limit, ...]
     exchange: Limit
 
-    def each(self) -> tuple[Limit, ...]:
+    def all(self) -> tuple[Limit, ...]:
         return (*self.parts, self.exchange)
 
     def of(self, machines: Indices) -> KnownLimits:

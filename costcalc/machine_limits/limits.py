@@ -47,9 +47,9 @@ class RentedMachines(Struct, frozen=True, eq=False, dict=True):
         """The machines at these positions, in this order."""
         return RentedMachines(self.types, self.instance[positions], self.nodes[positions])
 
-    def each(self, find: Callable[[InstanceType], float | None]) -> Floats:
+    def by_type(self, find: Callable[[InstanceType], float | None]) -> Floats:
         """A figure of each cluster's instance type [N], NaN where it is not known."""
-        return np.asarray(np.array([find(each) for each in self.types], float)[self.instance])
+        return np.asarray(np.array([find(kind) for kind in self.types], float)[self.instance])
 
     def by_accelerator(self, find: Callable[[str], float]) -> Floats:
         """A figure of each cluster's accelerator [N]."""

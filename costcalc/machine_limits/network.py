@@ -66,7 +66,7 @@ def exchanges(recipes: Sequence[Recipe], machines: RentedMachines, gradients: Gr
     is not known, on one machine, or where the speeds of a closed task's results hold them."""
     steps = [0.0 if recipe.is_closed else recipe.samples_per_epoch / global_batch(recipe) for recipe in recipes]
     per_epoch = np.array([gradients.gigabits(each) * many for each, many in zip(recipes, steps, strict=True)], float)
-    rate = machines.each(lambda kind: kind[2].network_gbits_per_second)
+    rate = machines.by_type(lambda kind: kind[2].network_gbits_per_second)
     return np.asarray(per_epoch[:, None] * np.nan_to_num(times_sent(machines.nodes) / rate))
 
 

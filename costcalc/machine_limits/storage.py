@@ -56,7 +56,9 @@ def storage_limit(feeds: Sequence[Feed | None], volumes: Sequence[Volume], machi
     """What the disks of these machines [N] allow recipes [K] that read sets of these sizes; no limit if memory or volume is not
     known."""
     sizes = {feed.stored_gb if feed else 0.0 for feed in feeds}
-    seconds = {size: np.nan_to_num(machines.each(partial(_seconds, volumes, size))) / machines.nodes for size in sizes}
+    seconds = {
+        size: np.nan_to_num(machines.by_type(partial(_seconds, volumes, size))) / machines.nodes for size in sizes
+    }
     per_epoch: Floats = np.array([seconds[feed.stored_gb if feed else 0.0] for feed in feeds])
     return Limit("storage", per_epoch.reshape(len(feeds), len(machines)), np.array(WIDTH_80))
 

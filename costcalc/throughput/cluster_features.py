@@ -48,19 +48,19 @@ class ClusterFeatures:
         self.total = np.array([float(cluster.total_accelerators) for cluster in clusters])
         self.log_total = np.log(np.maximum(self.total, 1))
         self.nodes = np.array([cluster.nodes for cluster in clusters], np.int64)
-        self.several = (self.nodes > 1) & ~names.each(lambda name: part(name).rented_in_slices, bool)
+        self.several = (self.nodes > 1) & ~names.of_each(lambda name: part(name).rented_in_slices, bool)
         big = np.array([cluster.accelerators >= FEWEST_PER_NODE for cluster in clusters], bool)
-        self.networked = ~self.several | big & names.each(reference.is_networked, bool)
-        self.predictable = names.each(reference.is_known_or_predicted, bool)
-        self.resembles = names.each(reference.resembles_measured, bool)
-        self.largest_batch = names.each(reference.largest_batch)
-        self.scatter = names.each(reference.scatter)
-        self.slower = names.each(lambda name: reference.prior(name).slower)
-        self.faster = names.each(lambda name: reference.prior(name).faster)
-        self.log_roof = names.each(reference.roof)
-        self.memory_gib = names.each(lambda name: part(name).memory_gib or np.inf)
-        self.log_peak = np.log(names.each(lambda name: part(name).dense_16bit_tflops or np.inf) * 1e12)
-        self._bandwidth = names.each(lambda name: part(name).memory_bandwidth_gb_per_s or np.nan)
+        self.networked = ~self.several | big & names.of_each(reference.is_networked, bool)
+        self.predictable = names.of_each(reference.is_known_or_predicted, bool)
+        self.resembles = names.of_each(reference.resembles_measured, bool)
+        self.largest_batch = names.of_each(reference.largest_batch)
+        self.scatter = names.of_each(reference.scatter)
+        self.slower = names.of_each(lambda name: reference.prior(name).slower)
+        self.faster = names.of_each(lambda name: reference.prior(name).faster)
+        self.log_roof = names.of_each(reference.roof)
+        self.memory_gib = names.of_each(lambda name: part(name).memory_gib or np.inf)
+        self.log_peak = np.log(names.of_each(lambda name: part(name).dense_16bit_tflops or np.inf) * 1e12)
+        self._bandwidth = names.of_each(lambda name: part(name).memory_bandwidth_gb_per_s or np.nan)
         self.rates = ReferenceRates(clusters, reference)
         self._known: dict[Hashable, NDArray[Any]] = {}
         self._transferred: dict[Hashable, tuple[Floats, Floats]] = {}
@@ -132,7 +132,7 @@ class ClusterFeatures:
         """The clusters of these accelerators [C]."""
         among = frozenset(accelerators)
         if ("accelerators", among) not in self._known:
-            self._known["accelerators", among] = self._names.each(lambda name: name in among, bool)
+            self._known["accelerators", among] = self._names.of_each(lambda name: name in among, bool)
         return self._known["accelerators", among]
 
     def with_chip(self, chips: Iterable[str]) -> Flags:
@@ -146,7 +146,7 @@ class ClusterFeatures:
         if ("strangeness", accelerator) not in self._known:
             part = self.reference.data_sheets.part
             one = part(accelerator)
-            self._known["strangeness", accelerator] = self._names.each(
+            self._known["strangeness", accelerator] = self._names.of_each(
                 lambda name: (name != accelerator) + (part(name).chip != one.chip) + (part(name).vendor != one.vendor),
                 int,
             )
@@ -214,7 +214,7 @@ class _Lines:
             if reference.knows(name):
                 self._intercept[at], self.slope[at], self.steepest[at] = reference.hardware(name, *shapes[at].T)
         self._intercept[shapes[:, 0] == 0] = np.nan
-        self._roof = self.names.each(reference.roof)
+        self._roof = self.names.of_each(reference.roof)
         self._added: dict[tuple[int, str], Floats] = {}
 
     def log_rate(self, batch: Floats, year: int, framework_family: str, steeper: float) -> Floats:
@@ -229,7 +229,7 @@ class _Lines:
 
         key = year, framework_family
         if key not in self._added:
-            self._added[key] = self.names.each(software)
+            self._added[key] = self.names.of_each(software)
         return self._added[key]
 
 
@@ -248,7 +248,7 @@ class _Groups(Generic[Kind]):
         ends = np.cumsum(np.bincount(self.numbers, minlength=len(self._distinct))).tolist()
         return {value: order[start:end] for value, start, end in zip(self._distinct, [0, *ends], ends, strict=False)}
 
-    def each(self, find: Callable[[Kind], object], dtype: type = float) -> NDArray[Any]:
+    def of_each(self, find: Callable[[Kind], object], dtype: type = float) -> NDArray[Any]:
         """What `find` makes of each value, found once for equal ones."""
         found: NDArray[Any] = np.array([find(value) for value in self._distinct], dtype)
         return np.asarray(found[self.numbers])

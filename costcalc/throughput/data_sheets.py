@@ -51,8 +51,8 @@ class DataSheets(Struct, frozen=True, dict=True):
     @cached_property
     def _no_better(self) -> dict[str, tuple[str, ...]]:
         of_chip: dict[str, list[Accelerator]] = defaultdict(list)
-        for one in self.accelerators.values():
-            of_chip[one.chip].append(one)
+        for accelerator in self.accelerators.values():
+            of_chip[accelerator.chip].append(accelerator)
         return {
             one.name: tuple(other.name for other in many if one.is_no_worse_than(other))
             for many in of_chip.values()

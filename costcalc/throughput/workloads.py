@@ -198,10 +198,10 @@ class Transfer(Struct, frozen=True, dict=True):
     def _memory_shares(self) -> Mapping[str, float]:
         """That of each chip, with the slowest memory sold, under its name and those of its accelerators."""
         found: dict[str, float] = {}
-        for one in self.accelerators.values():
-            if one.dense_16bit_tflops and one.memory_bandwidth_gb_per_s and one.device_memory:
-                share = REFERENCE_GB_PER_TFLOP * one.dense_16bit_tflops / one.memory_bandwidth_gb_per_s
-                found[one.chip] = max(share, found.get(one.chip, 0.0))
+        for accelerator in self.accelerators.values():
+            if accelerator.dense_16bit_tflops and accelerator.memory_bandwidth_gb_per_s and accelerator.device_memory:
+                share = REFERENCE_GB_PER_TFLOP * accelerator.dense_16bit_tflops / accelerator.memory_bandwidth_gb_per_s
+                found[accelerator.chip] = max(share, found.get(accelerator.chip, 0.0))
         return found | {
             accelerator.name: found[accelerator.chip]
             for accelerator in self.accelerators.values()

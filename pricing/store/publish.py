@@ -116,9 +116,9 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
     """Write everything a refresh brought as the next snapshot, within the caller's transaction. Sources that were not asked keep
     their gaps."""
     changes, book = _Changes(), _open_book(connection, now)
-    for each in results:
-        if not each.error:
-            _compare(book, each, changes, now)
+    for result in results:
+        if not result.error:
+            _compare(book, result, changes, now)
     _record_results(connection, results, now)
     upsert(
         connection, taken_editions, (_taken(result.edition) for result in results if result.edition), lambda _, new: new

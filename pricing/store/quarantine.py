@@ -62,21 +62,21 @@ def accepted(connection: Connection, origin: str) -> frozenset[Rate]:
 
 def record(connection: Connection, inspections: Iterable[Inspection], now: datetime) -> None:
     """Note what was left out anew, what was let pass because it repeated, and what is left out no longer."""
-    for each in inspections:
-        standing = {_rate(row) for row in _newest_events(connection, each.origin) if row.event == LEFT_OUT}
-        events = [(rate, LEFT_OUT, reason) for rate, reason in each.left_out.items() if rate not in standing]
-        renewed = {(key, currency) for key, currency, _ in each.left_out}
-        for key, currency, amount in standing - each.left_out.keys():
+    for inspection in inspections:
+        standing = {_rate(row) for row in _newest_events(connection, inspection.origin) if row.event == LEFT_OUT}
+        events = [(rate, LEFT_OUT, reason) for rate, reason in inspection.left_out.items() if rate not in standing]
+        renewed = {(key, currency) for key, currency, _ in inspection.left_out}
+        for key, currency, amount in standing - inspection.left_out.keys():
             if (key, currency) not in renewed:
                 rate = (key, currency, amount)
-                events.append((rate, REPEATED if rate in each.repeated else OVER, ""))
-        _append(connection, each.origin, events, now)
+                events.append((rate, REPEATED if rate in inspection.repeated else OVER, ""))
+        _append(connection, inspection.origin, events, now)
 
 
 def release(connection: Connection, rates: Sequence[Quarantined], now: datetime) -> None:
     """Let these rates pass from the next refresh on."""
-    for each in rates:
-        _append(connection, each.origin, [(each.rate, RELEASED, each.reason)], now)
+    for rate in rates:
+        _append(connection, rate.origin, [(rate.rate, RELEASED, rate.reason)], now)
 
 
 def _newest_events(connection: Connection, origin: str | None) -> Iterable[Row[Any]]:

@@ -66,7 +66,9 @@ def test_a_few_things_are_all_forgotten_where_there_would_be_more():
         assert few.recall(name, lambda number: asked.append(number) or number, name) == name
     assert asked == [1, 2, 3, 1]
     assert about_bytes(few) == 100
-    assert few.each(lambda number: asked.append(number) or number, [(name, (name,)) for name in (1, 3, 5, 5)]) == [
+    assert few.recall_all(
+        lambda number: asked.append(number) or number, [(name, (name,)) for name in (1, 3, 5, 5)]
+    ) == [
         1,
         3,
         5,

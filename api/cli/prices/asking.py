@@ -155,8 +155,8 @@ def status() -> None:
     echo_table(_states_at(utc_now()), states)
     _say((state.name, state.error or _unconfigured(state.name)) for state in states)
     for source, rates in odd.items():
-        for each in rates[:MOST_LISTED]:
-            click.echo(in_quarantine(each))
+        for rate in rates[:MOST_LISTED]:
+            click.echo(in_quarantine(rate))
         click.echo(f"{source}: {len(rates)} in quarantine; costcalc prices release {source} lets them pass")
 
 

@@ -58,8 +58,8 @@ def _ln_of_width(hidden: int, half: float) -> float:
 
 def _grouped(shares: Iterable[Share], half: float, *names: str) -> dict[tuple[str, ...], list[float]]:
     groups = defaultdict[tuple[str, ...], list[float]](list)
-    for each in shares:
-        groups[tuple(getattr(each, name) for name in names)].append(each.ln - _ln_of_width(each.hidden, half))
+    for share in shares:
+        groups[tuple(getattr(share, name) for name in names)].append(share.ln - _ln_of_width(share.hidden, half))
     return groups
 
 

@@ -40,7 +40,7 @@ def test_a_recipes_own_machines_stand_for_themselves(catalogue):
     machines, found = put_together(catalogue, fours_and_two, [5] * 5, [True] * 5, homes)
     assert [(cluster.nodes, cluster.instance) for cluster in found.clusters] == [(1, 0), (1, 2), (2, 3)]
     assert [found.place(home) for home in (Home(2, 1), Home(3, 2), Home(0, 2), Home(0, 9), None)] == [1, 2, -1, -1, -1]
-    assert machines.each(lambda each: each[2].vcpus).tolist() == [8] * 5
+    assert machines.by_type(lambda each: each[2].vcpus).tolist() == [8] * 5
 
 
 def test_the_own_system_is_found_where_it_can_be_rented(catalogue):
