@@ -135,7 +135,7 @@ def test_every_parameter_works_as_name_and_value(words, service, name):
     value = (
         "true"
         if isinstance(field, Flag)
-        else str(next(iter(getattr(field, "choices", ["x"]))) if field.example is None else field.example)
+        else str((*getattr(field, "choices", ()), "x")[0] if field.example is None else field.example)
     )
     reading = read(f'resnet50 0.757 {name}="{value}"', words)
     assert reading.parameters == {**BASE, name: [value]}
