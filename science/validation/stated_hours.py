@@ -47,7 +47,9 @@ class LanguageRun(Struct, frozen=True):
 def whole_language_runs(chips: Mapping[str, Accelerator]) -> Iterator[Case]:
     """The hours of whole pretrainings, with breaks and restarts, by the law that knows no rate of their organisation."""
     for run in typed(RUNS.name, cells(RUNS.name, RUNS.read_text("utf-8")), LanguageRun):
-        chip = chips[run.accelerator]
+        chip = chips.get(run.accelerator)
+        if chip is None:
+            continue
         law = TokenLaw([rate for rate in language_rates() if rate.organisation != run.organisation], chips)
         if rate := law.rate(run.work, chip, run.accelerators):
             seconds, tokens = run.hours * 3600, run.tokens_billions * 1e9
