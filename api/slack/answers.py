@@ -12,6 +12,7 @@ from msgspec import Struct
 from api.formats.blocks import Block, Part, Rows, Say
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
+from api.questions.words.understanding import LONGEST
 from api.service import Service
 from api.slack import message
 from api.slack.message import LONGEST_URL, Message, escape, image, link, section, small_print, table
@@ -41,10 +42,11 @@ class Asked(Struct, frozen=True):
 
 def asked_by_name(text: str) -> Asked | None:
     """What a text asks that begins with a question's name; None for one that does not, or goes on as a sentence does."""
-    name, *words = _words(text)
-    question = _by_name().get(ALSO.get(name.lower(), name.lower()))
-    if question is None or question.command is None:
+    name = text.partition(" ")[0].lower()
+    question = _by_name().get(ALSO.get(name, name))
+    if question is None or question.command is None or len(text) > LONGEST:
         return None
+    _, *words = _words(text)
     shared = SHARE in words
     plain = [word for word in words if "=" not in word and word != SHARE]
     names = list(question.command.arguments)

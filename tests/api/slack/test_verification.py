@@ -125,8 +125,9 @@ def test_of_all_workers_one_answers_a_request_once(live_slack):
     assert live_slack.get("/metrics").text.count(f"{ALONE} 0.0") == 1
 
 
-def test_a_megabyte_and_a_wrong_signature_over_real_http(live_slack):
-    body = form("x" * 1_000_000)
+@pytest.mark.parametrize("first", ["", "trend "])
+def test_a_megabyte_and_a_wrong_signature_over_real_http(live_slack, first):
+    body = form(f"{first}{'x' * 1_000_000}")
     headers = signed(body)
     reply = requests.post(f"{live_slack.url}/slack/cost", body, headers=headers, timeout=60)
     assert "write at most 2000" in reply.json()["text"]
