@@ -33,7 +33,7 @@ TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
 def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
     """A sentence that compares, with the side that costs least, or ends first where it goes by time; it is said what each takes.
     As it is where none has an answer. Raises BadParameters for a value that one of them does not take."""
-    queries = [service.question({**meant.parameters, **side}, catalogue)[0] for side in meant.several]
+    queries = [service.question({**meant.answered, **side}, catalogue)[0] for side in meant.several]
     answers = [service.answer(query, catalogue) for query in queries]
     pairs = [(answer, side) for answer, side in zip(answers, meant.several, strict=True) if answer.picks]
     if not pairs:
@@ -45,7 +45,8 @@ def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) ->
         sides += f"; together {money(sum(map(_cost, answers), Decimal()), queries[0].currency)}"
     choice = f"{sides}. The answer below is for {side_in_words(side)}, which {'finishes first' if by_time else 'costs least'}."
     others = tuple(each for each in meant.asked if not each.startswith(tuple(map(which, side))))
-    return replace(meant, chosen=side, choice=(choice,), is_question=True, asked=others)
+    chosen = {**meant.chosen, **side}
+    return replace(meant, chosen=chosen, choice=(*meant.choice, choice), is_question=True, asked=others)
 
 
 def _cost(answer: Answer) -> Decimal:
@@ -53,8 +54,10 @@ def _cost(answer: Answer) -> Decimal:
 
 
 def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
-    goal = _goal(answer.query.metric, answer.query.target)
-    what = f"{side['model'][0]} to {goal}" if "model" in side else goal if "target" in side else side_in_words(side)
+    what = side_in_words(side)
+    if {"model", "target"} & side.keys():
+        goal = _goal(answer.query.metric, answer.query.target)
+        what = f"{side['model'][0]} to {goal}" if "model" in side else goal
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
     lead = answer.lead

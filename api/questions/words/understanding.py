@@ -146,7 +146,7 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     if others := [name for name in rest.parameters.get("model", ()) if not is_language_model(name)]:
         asked = rest.asked or (f"{either(others)} is no language model: ask about one network at a time",)
         return replace(rest, asked=asked, is_question=False, lacks_only_network=False)
-    of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target", "target_of")}
+    of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target_of")}
     asked = tuple(line for line in rest.asked if not line.startswith(WHICH_NETWORK))
     summary = tuple(in_short(name, values) for name, values in language.parameters.items())
     missing = (
@@ -160,7 +160,7 @@ def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
         is_question=language.is_counted and not language.asked,
         asks_rates=False,
         lacks_only_network=False,
-        several=(),
+        several=rest.several if language.is_counted else (),
         chosen=language.chosen,
         choice=(ASSUMED,) if language.chosen else (),
     )

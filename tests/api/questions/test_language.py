@@ -237,3 +237,10 @@ def test_a_step_of_fewer_sequences_than_accelerators_runs_on_fewer(client):
     asked = "/cost?model=llama-3.1-8b&method=lora&tokens=1M&batch=4&accelerator=H100"
     assert client.get(f"{asked}&accelerators=8").json["rejections"]["batch_too_small"]
     assert client.get(f"{asked}&accelerators=4").json["count"]
+
+
+def test_machines_of_a_sentence_by_tokens_are_compared(client):
+    reply = client.get("/ask?q=llama 3.1 8b lora 50M tokens on 8 h100 or 4 a100").json
+    assert "8 H100: $" in reply["asked"][0]
+    assert "4 A100: $" in reply["asked"][0]
+    assert {reply["answer"]["query"]["accelerators"]} <= {4, 8}
