@@ -7,6 +7,7 @@ from fakes.kept_runs import KeptRuns
 from msgspec.structs import replace
 from support.own_runs import LOG
 from support.own_training_runs import own_run
+from support.sampled import sampled
 from support.services import packaged_service
 
 from api.settings import Settings
@@ -58,7 +59,7 @@ def test_a_name_that_means_something_is_refused_with_what_to_type(plain, name):
     assert plain.delete(f"/recipes/my-{name}").status_code == 204
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES, one_in=3))
 def test_a_run_that_has_such_a_name_already_answers_no_question_about_it(plain, name):
     beside = client_of(shared(name))
     for question in (f"/cost?model={name}&limit=2", f"/ask?q=resnet50 0.757 on {name}", f"/models/{name}"):
