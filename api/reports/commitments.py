@@ -23,6 +23,7 @@ from api.questions.values import Values, taken
 from api.reports.decision import Compared, ComparedMachines, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
+from api.reports.unused import unused
 from api.service import Service
 from costcalc.answers import Answer, Estimate, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
@@ -33,7 +34,7 @@ from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.offer import PriceSource, PurchaseOption
 from costcalc.parameters import Param
-from costcalc.query import DEFAULT_LIMIT, Basis, EstimateQuery, OwnMachine, parameters_of, reset
+from costcalc.query import DEFAULT_LIMIT, Basis, EstimateQuery, OwnMachine, parameters_of, reset, usual_basis
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
@@ -133,6 +134,13 @@ class CommitmentsReport(OfQuery):
             exchange=self._first.exchange,
             runs_per_month=self.runs_per_month,
             machines=tuple(islice(self._machines(), self.query.limit)),
+        )
+
+    def in_vain(self) -> Iterator[str]:
+        """What the question states that changes nothing; costs are effective ones unless it says otherwise."""
+        usual = replace(self.query, basis=usual_basis(self.query.purchase))
+        return unused(
+            usual, lambda query: [self.service.answer(replace(query, basis=self.query.basis), self.catalogue)]
         )
 
     def document(self) -> CommitmentsDocument:
