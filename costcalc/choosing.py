@@ -270,7 +270,7 @@ def folded(by_marks: Sequence[int], needed: int) -> Folded:
     """How many cannot be picks for want of the `needed` marks, each counted once, of so many with each combination of marks."""
     counted = [0] * len(Folded.__struct_fields__)
     for marks, number in enumerate(by_marks):
-        if marks & needed != needed:
+        if number and marks & needed != needed:
             lacks = (not marks & CONFIRMED, not marks & RECIPE, not marks & RUNS, bool(marks & MOVING), True)
             counted[lacks.index(True)] += number
     return Folded(*counted)

@@ -70,7 +70,7 @@ class Totals(NamedTuple):
 
     def marked(self, marks: int) -> int:
         """How many have all of these marks."""
-        return sum(number for each, number in enumerate(self.by_marks.tolist()) if each & marks == marks)
+        return int(self.by_marks[np.arange(MARKS) & marks == marks].sum())
 
     @property
     def every(self) -> int:
