@@ -34,7 +34,7 @@ BEGIN, END = datetime(2027, 6, 1, tzinfo=UTC), datetime(2028, 6, 1, tzinfo=UTC) 
 ZONES = ("UTC", "America/St_Johns", "Australia/Lord_Howe", "Pacific/Kiritimati", "Europe/Berlin")
 SOURCES = ("aws", "gcp")
 REGIONS = 8
-LIE = 1000
+LIES = 500, 2000  # times the true rate; none repeats, since what does for a day is taken over
 NEVER = 1e6
 Rates = dict[tuple[str, str], Decimal]
 
@@ -97,18 +97,22 @@ class Year:
             self.rates[key] = (self.rates[key] * Decimal(self.chance.uniform(0.9, 1.1))).quantize(Decimal("0.0001"))
         self.asked(self.honest, lambda rates: rates)
 
+    def lie(self, rate: Decimal) -> Decimal:
+        factor = Decimal(self.chance.uniform(*LIES))
+        return (rate * factor if self.chance.random() < 0.5 else rate / factor).quantize(Decimal("0.000001"))
+
     def a_source_lies_about_one_rate(self) -> None:
-        wrong = f"region-{self.chance.randrange(REGIONS)}"
-
-        def listing(name: str) -> Outcome:
-            own = self.own(name)
-            return self.listed(name, own | {(name, wrong): own[name, wrong] * LIE})
-
-        self.asked(listing, lambda rates: {key: rate for key, rate in rates.items() if key[1] != wrong})
+        name, region = self.chance.choice(SOURCES), f"region-{self.chance.randrange(REGIONS)}"
+        wrong = self.own(name) | {(name, region): self.lie(self.rates[name, region])}
+        self.asked(
+            lambda _: self.listed(name, wrong),
+            lambda rates: {k: rate for k, rate in rates.items() if k[1] != region},
+            name,
+        )
 
     def a_source_lies_about_all_rates(self) -> None:
-        every = {key: rate * self.chance.choice([LIE, Decimal(1) / LIE]) for key, rate in self.rates.items()}
-        self.asked(lambda name: self.listed(name, {k: v for k, v in every.items() if k[0] == name}), lambda _: {})
+        wrong = {key: self.lie(rate) for key, rate in self.rates.items()}
+        self.asked(lambda name: self.listed(name, {k: v for k, v in wrong.items() if k[0] == name}), lambda _: {})
 
     def a_source_is_gone(self) -> None:
         self.asked(lambda name: Outcome(name, 0.1, None, "503 Service Unavailable"), lambda _: {})
