@@ -26,12 +26,11 @@ ASKED = 15
 
 def main(arguments: Sequence[str] = ()) -> bool:
     from benchmarks.timing import report
-    from tools.cluster.program import NotInstalled
 
     options = argparse.ArgumentParser("python -m benchmarks rivals", description=__doc__)
     options.add_argument("--offers", type=int, default=100_000)
     if not PYTHON.exists():
-        raise NotInstalled("run PYTHON=python3 tools/install build/rivals gpuhunt skypilot")
+        sys.exit("run PYTHON=python3 tools/install build/rivals gpuhunt skypilot")
     with TemporaryDirectory() as folder:
         sheet = Path(folder) / "offers.csv"
         ask = _ours(options.parse_args(arguments).offers, sheet)
