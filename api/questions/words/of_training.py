@@ -20,6 +20,9 @@ PARAMETERS = CostSchema().fields
 _THOUSANDS = compiled(r"[1-9]\d{0,2}(\.\d{3})+")
 _MACHINE = compiled(r"({n}{dash}[x×*]? ?|(an?|one|single|the|my|our|some) |(?=[a-z]))...")
 _PERCENT = re.compile(r"%|\bpercent\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(i|we|they|it|who|authors|team)( was| were| just| already)? ((pre)?trained|ran|fine-?tuned)\b", re.IGNORECASE
+)
 
 
 def put(name: str, scan: Scan, match: Match) -> bool:
@@ -107,6 +110,11 @@ def took_there(scan: Scan, match: Match) -> bool:
     count = _MACHINE.match(scan.text, match.end())
     is_to_come = "target" in scan.reading.values or _PERCENT.search(scan.text)
     return bool(count and scan.words.find(scan.text, count.end(), MACHINE)) and not is_to_come and took(scan, match)
+
+
+def was_trained(scan: Scan, match: Match) -> bool:
+    """`we trained it on 8 A100 for 3 days` says what that training took."""
+    return bool(_PAST.search(scan.text[: match.start()])) and took(scan, match)
 
 
 def share(match: Match) -> Decimal:
