@@ -134,7 +134,9 @@ class AskReport:
                     if named.chosen
                     else named
                 )
-            elif meant.several and "took" not in meant.parameters and {"model"} & {*meant.parameters, *meant.several[0]}:
+            elif (
+                meant.several and "took" not in meant.parameters and {"model"} & {*meant.parameters, *meant.several[0]}
+            ):
                 meant = with_one_of(self.service, self.catalogue, meant)
             if not meant.is_question:
                 return meant, None, Layout()
