@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from api.formats.json import to_json
 from api.questions.parsing import Arguments
@@ -23,6 +24,7 @@ FIRST = ("verdict", "understood", "whole_answer")
 DIGITS = 4
 MOST = 12_000
 """Characters of an answer, some 3,000 tokens: longer lists lose their ends."""
+IN_PATH = re.compile(r"/\{(\w+)\}")
 
 
 def short_answer(document: object, address: str) -> Json:
@@ -49,9 +51,11 @@ def fitting(answer: Json) -> Json:
 
 
 def address_of(base: str, path: str, arguments: Arguments) -> str:
-    """The full HTTP address of this question."""
-    given = [(name, value) for name, values in arguments.items() for value in values]
-    return f"{base}{path}?{urlencode(given, safe=',:*')}" if given else f"{base}{path}"
+    """The full HTTP address of this question. `{model}` in its path is the argument of that name, or left out without one."""
+    rest = {**arguments}
+    within = IN_PATH.sub(lambda part: "".join(f"/{quote(value, safe='')}" for value in rest.pop(part[1], ())), path)
+    pairs = urlencode(rest, doseq=True, safe=",:*")
+    return f"{base}{within}{'?' * bool(pairs)}{pairs}"
 
 
 def _lists(node: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:

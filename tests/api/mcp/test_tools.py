@@ -98,6 +98,20 @@ def test_the_figures_are_those_of_http(service, client):
         assert short["hours"] == pytest.approx(full["hours"], rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "path"),
+    [
+        ("models", {}, "/models"),
+        ("models", {"model": "resnet18"}, "/models/resnet18"),
+        ("recipes", {"model": "resnet18"}, "/models/resnet18"),
+    ],
+)
+def test_the_address_of_a_model_has_its_name_in_the_path(service, client, name, arguments, path):
+    address = found_by(service, name, **arguments)["whole_answer"]
+    assert address == f"http://127.0.0.1:8000{path}"
+    assert client.get(path).status_code == 200
+
+
 def test_own_runs_are_listed_and_can_be_asked_about(service):
     kept = (own_run().stored(),)
     mine = service.changed(runs=KnownRuns(kept))  # as the command makes it
