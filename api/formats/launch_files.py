@@ -14,6 +14,7 @@ from api.formats.language_scripts import language_environment, language_script
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
 from api.formats.words import chance
 from api.questions.links import to_url
+from api.questions.themes import dashed
 from api.reports.launch import Launchable, LaunchReport, left_to_set
 from costcalc.answers import Estimate
 from costcalc.offer import PurchaseOption
@@ -30,6 +31,7 @@ WITH_REGIONS = ("aws", "azure", "gcp", "oci")
 VENDORS = {"NVIDIA": "nvidia", "Google": "google", "AMD": "amd", "Intel": "intel"}
 """What dstack calls them."""
 NO_COMMAND = 'echo "Write your training command here, or ask again with run=."; exit 1'
+RETRY = {"on_events": ["no-capacity", "interruption"], "duration": "1d"}
 DISK_GB = 400
 """ImageNet (150), what FFCV's code writes of it (202), and the image: more than the launchers' own 256 and 100 GB."""
 TERMS = "The terms of ImageNet (image-net.org) let nobody pass it on: data= says where yours lies, with folders train and val"
@@ -58,7 +60,7 @@ def launch_file(report: LaunchReport) -> bytes:
 
 def file_name(report: LaunchReport) -> str:
     """What to save it as; dstack asks for this ending."""
-    return f"{_name(report)}{'.dstack' if report.launcher == 'dstack' else ''}.yaml"
+    return f"{_name(report)}{'.dstack' * (report.launcher == 'dstack')}.yaml"
 
 
 def comments(texts: Iterable[str]) -> str:
@@ -69,10 +71,13 @@ def comments(texts: Iterable[str]) -> str:
 def _expected(machines: Sequence[Launchable], report: LaunchReport) -> Iterator[str]:
     """What the file is for and what to expect of the run."""
     first, *others = [machine.estimate for machine in machines]
+    name = _name(report)
+    start, logs = (text.format(name=name, file=file_name(report)) for text in _started_by(report.launcher, first))
     if report.trains_nothing:
         yield report.trains_nothing
     yield f"{training_in_words(report.query)} by the recipe {first.recipe}: {first.sources.convergence.source}"
-    yield f"Expected{_of_runs(report)}: {_figures(first)}"
+    runs = f" of {report.query.runs} runs, of which this file makes one" if report.query.runs > 1 else ""
+    yield f"Expected{runs}: {_figures(first)}"
     if first.success_probability is not None:
         yield f"Probability of reaching the target in one run: {chance(first.success_probability)}"
     yield f"Rate of {first.sources.price.observed_at.date()}: {first.sources.price.source}"
@@ -84,14 +89,9 @@ def _expected(machines: Sequence[Launchable], report: LaunchReport) -> Iterator[
     yield from _interruptions(first, report)
     if report.launcher == "skypilot":
         yield from (f"If none is free: {_figures(other)}" for other in others)
-    yield f"Start it with: {start_line(report.launcher, first, _name(report), file_name(report))}"
-    yield f"Follow it: {follow(report, first, _name(report))}"
-    yield f"Afterwards: {after_the_run(first, _name(report))}"
-
-
-def _of_runs(report: LaunchReport) -> str:
-    runs = report.query.runs
-    return f" of {runs} runs, of which this file makes one" if runs > 1 else ""
+    yield f"Start it with: {start}"
+    yield f"Follow it: {logs} > {name}.log, and beside it {_watching(report, first)}"
+    yield f"Afterwards: {_adding(report, first)}, then costcalc recipes compare {name}"
 
 
 def _figures(each: Estimate) -> str:
@@ -115,7 +115,7 @@ def _interruptions(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
 
 def _language_code(report: LaunchReport) -> Iterator[str]:
     """What the script of a language model needs of its user."""
-    if report.command or report.trains_nothing:
+    if not _trains_by_tokens(report):
         return
     yield "It trains with transformers and peft, on JSON lines (text, or messages), Parquet, CSV or text below DATA"
     yield f"Weights come from huggingface.co; those that ask for consent need HF_TOKEN in the environment ({report.query.model})"
@@ -158,92 +158,88 @@ def _code(estimate: Estimate, report: LaunchReport) -> Iterator[str]:
         )
 
 
+def _known(**settings: Any) -> Settings:
+    """The settings that have a value."""
+    return {name: value for name, value in settings.items() if value not in (None, "", {}, [])}
+
+
 def _skypilot(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
-    resources = [_skypilot_resources(machine, report) for machine in machines]
-    data = {DATA: report.data} if "://" in report.data else {}
-    kept = {CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}} if "://" in report.checkpoints else {}
-    mounts = {**data, **kept}
-    return {
-        "name": _name(report),
-        "num_nodes": machines[0].estimate.nodes,
-        "resources": resources[0] if len(resources) == 1 else {"ordered": resources},
-        **({"file_mounts": mounts} if mounts else {}),
-        "envs": _environment(machines[0].estimate, report),
-        "run": _command(machines[0].estimate, report),
-    }
+    first, resources = machines[0].estimate, [_skypilot_resources(machine, report) for machine in machines]
+    mounted = {DATA: report.data, CHECKPOINTS: {"source": report.checkpoints, "mode": "MOUNT"}}
+    places = {DATA: report.data, CHECKPOINTS: report.checkpoints}
+    return _known(
+        name=_name(report),
+        num_nodes=first.nodes,
+        resources=resources[0] if len(resources) == 1 else {"ordered": resources},
+        file_mounts={at: mounted[at] for at, place in places.items() if "://" in place},
+        envs=_environment(first, report),
+        run=_command(first, report),
+    )
 
 
 def _skypilot_resources(machine: Launchable, report: LaunchReport) -> Settings:
-    estimate, name = machine.estimate, machine.name
-    per_machine = estimate.accelerators // estimate.nodes
-    infra = f"{name.cloud}/{estimate.region}" if estimate.provider in WITH_REGIONS else name.cloud
-    resources: Settings = {"infra": infra}
-    if name.accelerator:
-        resources["accelerators"] = {name.accelerator: per_machine}
-    elif estimate.accelerator.startswith("TPU"):
-        resources["accelerators"] = {f"tpu-{estimate.instance_type}": 1}
-    else:
-        resources["instance_type"], _, attached = estimate.instance_type.partition("+")
-        resources |= {"accelerators": {estimate.accelerator: per_machine}} if attached else {}
-    if start := report.start(estimate.rented):
-        resources |= {"image_id": f"docker:{start.image}", "disk_size": DISK_GB}
-    resources["use_spot"] = _is_spot(estimate)
-    if _is_spot(estimate):
-        resources["job_recovery"] = {"strategy": "EAGER_NEXT_REGION"}
-    return resources | {
-        "autostop": {"idle_minutes": 5, "down": True},
-        "max_hourly_cost": float(_highest_rate(estimate, report)),
-    }
+    estimate, start = machine.estimate, report.start(machine.estimate.rented)
+    return _known(
+        infra="/".join([machine.name.cloud, *_regions(estimate)]),
+        **_skypilot_machine(estimate, machine.name.accelerator),
+        image_id=start and f"docker:{start.image}",
+        disk_size=start and DISK_GB,
+        use_spot=_is_spot(estimate),
+        job_recovery={"strategy": "EAGER_NEXT_REGION"} if _is_spot(estimate) else None,
+        autostop={"idle_minutes": 5, "down": True},
+        max_hourly_cost=float(_highest_rate(estimate, report)),
+    )
+
+
+def _skypilot_machine(estimate: Estimate, name: str | None) -> Settings:
+    """A machine by its accelerators where the provider has no names for its machines, else by its type."""
+    if name:
+        return {"accelerators": {name: _per_machine(estimate)}}
+    if estimate.accelerator.startswith("TPU"):
+        return {"accelerators": {f"tpu-{estimate.instance_type}": 1}}
+    kind, _, attached = estimate.instance_type.partition("+")
+    return {"instance_type": kind, "accelerators": attached and {estimate.accelerator: _per_machine(estimate)}}
 
 
 def _dstack(machines: tuple[Launchable, ...], report: LaunchReport) -> Settings:
     estimate, name, start = machines[0].estimate, machines[0].name, report.start(machines[0].estimate.rented)
-    regions = {"regions": [estimate.region]} if estimate.provider in WITH_REGIONS else {}
-    image = {"image": start.image, "shell": "bash"} if start else {}
-    volumes = [
-        name if ":" in name else f"{name}:{at}"
-        for name, at in ((report.data, DATA), (report.checkpoints, CHECKPOINTS))
-        if name
-    ]
-    retry = {"retry": {"on_events": ["no-capacity", "interruption"], "duration": "1d"}} if _is_spot(estimate) else {}
-    return {
-        "type": "task",
-        "name": _name(report),
-        "nodes": estimate.nodes,
-        **image,
-        "backends": [name.cloud],
-        **regions,
+    places = ((report.data, DATA), (report.checkpoints, CHECKPOINTS))
+    return _known(
+        type="task",
+        name=_name(report),
+        nodes=estimate.nodes,
+        image=start and start.image,
+        shell=start and "bash",
+        backends=[name.cloud],
+        regions=_regions(estimate),
         **_dstack_machine(estimate, name.accelerator, report),
-        "spot_policy": "spot" if _is_spot(estimate) else "on-demand",
-        **retry,
-        "idle_duration": "5m",
-        "max_price": float(_highest_rate(estimate, report)),
-        "max_duration": f"{floor(report.limits.hours * 60)}m",
-        **({"volumes": volumes} if volumes else {}),
-        "env": [f"{variable}={value}" for variable, value in _environment(estimate, report).items()],
-        "commands": [_command(estimate, report)],
-    }
+        spot_policy="spot" if _is_spot(estimate) else "on-demand",
+        retry=RETRY if _is_spot(estimate) else None,
+        idle_duration="5m",
+        max_price=float(_highest_rate(estimate, report)),
+        max_duration=f"{floor(report.limits.hours * 60)}m",
+        volumes=[place if ":" in place else f"{place}:{at}" for place, at in places if place],
+        env=[f"{variable}={value}" for variable, value in _environment(estimate, report).items()],
+        commands=[_command(estimate, report)],
+    )
 
 
 def _dstack_machine(estimate: Estimate, name: str | None, report: LaunchReport) -> Settings:
     """A machine by its type, or by its accelerators where the provider has no names for its machines."""
-    vendor = report.service.evidence.vendor(estimate.accelerator)
-    gpu: Settings = {
-        **({"vendor": VENDORS[vendor]} if vendor in VENDORS else {}),
-        "count": estimate.accelerators // estimate.nodes,
-    }
-    disk = {"disk": f"{DISK_GB}GB.."} if report.start(estimate.rented) else {}
+    vendor = VENDORS.get(report.service.evidence.vendor(estimate.accelerator) or "")
+    gpu = _known(vendor=vendor, count=_per_machine(estimate))
+    disk = report.start(estimate.rented) and f"{DISK_GB}GB.."
     if name is None:
-        return {"instance_types": [estimate.instance_type.partition("+")[0]], "resources": {"gpu": gpu, **disk}}
+        return {"instance_types": [estimate.instance_type.partition("+")[0]], "resources": _known(gpu=gpu, disk=disk)}
     named = {**gpu, "name": [name], "memory": f"{floor(estimate.accelerator_memory_gib or 0)}GB.."}
-    return {"resources": {"gpu": named, **disk}}
+    return {"resources": _known(gpu=named, disk=disk)}
 
 
 def _command(estimate: Estimate, report: LaunchReport) -> str:
     """What the machine runs: the command given, or the recipe's own code."""
     start = report.start(estimate.rented)
-    line = start.line(estimate.recipe) if start else None
-    if report.query.method and not (report.command or report.trains_nothing):
+    line = start and start.line(estimate.recipe)
+    if _trains_by_tokens(report):
         return language_script(report.query, report.launcher)
     if start is None or line is None:
         return report.command or NO_COMMAND
@@ -252,31 +248,25 @@ def _command(estimate: Estimate, report: LaunchReport) -> str:
 
 def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     """What the training command needs to know of the recipe."""
-    values = {
+    values: Settings = {
         "MODEL": estimate.model,
-        "TARGET": None if estimate.target is None else f"{estimate.target:g}",
+        "TARGET": _figure(estimate.target, "g"),
         "RECIPE": estimate.recipe,
         "EPOCHS": f"{estimate.epochs:.4g}",
         "GLOBAL_BATCH_SIZE": estimate.global_batch_size,
         "PRECISION": estimate.precision,
         **_started(estimate, report),
-        **_by_tokens(estimate, report),
     }
-    return {name: str(value) for name, value in values.items() if value is not None}
-
-
-def _by_tokens(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
-    """What the script of a language model needs beside."""
-    if not report.query.method or report.command or report.trains_nothing:
-        return {}
-    places = {"DATA": _path(report.data, DATA, report), "LIMIT_SECONDS": floor(report.limits.hours * SECONDS_PER_HOUR)}
-    return {**language_environment(report.query, estimate), **places}
+    if _trains_by_tokens(report):
+        values |= language_environment(report.query, estimate)
+        values |= {"DATA": _path(report.data, DATA, report), "LIMIT_SECONDS": _limit_seconds(report)}
+    return {name: str(value) for name, value in _known(**values).items()}
 
 
 def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
     """What the script of the recipe's own code needs beside: EPOCHS are all of its schedule, which may end beyond the target."""
     recipe, start = report.recipe(estimate), report.start(estimate.rented)
-    line = start.line(estimate.recipe) if start else None
+    line = start and start.line(estimate.recipe)
     if recipe is None or start is None or line is None:
         return {}
     part = share(line, estimate.global_batch_size or line.largest_batch, estimate.accelerators)
@@ -285,14 +275,18 @@ def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
         "NETWORK": start.networks.get(estimate.model, estimate.model),
         "CONFIG": start.configuration(recipe.command),
         "NODES": estimate.nodes,
-        "GPUS": estimate.accelerators // estimate.nodes,
+        "GPUS": _per_machine(estimate),
         "BATCH": part.batch,
         "STEPS_GATHERED": part.steps_gathered,
-        "LEARNING_RATE": None if part.learning_rate is None else f"{part.learning_rate:.6g}",
+        "LEARNING_RATE": _figure(part.learning_rate, ".6g"),
         "DATA": _path(report.data, DATA, report),
-        "CHECKPOINTS": _path(report.checkpoints, CHECKPOINTS, report) if report.checkpoints else None,
-        "LIMIT_SECONDS": floor(report.limits.hours * SECONDS_PER_HOUR),
+        "CHECKPOINTS": report.checkpoints and _path(report.checkpoints, CHECKPOINTS, report),
+        "LIMIT_SECONDS": _limit_seconds(report),
     }
+
+
+def _limit_seconds(report: LaunchReport) -> int:
+    return floor(report.limits.hours * SECONDS_PER_HOUR)
 
 
 def _path(place: str, mounted: str, report: LaunchReport) -> str:
@@ -310,50 +304,72 @@ def _is_spot(estimate: Estimate) -> bool:
     return estimate.purchase_option is PurchaseOption.SPOT
 
 
+def _trains_by_tokens(report: LaunchReport) -> bool:
+    """Whether the file brings the script of a language model."""
+    return bool(report.query.method) and not (report.command or report.trains_nothing)
+
+
+def _per_machine(estimate: Estimate) -> int:
+    return estimate.accelerators // estimate.nodes
+
+
+def _regions(estimate: Estimate) -> list[str]:
+    """The region, where launchers know it by the provider's name."""
+    return [estimate.region] * (estimate.provider in WITH_REGIONS)
+
+
+def _figure(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
 def _name(report: LaunchReport) -> str:
     plain = "".join(sign if sign.isalnum() else "-" for sign in report.query.model.lower())
     return f"{plain}-{report.query.target:g}".replace(".", "")
 
 
-def start_line(launcher: Launcher, estimate: Estimate, name: str, file: str) -> str:
-    """What starts the file, under a name that its log is found by."""
+def _started_by(launcher: Launcher, estimate: Estimate) -> tuple[str, str]:
+    """What starts a file under a name that its log is found by, and what prints that log."""
     if launcher == "dstack":
-        return f"dstack apply -f {file}"
-    return f"sky jobs launch -n {name} {file}" if _is_spot(estimate) else f"sky launch --down -c {name} {file}"
+        return "dstack apply -f {file}", "dstack logs {name}"
+    if _is_spot(estimate):
+        return "sky jobs launch -n {name} {file}", "sky jobs logs -n {name}"
+    return "sky launch --down -c {name} {file}", "sky logs {name}"
 
 
-def follow(report: LaunchReport, estimate: Estimate, name: str) -> str:
-    """What writes its log here, and what follows that."""
-    logs = {
-        "dstack": f"dstack logs {name}",
-        "skypilot": f"sky jobs logs -n {name}" if _is_spot(estimate) else f"sky logs {name}",
-    }
-    recipe = report.recipe(estimate)
-    planned = recipe.scheduled_epochs if recipe and recipe.scheduled_epochs else estimate.epochs
-    rate, budget = report.dollars(estimate.hourly_rate), report.query.max_cost
-    options = [
-        *("--rate", f"{rate:.6g}"),
-        *(() if estimate.target is None else ("--target", f"{estimate.target:g}")),
-        *("--planned-epochs", f"{planned:.4g}"),
-        *_metric(estimate),
-        *(("--max-cost", f"{report.dollars(budget) / report.query.runs:.2f}") if budget is not None else ()),
-    ]
-    return f"{logs[report.launcher]} > {name}.log, and beside it {join(['costcalc', 'watch', f'{name}.log', *options])}"
+def _watching(report: LaunchReport, estimate: Estimate) -> str:
+    """What follows the log of the run."""
+    recipe, budget = report.recipe(estimate), report.query.max_cost
+    return _on_log(
+        "watch",
+        _name(report),
+        rate=f"{report.dollars(estimate.hourly_rate):.6g}",
+        target=_figure(estimate.target, "g"),
+        planned_epochs=f"{(recipe and recipe.scheduled_epochs) or estimate.epochs:.4g}",
+        metric=_metric(estimate),
+        max_cost="" if budget is None else f"{report.dollars(budget) / report.query.runs:.2f}",
+    )
 
 
-def after_the_run(estimate: Estimate, name: str) -> str:
-    """What makes its log a recipe, and sets what was predicted beside what it took."""
-    facts = [
-        *("--name", name),
-        *("--model", estimate.model),
-        *("--dataset", estimate.dataset),
-        *_metric(estimate),
-        *("--instance-type", f"{estimate.provider}:{estimate.instance_type}"),
-        *(("--nodes", f"{estimate.nodes}") if estimate.nodes > 1 else ()),
-        *(("--batch-size", f"{estimate.global_batch_size}") if estimate.global_batch_size else ()),
-    ]
-    return f"{join(['costcalc', 'recipes', 'add', f'{name}.log', *facts])}, then costcalc recipes compare {name}"
+def _adding(report: LaunchReport, estimate: Estimate) -> str:
+    """What makes the log a recipe, so that what was predicted can be set beside what it took."""
+    return _on_log(
+        "recipes add",
+        _name(report),
+        name=_name(report),
+        model=estimate.model,
+        dataset=estimate.dataset,
+        metric=_metric(estimate),
+        instance_type=f"{estimate.provider}:{estimate.instance_type}",
+        nodes=estimate.nodes if estimate.nodes > 1 else None,
+        batch_size=estimate.global_batch_size or None,
+    )
 
 
-def _metric(estimate: Estimate) -> tuple[str, ...]:
-    return ("--metric", estimate.metric.value) if isinstance(estimate.metric, Metric) else ()
+def _on_log(command: str, run: str, /, **options: object) -> str:
+    """A command of costcalc on the log of a run, with the options that have a value."""
+    given = [word for name, value in _known(**options).items() for word in (f"--{dashed(name)}", str(value))]
+    return join(["costcalc", *command.split(), f"{run}.log", *given])
+
+
+def _metric(estimate: Estimate) -> str:
+    return estimate.metric.value if isinstance(estimate.metric, Metric) else ""
