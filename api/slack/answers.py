@@ -15,7 +15,7 @@ from api.forms.register import QUESTIONS
 from api.questions.words.understanding import LONGEST
 from api.service import Service
 from api.slack import message
-from api.slack.message import LONGEST_URL, Message, escape, image, link, section, small_print, table
+from api.slack.message import LONGEST_URL, Message, cells_of, escape, image, link, section, small_print, table_of
 
 ROWS = 20
 """Of the table: a longer one is read on its page."""
@@ -85,7 +85,7 @@ def answer(service: Service, asked: Asked, base: str) -> Message:
     shown = [drawn for each in blocks if (drawn := _drawn(each, main))]
     page = link(f"{base}{asked.path()}", "Full answer")
     told = (line for each in blocks if isinstance(each, Say) for line in each.lines)
-    rows = (", ".join(row) for row in _cells(main)[1]) if main else ()
+    rows = _lines(main) if main else ()
     return Message("\n".join([*map(escape, told), page, *map(escape, rows)]), (*shown, section(page)), asked.shared)
 
 
@@ -111,12 +111,13 @@ def _drawn(block: Block, main: Rows | None) -> message.Block | None:
     if isinstance(block, Say) and any(block.lines):
         text = "\n".join(map(escape, block.lines))
         return small_print(text) if block.small else section(text)
-    return table(*_cells(block)) if isinstance(block, Rows) and block is main and block.rows else None
-
-
-def _cells(block: Rows) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """The headings, each with the side on which its column is aligned, and the rows as text."""
+    if not isinstance(block, Rows) or block is not main or not block.rows:
+        return None
     rows = block.first(ROWS)
-    columns = block.columns(rows)
-    headings = [(column.heading, "right" if column.is_number else "left") for column in columns]
-    return headings, [[column.cell(row).replace("\n", "; ") for column in columns] for row in rows]
+    return table_of(block.columns(rows), rows)
+
+
+def _lines(block: Rows) -> Iterator[str]:
+    """The rows as text."""
+    rows = block.first(ROWS)
+    return (", ".join(cells) for cells in cells_of(block.columns(rows), rows))

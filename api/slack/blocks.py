@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from api.formats import words
-from api.formats.words import bought, hours, how_fresh, in_one_line, marks_explained, seen, time, waiting
+from api.formats.column import Column
+from api.formats.words import hours, how_fresh, in_one_line, marks_explained, waiting
 from api.reports.left_out import left_out
 from api.reports.next_step import without_a_terminal
-from api.slack.message import LONGEST_URL, Block, Message, escape, image, link, section, small_print, table
+from api.slack.message import LONGEST_URL, Message, escape, image, link, section, small_print, table_of
 from costcalc.answers import Answer, Estimate
-from costcalc.hardware import counted
 from costcalc.money import money
 from costcalc.tasks.goals import metric_name, training_in_words
 from costcalc.training import Metric
 
 BEST = 5
-COLUMNS = (
-    ("#", "right"), ("Machine", "left"), ("Accelerators", "left"), ("Bought", "left"), ("Time", "right"),
-    ("80 % range", "right"), ("Cost", "right"), ("80 % range", "right"), ("Price of", "left"), ("Recipe", "left"),
-)  # fmt: skip
-EFFECTIVE = ("Share of use", "right")
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(Struct, frozen=True):
     """Addresses of the full answer on the service at `root`; `why` is that of the first pick term by term, `picture` None
     unless a public address is configured."""
 
@@ -41,30 +37,25 @@ class Links:
 def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Message:
     """The reply: the verdict, then the picks with a few others, or the list where so `many` estimates are asked for."""
     best = answer.best[:BEST] if many is None else answer.estimates[:many]
+    verdict = escape("\n".join(without_a_terminal(answer, links.root)))
+    title, addresses = _title(answer), _addresses(links)
     if not best:
         reasons = [f"• Left out: {escape(left_out(answer))}"] if answer.rejections else []
-        text = "\n".join([_title(answer), _verdict(answer, links), *reasons, _addresses(links)])
-        return Message(text, (section(text),), shared)
-    blocks = [section(_title(answer)), section(_verdict(answer, links)), _table(answer, best)]
-    texts = "\n".join(_hints(answer)), escape(words.folded(answer)), _owned(answer), _free(answer)
-    blocks += [section(text) for text in texts if text]
-    notes = "\n".join(_notes(answer, best))
-    blocks += [*([small_print(notes)] if notes else []), section(_addresses(links))]
-    rows = (
-        f"{words.names_of(each, answer) or each.rank}. {escape(in_one_line(each, answer.query.basis))}" for each in best
+        return replace(Message.of("\n".join([title, verdict, *reasons, addresses])), shared=shared)
+    hints, aside = "\n".join(f"Instead: {escape(hint.sentence)}" for hint in answer.hints), escape(words.folded(answer))
+    owned = _bulleted("*Your own:*", map(words.owned, answer.owned))
+    free = _bulleted("*Free, if you can wait:*", (f"{words.located(each)}: {waiting(each)}" for each in answer.free))
+    marks = [*marks_explained((*best, *(pick.estimate for pick in answer.picks)))]
+    rows = (f"{_named(each, answer)}. {escape(in_one_line(each, answer.query.basis))}" for each in best)
+    notes = "\n".join([*marks, *_notes(answer)])
+    blocks = (
+        *(section(title), section(verdict), table_of([*_columns(answer)], best)),
+        *(section(text) for text in (hints, aside, owned, free) if text),
+        *([small_print(notes)] if notes else []),
+        section(addresses),
     )
-    lines = (
-        _title(answer),
-        _verdict(answer, links),
-        _addresses(links),
-        *rows,
-        escape(words.folded(answer)),
-        *_hints(answer),
-        _owned(answer),
-        _free(answer),
-        *_marks(answer, best),
-    )
-    return Message("\n".join(filter(None, lines)), tuple(blocks), shared)
+    lines = (title, verdict, addresses, *rows, aside, hints, owned, free, *marks)
+    return Message("\n".join(filter(None, lines)), blocks, shared)
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
@@ -93,58 +84,40 @@ def _title(answer: Answer) -> str:
     )
 
 
-def _table(answer: Answer, best: tuple[Estimate, ...]) -> Block:
-    effective = answer.query.basis == "effective"
-    return table((*COLUMNS, *([EFFECTIVE] if effective else [])), (_row(each, answer, effective) for each in best))
-
-
-def _row(each: Estimate, answer: Answer, effective: bool) -> tuple[str, ...]:
-    row = (
-        words.names_of(each, answer) or str(each.rank),
-        words.located(each),
-        counted(each.accelerators, each.accelerator, " × "),
-        bought(each),
-        time(each),
-        f"{hours(each.hours_low)}–{hours(each.hours_high)} h",
-        money(each.billed_cost, each.currency),
-        f"{money(each.billed_cost_low, each.currency)}–{money(each.billed_cost_high, each.currency)}",
-        seen(each),
-        each.recipe,
+def _columns(answer: Answer) -> Iterator[Column]:
+    yield Column("#", lambda row: _named(row, answer), is_number=True)
+    yield Column("Machine", words.located)
+    yield Column("Accelerators", words.accelerators)
+    yield Column("Bought", words.bought)
+    yield Column("Time", words.time, is_number=True)
+    yield Column("80 % range", lambda row: f"{hours(row.hours_low)}–{hours(row.hours_high)} h", is_number=True)
+    yield Column("Cost", lambda row: money(row.billed_cost, row.currency), is_number=True)
+    yield Column(
+        "80 % range",
+        lambda row: f"{money(row.billed_cost_low, row.currency)}–{money(row.billed_cost_high, row.currency)}",
+        is_number=True,
     )
-    return (*row, money(each.effective_cost, each.currency)) if effective else row
+    yield Column("Price of", words.seen)
+    yield Column("Recipe", lambda row: row.recipe)
+    if answer.query.basis == "effective":
+        yield Column("Share of use", lambda row: money(row.effective_cost, row.currency), is_number=True)
 
 
-def _verdict(answer: Answer, links: Links) -> str:
-    return escape("\n".join(without_a_terminal(answer, links.root)))
+def _named(each: Estimate, answer: Answer) -> str:
+    return words.names_of(each, answer) or str(each.rank)
 
 
-def _owned(answer: Answer) -> str:
-    if not answer.owned:
-        return ""
-    return "\n".join(["*Your own:*", *(f"• {escape(words.owned(each))}" for each in answer.owned)])
+def _bulleted(heading: str, lines: Iterable[str]) -> str:
+    """The lines below their heading; nothing where there are none."""
+    bullets = [f"• {escape(line)}" for line in lines]
+    return "\n".join([heading, *bullets]) if bullets else ""
 
 
-def _free(answer: Answer) -> str:
-    if not answer.free:
-        return ""
-    return "\n".join(
-        [
-            "*Free, if you can wait:*",
-            *(f"• {escape(f'{words.located(each)}: {waiting(each)}')}" for each in answer.free),
-        ]
-    )
-
-
-def _notes(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
-    """What marks mean, the exchange rate, and silent sources."""
-    yield from _marks(answer, best)
+def _notes(answer: Answer) -> Iterator[str]:
+    """The exchange rate, and silent sources."""
     if answer.exchange:
         yield f"1 USD = {answer.exchange.per_usd:.4f} {answer.exchange.currency} on {answer.exchange.date}."
     yield from (f"No new prices from {escape(gap.source)}: {escape(gap.reason)}." for gap in answer.prices.gaps[:3])
-
-
-def _marks(answer: Answer, best: tuple[Estimate, ...]) -> Iterator[str]:
-    yield from marks_explained((*best, *(pick.estimate for pick in answer.picks)))
 
 
 def _addresses(links: Links) -> str:
@@ -156,7 +129,3 @@ def _addresses(links: Links) -> str:
         (links.picture, "Picture"),
     )
     return " · ".join(link(url, words) for url, words in named if url)
-
-
-def _hints(answer: Answer) -> Iterator[str]:
-    yield from (f"Instead: {escape(hint.sentence)}" for hint in answer.hints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.reports.rates import RatesDocument
-from api.slack.message import Message, escape, link, section
+from api.slack.message import Message, escape, link
 from costcalc.query import DECLARED
 
 EXAMPLES = (
@@ -34,22 +34,19 @@ def usage(base: str) -> Message:
     usual = (name for name, each in DECLARED.items() if each.param.use == "everyday" and each.param.part != "goal")
     names = ", ".join(f"`{name}`" for name in usual)
     more = link(f"{base}/docs#get_cost", "all parameters")
-    text = f"*What will a training cost, and how long will it take?*\n{shown}\nMost used: {names}; {more}."
-    return Message(text, (section(text),))
+    return Message.of(f"*What will a training cost, and how long will it take?*\n{shown}\nMost used: {names}; {more}.")
 
 
 def complaint(messages: list[str]) -> Message:
     """What was not understood, and what to type."""
     lines = "\n".join(f"• {escape(_here(line))}" for line in messages)
-    text = f"{lines}\n{TRY}"
-    return Message(text, (section(text),))
+    return Message.of(f"{lines}\n{TRY}")
 
 
 def rates(document: RatesDocument, lines: Sequence[str], base: str) -> Message:
     """What machines cost an hour, and where all rates are."""
     told = "\n".join(map(escape, (*document.verdict, *lines)))
-    text = f"{told}\n{link(f'{base}{document.link}', 'every rate')}"
-    return Message(text, (section(text),))
+    return Message.of(f"{told}\n{link(f'{base}{document.link}', 'every rate')}")
 
 
 def _here(line: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from api.formats.column import Column
+
 # https://docs.slack.dev/reference/block-kit/blocks
 MOST_ROWS, MOST_COLUMNS, MOST_CELL_CHARACTERS = 100, 20, 10_000
 LONGEST_TEXT = 3000
@@ -26,6 +28,11 @@ class Message(Struct, frozen=True):
     text: str
     blocks: tuple[Block, ...] = ()
     shared: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> Message:
+        """One paragraph of mrkdwn already escaped."""
+        return cls(text, (section(text),))
 
     def payload(self) -> dict[str, Any]:
         return {"response_type": "in_channel" if self.shared else "ephemeral", **self.content()}
@@ -74,6 +81,17 @@ def small_print(text: str) -> Block:
 def image(url: str, title: str) -> Block:
     """A picture that Slack fetches from `url`."""
     return {"type": "image", "image_url": url, "alt_text": clipped(title, 2000)}
+
+
+def table_of(columns: Sequence[Column], rows: Iterable[Any]) -> Block:
+    """A table of these columns, numbers to the right."""
+    header = [(column.heading, "right" if column.is_number else "left") for column in columns]
+    return table(header, cells_of(columns, rows))
+
+
+def cells_of(columns: Sequence[Column], rows: Iterable[Any]) -> list[list[str]]:
+    """The rows as text, each cell on one line."""
+    return [[column.cell(row).replace("\n", "; ") for column in columns] for row in rows]
 
 
 def table(header: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]]) -> Block:

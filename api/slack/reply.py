@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from threading import Lock
-
+from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.asked import with_moment
@@ -19,16 +17,13 @@ from api.slack import lists as slack_lists
 from api.slack.blocks import Links
 from api.slack.message import Message, escape
 from costcalc.answers import Answer
-from costcalc.catalogue.catalogue import Catalogue
 
 MOST_SHOWN = 50
-MOST_KEPT = 256
 HELP = ("", "help", "usage", "?")
 BUSY = "The prices cannot be reached at the moment: ask again in a minute."
 
 
-@dataclass(frozen=True, slots=True)
-class Replies:
+class Replies(Struct, frozen=True):
     """The message that answers, and the picture that follows it where one can be shown."""
 
     answer: Message
@@ -40,22 +35,11 @@ class Replies:
         return replace(self.answer, blocks=(*self.answer.blocks, *more))
 
 
-@dataclass
-class Replier:
-    """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address.
-
-    Answers to a repeated text are kept for the rest of a minute, while prices and evidence stay the same.
-    """
+class Replier(Struct, frozen=True):
+    """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address."""
 
     service: Service
     pictures: bool = False
-    _kept: dict[tuple[str, ...], Replies] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    @property
-    def seen(self) -> Service:
-        """The service beside the runs that everybody sees: Slack sends no tokens."""
-        return self.service.seen_by(None)
 
     def reply(self, text: str, base: str) -> Replies:
         """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
@@ -63,28 +47,19 @@ class Replier:
             text = " ".join(text.split())
             if text.lower() in HELP:
                 return Replies(slack_lists.usage(base))
-            catalogue = self.seen.catalogue()
-            key = (self.seen.version(catalogue.snapshot), f"{self.seen.clock():%Y-%m-%dT%H:%M}", base, text)
-            kept = self._kept.get(key)
-            return kept or self._keep(key, self._answered(text, base, catalogue))
+            seen = self.service.seen_by(None)  # Slack sends no tokens
+            return self._answered(seen, text, base)
         except NotReady:
             return Replies(Message(BUSY))
         except Refused as refused:
             return Replies(slack_lists.complaint(refused.lines))
 
-    def _keep(self, key: tuple[str, ...], replies: Replies) -> Replies:
-        with self._lock:
-            self._kept[key] = replies
-            while len(self._kept) > MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
-        return replies
-
-    def _answered(self, text: str, base: str, catalogue: Catalogue) -> Replies:
+    def _answered(self, service: Service, text: str, base: str) -> Replies:
+        catalogue = service.catalogue()
         if asked := answers.asked_by_name(text):
-            return Replies(
-                answers.answer(self.seen, asked, base), answers.picture(asked, base) if self.pictures else None
-            )
-        report = AskReport(self.seen, catalogue, text)
+            picture = answers.picture(asked, base) if self.pictures else None
+            return Replies(answers.answer(service, asked, base), picture)
+        report = AskReport(service, catalogue, text)
         meant, cost = report.understanding, report.cost
         if rates := report.rates:
             return Replies(slack_lists.rates(rates, meant.lines, base))
