@@ -174,6 +174,12 @@ def output_option() -> click.Option:
     )
 
 
+def json_option(help: str = "JSON for scripts") -> Callable[[Any], Any]:
+    """`--format json` of a command that else prints text, as `form`."""
+    kinds = click.Choice(["text", "json"], case_sensitive=False)
+    return click.option("--format", "form", type=kinds, default="text", help=help)
+
+
 def deliver(text: str | bytes, into: BinaryIO | None) -> None:
     """Writes the answer into the file, or prints it."""
     if into is None:

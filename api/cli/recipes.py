@@ -14,7 +14,7 @@ from api.bootstrap import build_once
 from api.cli.failing import WRONG_USE, settings_of_environment, stop, stopping_on_faults
 from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
-from api.cli.options import SchemaCommand, texts
+from api.cli.options import SchemaCommand, json_option, texts
 from api.formats.column import Column
 from api.formats.terminal.grid import echo_table
 from api.questions.errors import BadParameters
@@ -42,14 +42,9 @@ recipes = click.Group("recipes", help="Turn training logs into recipes; list and
     params=[
         click.Argument(["log"], type=click.Path(exists=True, dir_okay=False, path_type=Path)),
         click.Option(["--try", "only_try"], is_flag=True, help="show the curve as it is read, and store nothing"),
-        click.Option(
-            ["--format", "form"],
-            type=click.Choice(["text", "json"], case_sensitive=False),
-            default="text",
-            help="JSON for scripts",
-        ),
     ],
 )
+@json_option()
 def add(log: Path, only_try: bool, form: str, **given: object) -> None:
     """Turn the training log LOG into a recipe.
 

@@ -9,6 +9,7 @@ import click
 from msgspec.structs import asdict
 
 from api.cli.failing import stop
+from api.cli.options import json_option
 from costcalc.units import count_in_words
 from own_runs.counting import BYTES_PER_TOKEN, Counted, WrongFile, counted
 
@@ -18,13 +19,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @click.argument("file", type=FILE)
 @click.option("--tokenizer", type=FILE, help="The model's tokenizer.json, which counts exactly.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"], case_sensitive=False),
-    default="text",
-    help="JSON for scripts",
-)
+@json_option()
 def tokens(file: Path, tokenizer: Path | None, form: str) -> None:
     """Count the examples and tokens of FILE.
 

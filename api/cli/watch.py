@@ -20,6 +20,7 @@ from marshmallow import Schema
 
 from api.bootstrap import build_once, utc_now
 from api.cli.failing import settings_of_environment, stop, stopping_on_faults
+from api.cli.options import json_option
 from api.formats.words import chance
 from api.questions.errors import BadParameters
 from api.questions.fields import Text
@@ -45,13 +46,13 @@ NO_WEBHOOK = "set COSTCALC_SLACK_WEBHOOK_URL to the channel's https://hooks.slac
 
 def amount(context: click.Context, option: click.Parameter, value: str | None) -> Decimal | None:
     """The amount of money that an option has. Ends the command where it is none."""
-    try:
-        amount = Decimal(value or "nan")
-    except InvalidOperation:
-        amount = Decimal("nan")
-    if value is not None and not (amount.is_finite() and amount > 0):
-        raise click.BadParameter(f"must be a number above 0, such as 12.24; got {value}", context, option)
-    return amount if value is not None else None
+    if value is None:
+        return None
+    with suppress(InvalidOperation):
+        amount = Decimal(value)
+        if amount.is_finite() and amount > 0:
+            return amount
+    raise click.BadParameter(f"must be a number above 0, such as 12.24; got {value}", context, option)
 
 
 @click.command()
@@ -74,13 +75,7 @@ def amount(context: click.Context, option: click.Parameter, value: str | None) -
 @click.option("--once", is_flag=True, help="Look once, as from cron.")
 @click.option("--every", type=click.FloatRange(0.01), default=60, show_default=True, help="Seconds between looks.")
 @click.option("--slack", is_flag=True, help="Post the alarm to COSTCALC_SLACK_WEBHOOK_URL and go on.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"], case_sensitive=False),
-    default="text",
-    help="JSON for scripts: a line a look.",
-)
+@json_option("JSON for scripts: a line a look.")
 def watch(log: Path, rate: Decimal | None, instance: str | None, **options: Any) -> None:
     """Follow the LOG of a running training, and its budget.
 

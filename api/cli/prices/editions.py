@@ -27,18 +27,18 @@ from pricing.store.publish import SourceResult
 
 
 @contextmanager
-def _stopping_without_edition() -> Iterator[None]:
-    """Ends the command where no edition is read, made or signed."""
+def _stopping_on_faults() -> Iterator[None]:
+    """Ends the command where anything is wrong, or no edition is read, made or signed."""
     try:
-        yield
+        with stopping_on_faults():
+            yield
     except (publishing.NotMade, NoEdition, OSError) as error:
         stop(error, FAILED)
 
 
 @click.command()
 @click.argument("folder", type=FOLDER)
-@stopping_on_faults()
-@_stopping_without_edition()
+@_stopping_on_faults()
 def export(folder: Path) -> None:
     """Write the next packaged prices into FOLDER.
 
@@ -51,8 +51,7 @@ def export(folder: Path) -> None:
 
 @click.command()
 @click.argument("folder", type=FOLDER)
-@stopping_on_faults()
-@_stopping_without_edition()
+@_stopping_on_faults()
 def begin(folder: Path) -> None:
     """Begin with the edition in FOLDER.
 
@@ -72,8 +71,7 @@ def begin(folder: Path) -> None:
 @click.command()
 @click.argument("folder", type=FOLDER)
 @click.option("--unsigned", is_flag=True, help="Leave it to `costcalc prices sign`, which needs the key.")
-@stopping_on_faults()
-@_stopping_without_edition()
+@_stopping_on_faults()
 def publish(folder: Path, unsigned: bool) -> None:
     """Write the rates that may be passed on into FOLDER.
 
@@ -94,8 +92,7 @@ def publish(folder: Path, unsigned: bool) -> None:
 @click.command()
 @click.argument("folder", type=FOLDER)
 @click.argument("published", type=FOLDER)
-@stopping_on_faults()
-@_stopping_without_edition()
+@_stopping_on_faults()
 def sign(folder: Path, published: Path) -> None:
     """Sign the edition in FOLDER, and write the open book.
 
@@ -114,8 +111,7 @@ def _sign(folder: Path, published: Path, settings: Settings, now: datetime) -> N
 
 @click.command(cls=SchemaCommand, schema=RatesSchema)
 @click.option("--edition", type=FILE, help="An edition, such as `latest`: who signed it, and when it expires.")
-@stopping_on_faults()
-@_stopping_without_edition()
+@_stopping_on_faults()
 def verify(edition: Path | None, **filters: object) -> None:
     """Say who stated, brought and signed the current rates.
 
