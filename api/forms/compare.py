@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from api.formats import csv_export, words
 from api.formats.blocks import Block, Rows, Say
+from api.formats.charts.cost_and_time import card
 from api.formats.charts.frame import Axis, Frame
-from api.formats.charts.plot import card
 from api.formats.column import Column
 from api.formats.estimates import missing_prices, rests_on
 from api.formats.figures import of_an_estimate

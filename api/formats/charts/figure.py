@@ -148,8 +148,13 @@ class Band(NamedTuple):
 
 def line(places: Sequence[Place], css: str) -> str:
     """A line through these places."""
-    parts = (f'<line x1="{a.x}" y1="{a.y}" x2="{b.x}" y2="{b.y}"/>' for a, b in pairwise(places))
-    return f'<g class="{css}">{"".join(parts)}</g>'
+    return lines(pairwise(places), css)
+
+
+def lines(ends: Iterable[tuple[Place, Place]], css: str, attributes: str = "") -> str:
+    """Lines from place to place."""
+    parts = (f'<line x1="{a.x}" y1="{a.y}" x2="{b.x}" y2="{b.y}"/>' for a, b in ends)
+    return f'<g class="{css}"{attributes}>{"".join(parts)}</g>'
 
 
 def stepped(places: Sequence[Place]) -> list[Place]:

@@ -11,8 +11,7 @@ from flask import Blueprint, Response, render_template, request, url_for
 from msgspec.structs import replace
 
 from api.formats import words
-from api.formats.charts import cost_and_time
-from api.formats.charts.plot import plot
+from api.formats.charts.cost_and_time import X_TITLE, plot
 from api.formats.figures import FIGURES, USUAL
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
@@ -158,8 +157,8 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "dates": _dates(service, query),
         "picks": list(_named(answer)),
         "today": _today(report),
-        "plot": plot(answer, report.glance.points),
-        "drawn": cost_and_time,
+        "plot": plot(answer, report.glance.points, lambda rank: at("/estimate", offset=rank - 1)),
+        "x_title": X_TITLE,
         "lists": list(filters.lists(report.glance, at)),
         "chips": list(filters.chips(query, at)),
         "columns": {name: column for name, column in FIGURES.items() if name in named},
@@ -178,7 +177,6 @@ def _addresses(answer: Answer, query: EstimateQuery, at: Address) -> dict[str, A
     pairs = parse_qsl(to_url(query, "").removeprefix("?"))
     return {
         "explained": lambda estimate: explained(query, estimate),
-        "at_estimate": lambda mark: at("/estimate", offset=mark.rank - 1),
         "compared": compared,
         "kept": at(as_of=text_of(kept.as_of)),
         "preview": Preview(root + here, root + picture, feed_of(query)),

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from api.formats.charts.figure import Place, stepped
-from api.formats.charts.plot import MOST_NAMED, plot
+from api.formats.charts.cost_and_time import MOST_NAMED, plot
 from api.reports.advice import Advice
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -171,11 +171,11 @@ def test_a_server_without_the_extra_says_what_to_install(client, monkeypatch):
 def test_of_many_estimates_the_frontier_is_drawn_and_some_of_the_others(service, monkeypatch):
     given = {"model": ["resnet50"], "target": ["0.757"]}
     every = plot_of(service, given)
-    monkeypatch.setattr("api.formats.charts.plot.MOST_DRAWN", 50)
+    monkeypatch.setattr("api.formats.charts.cost_and_time.MOST_DRAWN", 50)
     some = plot_of(service, given)
     assert every.one_in == 1 < some.one_in
-    assert some.chosen == every.chosen
-    assert len(some.behind) < len(every.behind)
+    assert some.area.count('class="front p') == every.area.count('class="front p') > 1
+    assert some.area.count("<use") < every.area.count("<use")
 
 
 def test_recipes_that_differ_in_length_alone_are_one_entry_of_the_legend(client):
