@@ -67,18 +67,23 @@ def chunks(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> It
 
     Raises BadParameters for a column that it has not.
     """
-    columns = chosen_columns(columns, layout)
-    return written([name for name, _ in columns], _texts([read for _, read in columns], rows, layout), layout)
+    return _written(chosen_columns(columns, layout), iter(rows), layout)
 
 
-def _texts(
-    readers: Sequence[Callable[[Any], Any]], rows: Iterable[Any], layout: Layout
-) -> Iterator[Sequence[str | None]]:
-    """The rows as text, made column by column of a few hundred rows."""
-    rows, writers = iter(rows), _Writers(layout)
+def _written(columns: Sequence[Column], rows: Iterator[Any], layout: Layout) -> Iterator[bytes]:
+    """The pieces, made column by column of a few hundred rows."""
+    cells = Cells(layout)
+    yield _lines([[text(name) for name, _ in columns]], layout, BYTE_ORDER_MARK if layout.excel else "")
     while some := list(islice(rows, ROWS_AT_ONCE)):
-        columns = [[writers[type(value)](value) for value in map(read, some)] for read in readers]
-        yield from zip(*columns, strict=True)
+        texts = ([cells[type(value)](value) for value in map(read, some)] for _, read in columns)
+        yield _lines(zip(*texts, strict=True), layout)
+
+
+def _lines(rows: Iterable[Iterable[Any]], layout: Layout, before: str = "") -> bytes:
+    buffer = io.StringIO(before)
+    buffer.seek(0, io.SEEK_END)
+    csv.writer(buffer, delimiter=layout.sep, lineterminator="\r\n").writerows(rows)
+    return buffer.getvalue().encode()
 
 
 def document(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> bytes:
@@ -86,25 +91,11 @@ def document(columns: Sequence[Column], rows: Iterable[Any], layout: Layout) -> 
     return b"".join(chunks(columns, rows, layout))
 
 
-def written(names: Sequence[str], cells: Iterable[Sequence[str | None]], layout: Layout) -> Iterator[bytes]:
-    """Writes rows that are already text."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter=layout.sep, lineterminator="\r\n")
-    buffer.write(BYTE_ORDER_MARK if layout.excel else "")
-    writer.writerow(map(text, names))
-    rows = iter(cells)
-    while piece := _taken(buffer):
-        yield piece.encode()
-        writer.writerows(islice(rows, ROWS_AT_ONCE))
-
-
 def with_last_line(pieces: Iterable[bytes], rest: object | None, layout: Layout) -> Iterator[bytes]:
     """The sheet, with what it leaves out said in words behind its rows where people read it in Excel."""
     yield from pieces
     if layout.excel and rest:
-        line = io.StringIO()
-        csv.writer(line, delimiter=layout.sep, lineterminator="\r\n").writerow([rest])
-        yield line.getvalue().encode()
+        yield _lines([[rest]], layout)
 
 
 def has_rows(sheet: bytes) -> bool:
@@ -112,22 +103,8 @@ def has_rows(sheet: bytes) -> bool:
     return sheet.count(b"\n") > 1
 
 
-def _taken(buffer: io.StringIO) -> str:
-    piece = buffer.getvalue()
-    buffer.seek(0)
-    buffer.truncate()
-    return piece
-
-
-@lru_cache(maxsize=16)
-def cell_writer(layout: Layout) -> Callable[[Any], str | None]:
-    """Writes values as cells: numbers bare, yes and no as true and false, lists joined, formulas defused."""
-    writers = _Writers(layout)
-    return lambda value: writers[type(value)](value)
-
-
-class _Writers(dict[type, Callable[[Any], str | None]]):
-    """What writes the values of a type; found once per type."""
+class Cells(dict[type, Callable[[Any], str | None]]):
+    """What writes values of each type as cells: numbers bare, yes and no as true and false, lists joined, formulas defused."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__()
@@ -141,6 +118,10 @@ class _Writers(dict[type, Callable[[Any], str | None]]):
     def __missing__(self, kind: type) -> Callable[[Any], str | None]:
         self[kind] = next((write for kinds, write in self._known if issubclass(kind, kinds)), _joined)
         return self[kind]
+
+    def text(self, value: Any) -> str | None:
+        """The cell of a value; None for an empty one."""
+        return self[type(value)](value)
 
 
 @lru_cache(maxsize=4096)

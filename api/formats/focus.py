@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from decimal import ROUND_CEILING, Decimal
 from hashlib import blake2b
+from operator import methodcaller
 
 import msgspec
 
@@ -66,13 +67,9 @@ OWN = _names(
 def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterator[bytes]:
     """The sheet, piece by piece; own columns last."""
     words = (name for name in ("x_Label", "x_CostCenter") if name in _of_question(answer))
-    names = [*FOCUS, *OWN, *words]
-    cells = csv_export.cell_writer(layout)
-    texts = (
-        [cells(row.get(name)) for name in names]
-        for row in rows(answer, {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated})
-    )
-    return csv_export.written(names, texts, layout)
+    columns = [(name, methodcaller("get", name)) for name in (*FOCUS, *OWN, *words)]
+    runs = {recipe.name: recipe.runs for recipe in recipes if not recipe.is_interpolated}
+    return csv_export.chunks(columns, rows(answer, runs), layout)
 
 
 def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from api.formats.charts.figure import Place, stepped
 from api.formats.charts.cost_and_time import MOST_NAMED, plot
+from api.formats.charts.figure import Place, stepped
 from api.reports.advice import Advice
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,11 +9,11 @@ from decimal import Decimal
 
 import pytest
 
-from api.formats.csv_export import cell_writer, columns_of, document, number
+from api.formats.csv_export import Cells, columns_of, document, number
 from api.questions.schemas.layout import Layout
 from costcalc.offer import PurchaseOption
 
-cell = cell_writer(Layout())
+cell = Cells(Layout()).text
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def test_values_are_raw(value, written):
 
 
 def test_a_decimal_comma_touches_numbers_alone():
-    german = cell_writer(Layout(decimal=","))
+    german = Cells(Layout(decimal=",")).text
     assert german(Decimal("-12.5")) == "-12,5"
     assert german("p3.8xlarge") == "p3.8xlarge"
 

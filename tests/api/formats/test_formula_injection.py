@@ -12,7 +12,7 @@ from support.prices import NOW, offer
 from support.sampled import sampled
 from support.services import service_of
 
-from api.formats.csv_export import cell_writer
+from api.formats.csv_export import Cells
 from api.questions.schemas.layout import Layout
 from api.stored import FixedPrices
 from api.web.app import create_app
@@ -38,7 +38,7 @@ PAYLOADS = (
     "a\";=1+1;\"",
     "{=1+1}",
 )  # fmt: skip
-cell = cell_writer(Layout())
+cell = Cells(Layout()).text
 SEPARATORS = sampled((",", "\t", ";", "|"), one_in=2)  # LibreOffice starts for each
 ASKED = {"model": "resnet50", "target": "0.757", "limit": "1000", "regions": "all"}
 DOWNLOADS = (
