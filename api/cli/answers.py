@@ -41,10 +41,9 @@ def answer(question: Question, settings: Settings, given: dict[str, list[str]], 
         raise BadParameters({"profile": ["focus is a form of CSV: add --format csv"]})
     if form in FILES and form not in question.files:
         raise BadParameters({"format": [f"{question.name} has no {form.upper()}: write table or json"]})
-    if form == "table" and question.command and question.code.is_list and "limit" in question.schema.fields:
-        command = question.command
+    if form == "table" and (command := question.command):
         is_narrowed = all(name.rstrip("?") in given for name in command.arguments)
-        values = {"limit": command.narrowed if is_narrowed else command.rows, **question.drawn, **values}
+        values = question.listed(values, command.narrowed if is_narrowed else command.rows)
     report = question.code.report(service, catalogue, values)
     if form == "json":
         return Printed(f"{question.code.encoded(report, layout).decode()}\n")
@@ -83,7 +82,7 @@ class PlanAnswer(Struct, frozen=True):
 
 def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
     """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
-    from api.forms.plan import csv, in_all, xlsx
+    from api.forms.plan import FORMS, in_all
     from api.reports.plan import planner
     from api.reports.rows import rows_of
 
@@ -92,11 +91,6 @@ def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAn
     is_json = body.lstrip()[:1] == b"["
     document = answers.document(rows_of(body, is_json))
     wanted = layout.format or ("json" if is_json else "csv")
-    if wanted == "json":
-        from api.formats.json import to_json
-
-        text = to_json(document) + b"\n"
-    else:
-        text = xlsx(document, layout) if wanted == "xlsx" else b"".join(csv(document, layout))
+    text = FORMS[wanted](document, layout) + b"\n" * (wanted == "json")
     sums = list(map(in_all, document.sums))
     return PlanAnswer(text, sums, len(document.rows), len(document.rows) - document.answered)

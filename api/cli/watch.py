@@ -142,13 +142,12 @@ def _outlooks(log: Path, every: float | None, plan: Plan, family: Sequence[Cours
         elif place != seen:
             click.echo(f"nothing to report yet: {place}", err=True)
         seen = place
-        if every is None or (isinstance(outlook, Outlook) and _is_over(outlook, plan)):
+        if isinstance(outlook, Outlook):
+            at_end = plan.planned_epochs is not None and outlook.epochs >= plan.planned_epochs
+            every = None if at_end or outlook.verdict is Verdict.REACHED else every
+        if every is None:
             return
         time.sleep(every)
-
-
-def _is_over(seen: Outlook, plan: Plan) -> bool:
-    return seen.verdict is Verdict.REACHED or (plan.planned_epochs is not None and seen.epochs >= plan.planned_epochs)
 
 
 def _look(followed: FollowedLog, plan: Plan, family: Sequence[Course]) -> tuple[Outlook | CannotTell | None, str]:
@@ -231,16 +230,11 @@ def sentences(outlook: Outlook | CannotTell, plan: Plan) -> Iterator[str]:
     yield from outlook.notes
     if outlook.paused:
         yield f"{_money(outlook.paused)} more if the machine was paid while its clock paused: --pauses paid"
-    if outlook.doubts:
-        yield from (*_alarm(outlook, plan), *(f"ALARM: cannot tell: {doubt}" for doubt in outlook.doubts))
-        return
-    yield from _ahead(outlook, plan)
-
-
-def _alarm(outlook: Outlook, plan: Plan) -> Iterator[str]:
-    """The alarm of figures that are not sure, but surely beyond the budget."""
-    if outlook.verdict is not Verdict.UNSURE:
+    if not outlook.doubts:
+        yield from _ahead(outlook, plan)
+    elif outlook.verdict is not Verdict.UNSURE:  # figures that are not sure, but surely beyond the budget
         yield _verdict(outlook, plan)
+    yield from (f"ALARM: cannot tell: {doubt}" for doubt in outlook.doubts)
 
 
 def _ahead(outlook: Outlook, plan: Plan) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
@@ -28,31 +27,21 @@ COMMITMENT_TYPES = {
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """A quantity at a list price in the currency that it is quoted in, `factor` times that for the customer, and the units
-    of the billing currency for one of that."""
-
-    quantity: Decimal
-    unit: str
-    list_price: Decimal
-    factor: Decimal = ONE
-    exchange: Decimal = ONE
-
-    def columns(self) -> Row:
-        """Quantity, unit prices in both currencies, and exact products; cut to digits that multiply exactly."""
-        quantity, own_price = cut(self.quantity, QUANTITY_DIGITS), self.list_price * self.factor
-        listed, own = (cut(price * self.exchange, PRICE_DIGITS) for price in (self.list_price, own_price))
-        return {
-            "ListCost": (listed * quantity).normalize(),
-            "ContractedCost": (own * quantity).normalize(),
-            "ListUnitPrice": listed,
-            "ContractedUnitPrice": own,
-            "PricingCurrencyListUnitPrice": cut(self.list_price, PRICE_DIGITS),
-            "PricingCurrencyContractedUnitPrice": cut(own_price, PRICE_DIGITS),
-            "PricingQuantity": quantity,
-            "PricingUnit": self.unit,
-        }
+def priced(quantity: Decimal, unit: str, list_price: Decimal, factor: Decimal = ONE, exchange: Decimal = ONE) -> Row:
+    """A quantity at a list price, `factor` times which the customer pays, in the quoted currency and, times `exchange`, in that
+    of the bill. Both are cut to digits whose products are exact."""
+    sold, own_price = cut(quantity, QUANTITY_DIGITS), list_price * factor
+    listed, own = (cut(price * exchange, PRICE_DIGITS) for price in (list_price, own_price))
+    return {
+        "ListCost": (listed * sold).normalize(),
+        "ContractedCost": (own * sold).normalize(),
+        "ListUnitPrice": listed,
+        "ContractedUnitPrice": own,
+        "PricingCurrencyListUnitPrice": cut(list_price, PRICE_DIGITS),
+        "PricingCurrencyContractedUnitPrice": cut(own_price, PRICE_DIGITS),
+        "PricingQuantity": sold,
+        "PricingUnit": unit,
+    }
 
 
 def cut(value: Decimal, digits: int) -> Decimal:
@@ -94,7 +83,7 @@ def _paid(charge: Charge, line: Component, bill: Bill) -> Row:
         "SkuPriceId": price_id(offer, charge.name),
         "BilledCost": line.amount,
         "EffectiveCost": Decimal(0) if charge.per_period else line.amount,
-        **Priced(line.quantity, UNITS[line.unit], charge.rate, terms.price_factor, terms.exchange).columns(),
+        **priced(line.quantity, UNITS[line.unit], charge.rate, terms.price_factor, terms.exchange),
     }
     return row if charge.per_period else {**row, **_consumed(row)}
 
@@ -117,7 +106,7 @@ def _beside(line: Component, offer: Offer) -> Row:
         "SkuPriceDetails": None,
         "BilledCost": line.amount,
         "EffectiveCost": line.amount,
-        **Priced(line.quantity, UNITS[line.unit], line.rate).columns(),
+        **priced(line.quantity, UNITS[line.unit], line.rate),
     }
     return {**row, **_consumed(row)}
 
@@ -167,7 +156,7 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
             "SkuMeter": offer.instance_type,
             "SkuPriceId": price_id(offer, "use"),
             "BilledCost": Decimal(0),
-            **Priced(part, "Hours", listed, terms.price_factor, terms.exchange).columns(),
+            **priced(part, "Hours", listed, terms.price_factor, terms.exchange),
             **(_committed(bill, part) if committed else {}),
             **({column: status} if column else {}),
             "EffectiveCost": cost,

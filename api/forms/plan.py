@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from api.formats import csv_export
 from api.formats.csv_export import Column
+from api.formats.json import to_json
 from api.formats.sheet_columns import estimate_columns, within
 from api.questions.fields import Number
 from api.questions.schemas.layout import Layout
@@ -42,9 +43,9 @@ def in_all(total: Sum) -> str:
     return f"{name}: {paid}{span} for {many(total.rows, 'row')}, {in_words(total.calendar_hours)}{months} one after another"
 
 
-def csv(document: PlanDocument, layout: Layout) -> Iterator[bytes]:
+def csv(document: PlanDocument, layout: Layout) -> bytes:
     """One line per row in the order given."""
-    return csv_export.chunks(plan_columns(document.rows), document.rows, layout)
+    return csv_export.document(plan_columns(document.rows), document.rows, layout)
 
 
 def xlsx(document: PlanDocument, layout: Layout) -> bytes:
@@ -106,3 +107,11 @@ def plan_columns(rows: Sequence[Answered]) -> list[Column]:
         ),
         *(within(attrgetter("exchange"), (f"exchange_rate_{name}", attrgetter(name))) for name in exchanged),
     ]
+
+
+FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
+    "json": lambda document, _: to_json(document),
+    "csv": csv,
+    "xlsx": xlsx,
+}
+"""What writes each form of the answers."""

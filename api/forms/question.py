@@ -79,6 +79,11 @@ class Question(Struct, frozen=True, dict=True):
     def asked_in_terminal(self) -> Schema:
         return self.code.in_terminal() if self.code.in_terminal else self.schema
 
+    def listed(self, values: dict[str, Any], rows: int) -> dict[str, Any]:
+        """The parameters; of a list with so many rows, and its own defaults, where they say nothing else."""
+        is_cut = self.code.is_list and "limit" in self.schema.fields
+        return {"limit": rows, **self.drawn, **values} if is_cut else values
+
     @property
     def has_page(self) -> bool:
         return self.is_page or self.code.is_html

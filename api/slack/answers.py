@@ -77,9 +77,8 @@ def answer(service: Service, asked: Asked, base: str) -> Message:
     """The answer, and where all of it is. Raises Refused for what the question does not take."""
     question, catalogue = asked.question, service.catalogue()
     values, _ = service.parse(question.asked_in_terminal, asked.given, catalogue)
-    if question.code.is_list and "limit" in question.schema.fields:
-        values = {"limit": ROWS, **question.drawn, **values}
-    blocks = [*_flat(question.code.answer(question.code.report(service, catalogue, values)))]
+    report = question.code.report(service, catalogue, question.listed(values, ROWS))
+    blocks = [*_flat(question.code.answer(report))]
     tables = [each for each in blocks if isinstance(each, Rows)]
     main = next((each for each in tables if len(each.rows) > 1), tables[0] if tables else None)
     shown = [drawn for each in blocks if (drawn := _drawn(each, main))]

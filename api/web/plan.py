@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from flask import Blueprint, Response, current_app, request
 
-from api.formats.json import to_json
-from api.forms.plan import csv, xlsx
+from api.forms.plan import FORMS
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
 from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner
@@ -24,11 +23,6 @@ from api.web.turns import Turns
 blueprint = Blueprint("plan", __name__)
 EXTENSION = "costcalc.turns"
 PLAN = PlanSchema()
-FORMS: dict[str, Callable[[PlanDocument, Layout], bytes]] = {
-    "json": lambda document, _: to_json(document),
-    "csv": lambda document, layout: b"".join(csv(document, layout)),
-    "xlsx": xlsx,
-}
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip
 FORM_TYPE = "multipart/form-data"

@@ -53,8 +53,8 @@ def answered(question: Question) -> Response:
     values, layout = service.parse(question.schema, asked_of(question), catalogue)
     kind = chosen_format(layout, question.kinds)
     values = {**(question.drawn if kind in ("html", *PICTURES) else {}), **values}
-    if kind == "html" and question.code.is_list and "limit" in question.schema.fields:
-        values.setdefault("limit", ROWS_ON_PAGE)
+    if kind == "html":
+        values = question.listed(values, ROWS_ON_PAGE)
     moment = values.get("as_of") or values.get("until") or service.clock().date()
     parts = (catalogue.snapshot, sorted(values.items()), layout, moment)
     report: Report = question.code.report(service, catalogue, values)

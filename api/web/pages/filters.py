@@ -31,23 +31,8 @@ LIMITS = (
     ("region", "Region", "us-east-1"),
     ("instance_type", "Machine", "g5.xlarge"),
 )
-
-
-FURTHER: tuple[Part, ...] = (
-    "machine",
-    "count",
-    "purchase",
-    "limit",
-    "recipe",
-    "order",
-    "pick",
-    "price",
-    "money",
-    "bill",
-    "share",
-    "own",
-    "owned",
-)
+ELSEWHERE: tuple[Part, ...] = ("goal", "described", "stated", "language", "date", "page", "words")
+"""Parts of a question that the page asks in other places, or not at all."""
 
 
 class Choosable(NamedTuple):
@@ -151,8 +136,8 @@ def limits(at: Address) -> list[Entry]:
 
 def further(at: Address) -> list[Entry]:
     """The other parameters that change figures."""
-    shown = {*TITLES, *(name for name, _, _ in LIMITS)}
-    return [entry(name, COST.fields[name], at) for name in parameters_of(*FURTHER) if name not in shown]
+    shown = {*TITLES, *(name for name, _, _ in LIMITS), *parameters_of(*ELSEWHERE)}
+    return [entry(name, COST.fields[name], at) for name in DECLARED if name not in shown]
 
 
 def entry(name: str, field: Any, at: Address, title: str | None = None) -> Entry:
