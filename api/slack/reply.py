@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from threading import Lock
+
+from cachetools import FIFOCache
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from api.questions.asked import with_moment
@@ -19,6 +22,7 @@ from api.slack.message import Message, escape
 from costcalc.answers import Answer
 
 MOST_SHOWN = 50
+MOST_KEPT = 256
 HELP = ("", "help", "usage", "?")
 BUSY = "The prices cannot be reached at the moment: ask again in a minute."
 
@@ -36,10 +40,15 @@ class Replies(Struct, frozen=True):
 
 
 class Replier(Struct, frozen=True):
-    """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address."""
+    """Answers texts from one service. `pictures` says whether Slack can fetch one from the base address.
+
+    Answers to a repeated text are kept for the rest of a minute, while prices and evidence stay the same.
+    """
 
     service: Service
     pictures: bool = False
+    kept: FIFOCache[tuple[str, ...], Replies] = field(default_factory=lambda: FIFOCache(MOST_KEPT))
+    lock: Lock = field(default_factory=Lock)
 
     def reply(self, text: str, base: str) -> Replies:
         """What to say to this text; never raises for what a person typed, nor for prices that are not there yet."""
@@ -48,7 +57,12 @@ class Replier(Struct, frozen=True):
             if text.lower() in HELP:
                 return Replies(slack_lists.usage(base))
             seen = self.service.seen_by(None)  # Slack sends no tokens
-            return self._answered(seen, text, base)
+            version = seen.version(seen.catalogue().snapshot)
+            key = (version, f"{seen.clock():%Y-%m-%dT%H:%M}", base, text)
+            replies = self.kept.get(key) or self._answered(seen, text, base)
+            with self.lock:
+                self.kept[key] = replies
+            return replies
         except NotReady:
             return Replies(Message(BUSY))
         except Refused as refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from threading import Lock
@@ -13,8 +14,6 @@ from werkzeug.http import generate_etag, parse_etags, quote_etag
 SECONDS_KEPT = 600
 MOST_BYTES = 24 * 1024 * 1024
 LARGEST = 1024 * 1024
-ONCE = 0.25  # of the room
-MOST_FORGOTTEN = 4096  # a name's number takes some 100 bytes
 SPELLINGS, LONGEST_KEY = 4, 2048  # of the answers that are kept; a longer request is parsed each time
 MEMORY = "costcalc.memory"
 KEEP = "costcalc.keep"
@@ -72,43 +71,21 @@ class Keep:
         return "200 OK", self.headers, self.body
 
 
-class Shelf:
-    """Answers in the order in which they were last asked for. A plain dictionary: with cachetools a repeated answer took a
-    tenth longer over HTTP."""
-
-    def __init__(self) -> None:
-        self.kept: dict[Name, tuple[Keep, float]] = {}
-        self.bytes = 0
-
-    def put(self, name: Name, keep: Keep, until: float) -> None:
-        """Keeps an answer, good until then, as the last to be forgotten."""
-        self.take(name)
-        self.kept[name] = keep, until
-        self.bytes += len(keep.body)
-
-    def take(self, name: Name) -> None:
-        if name in self.kept:
-            self.bytes -= len(self.kept.pop(name)[0].body)
-
-
 class Replay:
     """WSGI middleware that answers repeated GETs from memory for ten minutes, at most `most` and 24 MiB of them.
 
     An answer is kept by a name that all spellings of its question share: a view looks for it once it has parsed a request. A
     request that was sent before leads to the name without being parsed, while the service is in the same state for its owner.
-
-    What was not asked for longest is forgotten first. Answers that were asked for once make room before those asked for again
-    while they hold more than a quarter of it, so that questions nobody repeats do not push out those many repeat. What is asked
-    after its answer was forgotten counts as asked again, as in 2Q (Johnson and Shasha, 1994).
+    What was not asked for longest is forgotten first. With cachetools a repeated answer took a tenth longer over HTTP.
     """
 
     def __init__(self, app: Wsgi, state: Callable[[str | None], str | None], most: int) -> None:
         self._app = app
         self._state = state
         self._most = most
-        self._once, self._again = Shelf(), Shelf()
+        self._kept: OrderedDict[Name, tuple[Keep, float]] = OrderedDict()
+        self._bytes = 0
         self._asked: dict[Key, Asked] = {}
-        self._forgotten: dict[int, None] = {}
         self._lock = Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
@@ -133,12 +110,11 @@ class Replay:
 
     def named(self, name: Name) -> Keep | None:
         """The answer of that name, if one is kept that still holds."""
-        kept, until = self._again.kept.get(name) or self._once.kept.get(name) or NOTHING_KEPT
-        if kept is None or until <= monotonic():
-            return None
         with self._lock:
-            self._once.take(name)
-            self._again.put(name, kept, until)
+            kept, until = self._kept.get(name, NOTHING_KEPT)
+            if kept is None or until <= monotonic():
+                return None
+            self._kept.move_to_end(name)
         return kept
 
     def _store(self, key: Key, asked: Asked, keep: Keep) -> None:
@@ -148,26 +124,13 @@ class Replay:
                 self._asked[key] = asked
             if len(self._asked) > SPELLINGS * self._most:
                 del self._asked[next(iter(self._asked))]
-            if len(keep.body) <= LARGEST:
+            if len(keep.body) <= LARGEST and self._kept.get(asked.name, NOTHING_KEPT)[0] is not keep:
                 self._put(asked.name, keep)
 
     def _put(self, name: Name, keep: Keep) -> None:
-        if self._again.kept.get(name, NOTHING_KEPT)[0] is keep:
-            return  # a view found it there
-        shelf = self._again if name in self._again.kept or hash(name) in self._forgotten else self._once
-        shelf.put(name, keep, monotonic() + SECONDS_KEPT)
-        while self._holds_more_than(1, self._once, self._again):
-            self._make_room()
-
-    def _make_room(self) -> None:
-        once_is_large = self._holds_more_than(ONCE, self._once)
-        shelf = self._once if once_is_large or not self._again.kept else self._again
-        name = next(iter(shelf.kept))
-        shelf.take(name)
-        self._forgotten[hash(name)] = None
-        if len(self._forgotten) > MOST_FORGOTTEN:
-            del self._forgotten[next(iter(self._forgotten))]
-
-    def _holds_more_than(self, share: float, *shelves: Shelf) -> bool:
-        number, size = sum(len(shelf.kept) for shelf in shelves), sum(shelf.bytes for shelf in shelves)
-        return number > share * self._most or size > share * MOST_BYTES
+        former, _ = self._kept.pop(name, NOTHING_KEPT)
+        self._kept[name] = keep, monotonic() + SECONDS_KEPT
+        self._bytes += len(keep.body) - (len(former.body) if former else 0)
+        while len(self._kept) > self._most or self._bytes > MOST_BYTES:
+            _, (oldest, _) = self._kept.popitem(last=False)
+            self._bytes -= len(oldest.body)

@@ -136,41 +136,6 @@ def test_an_answer_that_is_asked_for_again_takes_the_room_of_one(backend):
     assert backend.calls == 3
 
 
-def test_questions_that_nobody_repeats_push_out_none_that_are_repeated(backend):
-    replay = over(backend, most=8)
-    for query in (*"abcdef", *"abcdef", *(f"once {number}" for number in range(20))):
-        ask(replay, query)
-    assert backend.calls == 26
-    for query in "abcdef":
-        ask(replay, query)
-    assert backend.calls == 26
-
-
-def test_what_is_asked_after_its_answer_was_forgotten_counts_as_asked_again(backend):
-    replay = over(backend)
-    for number in range(20):
-        ask(replay, query=f"a={number}")
-    ask(replay, query="a=1")  # forgotten by now
-    for number in range(20, 40):
-        ask(replay, query=f"a={number}")
-    calls = backend.calls
-    ask(replay, query="a=1")
-    assert backend.calls == calls
-
-
-def test_a_few_thousand_of_those_forgotten_are_known(backend, monkeypatch):
-    monkeypatch.setattr(caching, "MOST_FORGOTTEN", 5)
-    replay = over(backend)
-    for number in range(40):
-        ask(replay, query=f"a={number}")
-    ask(replay, query="a=1")
-    for number in range(40, 60):
-        ask(replay, query=f"a={number}")
-    calls = backend.calls
-    ask(replay, query="a=1")
-    assert backend.calls == calls + 1
-
-
 def test_a_new_answer_takes_the_place_of_the_one_not_asked_for_longest_where_all_are_repeated(backend):
     replay = over(backend, most=4)
     for query in (*"abcd", *"abcd", "new", "new", *"bcd"):
@@ -178,14 +143,6 @@ def test_a_new_answer_takes_the_place_of_the_one_not_asked_for_longest_where_all
     assert backend.calls == 5
     ask(replay, "a")
     assert backend.calls == 6
-
-
-def test_large_answers_asked_for_once_push_out_none_that_are_repeated(backend, monkeypatch):
-    monkeypatch.setattr(caching, "MOST_BYTES", 8 * len(backend.body))
-    replay = over(backend, most=100)
-    for query in (*"abcdef", *"abcdef", *(f"once {number}" for number in range(20)), *"abcdef"):
-        ask(replay, query)
-    assert backend.calls == 26
 
 
 def test_an_answer_that_is_given_anew_counts_once(backend, monkeypatch):
