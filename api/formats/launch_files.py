@@ -238,7 +238,7 @@ def _dstack_machine(estimate: Estimate, name: str | None, report: LaunchReport) 
 def _command(estimate: Estimate, report: LaunchReport) -> str:
     """What the machine runs: the command given, or the recipe's own code."""
     start = report.start(estimate.rented)
-    line = start and start.line(estimate.recipe)
+    line = start.line(estimate.recipe) if start else None
     if _trains_by_tokens(report):
         return language_script(report.query, report.launcher)
     if start is None or line is None:
@@ -266,7 +266,7 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
 def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
     """What the script of the recipe's own code needs beside: EPOCHS are all of its schedule, which may end beyond the target."""
     recipe, start = report.recipe(estimate), report.start(estimate.rented)
-    line = start and start.line(estimate.recipe)
+    line = start.line(estimate.recipe) if start else None
     if recipe is None or start is None or line is None:
         return {}
     part = share(line, estimate.global_batch_size or line.largest_batch, estimate.accelerators)
