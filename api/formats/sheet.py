@@ -10,7 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from api.formats import csv_export
+from api.formats.blocks import verdict_of
 from api.formats.csv_export import Column
+from api.formats.sheet_columns import word_columns
+from api.formats.tables import Table
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
 
@@ -57,3 +60,15 @@ def _currency(rows: Sequence[Any]) -> str:
     """The currency of rows that all have the same."""
     quoted = {getattr(row[-1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
     return quoted.pop() if len(quoted) == 1 else ""
+
+
+def list_sheet(table: Table, report: Any) -> Sheet:
+    """A column for each field of the rows, the user's own words behind."""
+    columns = [*csv_export.columns_of(table.row), *word_columns(getattr(report, "words", {}))] if table.row else []
+    return sheet_of(table, report, columns, report.rows())
+
+
+def sheet_of(table: Table, report: Any, columns: Sequence[Column], rows: Iterable[Any]) -> Sheet:
+    """The sheet of a list with other columns than the fields of its rows."""
+    lines, as_of = [table.intro, *verdict_of(report)], getattr(report, "as_of", None)
+    return Sheet(table.title, table.title, lines, columns, rows, as_of, rest=report.rest)

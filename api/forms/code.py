@@ -11,9 +11,8 @@ from msgspec import Struct
 from api.formats.blocks import Block, blocks_of
 from api.formats.charts.figure import Drawn
 from api.formats.json import to_json
-from api.formats.lists import list_sheet
 from api.formats.page import Page
-from api.formats.sheet import Sheet
+from api.formats.sheet import Sheet, list_sheet
 from api.formats.tables import Table
 from api.formats.terminal.blocks import printed
 from api.formats.terminal.grid import View

@@ -124,9 +124,9 @@ def csv(report: CostReport, layout: Layout) -> Iterator[bytes]:
 
 def xlsx(report: CostReport, layout: Layout) -> bytes:
     """The workbook, with what commitments on such machines cost."""
-    from api.formats.xlsx import workbooks  # XlsxWriter is paid for by those who ask for a workbook
+    from api.formats.xlsx import summary  # XlsxWriter is paid for by those who ask for a workbook
 
-    return workbooks.cost(report.with_frontier(), layout)
+    return summary.workbook(report.with_frontier(), layout)
 
 
 def figure(report: CostReport) -> Figure:

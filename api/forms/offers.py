@@ -9,8 +9,7 @@ from typing import Any
 from api.formats import csv_export
 from api.formats.blocks import Block, Rows, list_of
 from api.formats.column import Column, leading_to
-from api.formats.lists import list_sheet, sheet_of
-from api.formats.sheet import Sheet
+from api.formats.sheet import Sheet, list_sheet, sheet_of
 from api.formats.sheet_columns import within, word_columns
 from api.formats.tables import BOUGHT, MACHINE, PRICE_FILTERS, RATE, SEEN, Table, day, gibibytes, number, rate
 from api.forms.code import Code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -14,15 +14,13 @@ from msgspec import Struct
 
 from api.bootstrap import utc_now
 from api.formats.launch_files import launch_file
-from api.mcp.answers import Json, short_answer
+from api.mcp.answers import Desk, Json, short_answer, texts_of
 from api.mcp.tools import input_schema
 from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, Refused
 from api.questions.own_runs import RunFacts
-from api.questions.parsing import as_texts
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.own_runs import Owner, kept_run, new_run
-from api.service import Service
 from costcalc.parameters import Param
 from own_runs.following import FollowedLog
 from own_runs.logs.log import LogRefused, NothingYet
@@ -81,25 +79,25 @@ class Action:
     name: str
     meaning: str
     schema: Schema
-    does: Callable[[Service, Mapping[str, Any], str | None], Json]
+    answer: Callable[[Desk, Json], Json]
     changes: bool = False
 
     def input_schema(self) -> Json:
         return input_schema(cast(Any, self.schema.fields))
 
 
-def launched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
+def launched(desk: Desk, given: Json) -> Json:
     """A launch file for the best estimate of a question."""
-    catalogue = service.catalogue()
-    values, _layout = service.parse(LAUNCH, _texts(given), catalogue)
+    service, catalogue = desk.service, desk.service.catalogue()
+    values, _ = service.parse(LAUNCH, texts_of(given), catalogue)
     report = launch_report(service, catalogue, values)
     warning = {"warning": report.trains_nothing} if report.trains_nothing else {}
     return {**warning, "file": launch_file(report).decode()}
 
 
-def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
+def watched(desk: Desk, given: Json) -> Json:
     """The hours and dollars so far, from a log."""
-    values = service.check(WATCH, _texts(given))
+    values = desk.service.check(WATCH, texts_of(given))
     log, limit = values.pop("log"), values.pop("max_cost", NO_BUDGET)
     planned = values.pop("planned_epochs")
     plan = Plan(hourly_rate=values.pop("rate"), max_cost=limit, planned_epochs=planned, **values)
@@ -112,33 +110,30 @@ def watched(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
     return short_answer(state, "costcalc watch")
 
 
-def added(service: Service, given: Mapping[str, Any], _: str | None) -> Json:
+def added(desk: Desk, given: Json) -> Json:
     """A log as the user's own recipe."""
+    service = desk.service
     if service.keeper is None:
         raise Refused(503, "no runs are kept here: it answers from fixed prices")
-    values = service.check(ADD, _texts(given))
+    values = service.check(ADD, texts_of(given))
     path = Path(values.pop("log"))
     run = new_run(service, service.catalogue(), values, path)
     kept = kept_run(service, service.keeper, run, Owner(None, service.user), By(ASSISTANT, service.clock()))
     return short_answer(kept, "costcalc recipes list")
 
 
-def refreshed(service: Service, given: Mapping[str, Any], database: str | None) -> Json:
+def refreshed(desk: Desk, given: Json) -> Json:
     """The prices of the sources, read anew into the store."""
-    values = service.check(REFRESH, _texts(given))
+    values = desk.service.check(REFRESH, texts_of(given))
     named = (values["source"],) if "source" in values else ()
     try:
-        report = refresh.refresh(named, Store(database), os.environ, utc_now(), lambda _: None)
+        report = refresh.refresh(named, Store(desk.database), os.environ, utc_now(), lambda _: None)
     except (UnknownSource, StoreError) as error:
         raise Refused(400, str(error)) from None
     sources = {
         result.name: result.error or result.missing or f"{len(result.offers)} rates" for result in report.results
     }
     return {"sources": sources, "all_well": report.exit_code == 0}
-
-
-def _texts(given: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {name: as_texts(value) for name, value in given.items() if value is not None}
 
 
 ACTIONS = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from api.formats.json import to_json
-from api.questions.parsing import Arguments
+from api.questions.parsing import Arguments, as_texts
+from api.service import Service
 
 Json = dict[str, Any]
 KEPT = (
@@ -25,6 +27,25 @@ DIGITS = 4
 MOST = 12_000
 """Characters of an answer, some 3,000 tokens: longer lists lose their ends."""
 IN_PATH = re.compile(r"/\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What tools need: the service, where it answers over HTTP, and its store, None for the usual one."""
+
+    whole: Service
+    base: str = "http://127.0.0.1:8000"
+    database: str | None = None
+
+    @property
+    def service(self) -> Service:
+        """The service with the user's runs as they are now."""
+        return self.whole.seen_by(None)
+
+
+def texts_of(given: Json) -> dict[str, list[str]]:
+    """The arguments of a tool as parameters, of which any may come several times."""
+    return {name: as_texts(value) for name, value in given.items() if value is not None}
 
 
 def short_answer(document: object, address: str) -> Json:

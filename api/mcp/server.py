@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from api.mcp.actions import ACTIONS, Action
-from api.mcp.answers import Json
+from api.mcp.answers import Desk
 from api.mcp.tools import RESOURCES, TOOLS, Tool
 from api.questions.errors import NotFound, Refused
 from api.questions.suggestions import unknown
@@ -33,25 +32,6 @@ EVERY: tuple[Tool | Action, ...] = (*TOOLS, *ACTIONS)
 BY_NAME = {each.name: each for each in EVERY}
 NOTIFICATIONS = "notifications/"
 NO_RESOURCE = "unknown: read costcalc://method or costcalc://parameters"
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What tools need: the service, where it answers over HTTP, and its store, None for the usual one."""
-
-    service: Service
-    base: str = "http://127.0.0.1:8000"
-    database: str | None = None
-
-    def answer(self, name: str, given: dict[str, Any]) -> Json:
-        """What a tool answers. Raises Refused saying what to write instead."""
-        tool = BY_NAME.get(name)
-        if tool is None:
-            raise NotFound(unknown("tool", name, list(BY_NAME), "list the tools"))
-        service = self.service.seen_by(None)
-        if isinstance(tool, Action):
-            return tool.does(service, given, self.database)
-        return tool.answer(service, given, self.base)
 
 
 def serve(service: Service, settings: Settings) -> None:
@@ -93,15 +73,16 @@ def server_of(desk: Desk) -> Server[Any]:
 def answered(desk: Desk, name: str, given: dict[str, Any]) -> types.CallToolResult:
     """What a tool answers; a question that cannot be answered as an error that says what to write instead."""
     try:
-        answer = desk.answer(name, given)
+        if name not in BY_NAME:
+            raise NotFound(unknown("tool", name, list(BY_NAME), "list the tools"))
+        answer = BY_NAME[name].answer(desk, given)
     except Refused as error:
         return types.CallToolResult(content=[_text(json.dumps({"error": error.detail}))], is_error=True)
     return types.CallToolResult(content=[_text(json.dumps(answer, ensure_ascii=False))])
 
 
 def _tool(each: Tool | Action) -> types.Tool:
-    changes = isinstance(each, Action) and each.changes
-    hints = types.ToolAnnotations(read_only_hint=not changes)
+    hints = types.ToolAnnotations(read_only_hint=not each.changes)
     return types.Tool(name=each.name, description=each.meaning, input_schema=each.input_schema(), annotations=hints)
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import Schema
 
 from api.forms import question as questions
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
-from api.mcp.answers import Json, address_of, short_answer
+from api.mcp.answers import Desk, Json, address_of, short_answer, texts_of
 from api.mcp.doctor import diagnosis
 from api.questions.errors import BadParameters
 from api.questions.fields import Number, Parameter
-from api.questions.parsing import as_texts
 from api.questions.values import Values
 from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report
@@ -115,6 +114,7 @@ class Tool:
     schema: Schema
     document: Callable[[Service, Catalogue, Any], object]
     rows: int | None = None
+    changes: ClassVar = False
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters that change figures, not the look of a sheet."""
@@ -125,9 +125,9 @@ class Tool:
         """The JSON Schema of its arguments: of what is not everyday it says nothing."""
         return input_schema(self.parameters(), self.name == MAIN)
 
-    def answer(self, service: Service, given: Mapping[str, Any], base: str) -> Json:
-        """The short answer; `base` is where the service answers over HTTP. Raises Refused saying what to write instead."""
-        arguments = {name: as_texts(value) for name, value in given.items() if value is not None}
+    def answer(self, desk: Desk, given: Json) -> Json:
+        """The short answer. Raises Refused saying what to write instead."""
+        service, arguments = desk.service, texts_of(given)
         known, asked = self.schema.fields, self.parameters()
         sheets = {name: [OF_SHEET] for name in arguments if name in known and name not in asked}
         if sheets:
@@ -136,7 +136,7 @@ class Tool:
             arguments.setdefault("limit", [str(self.rows)])
         catalogue = service.catalogue()
         values, _ = service.parse(self.schema, arguments, catalogue)
-        return short_answer(self.document(service, catalogue, values), address_of(base, self.path, arguments))
+        return short_answer(self.document(service, catalogue, values), address_of(desk.base, self.path, arguments))
 
 
 def _of_register(question: Question, tool: questions.Tool) -> Tool:

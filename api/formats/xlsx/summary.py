@@ -1,4 +1,5 @@
-"""The summary and the assumptions: the picks, what is cheapest after changes, and what it all rests on."""
+"""The workbook in which finance changes rates, hours and discounts, and watches the totals, and its sheets in words: the summary
+with the picks and what is cheapest after changes, and the assumptions."""
 
 from __future__ import annotations
 
@@ -13,9 +14,11 @@ from msgspec.structs import asdict
 
 from api.formats.words import YOURS, owned
 from api.formats.xlsx.book import Book, Column, Formula, Sheet, in_words
-from api.formats.xlsx.estimates import NAMES, compared_figures
+from api.formats.xlsx.estimates import NAMES, compared_figures, write_estimates
+from api.formats.xlsx.rates import Rates
 from api.questions.asked import with_moment
 from api.questions.links import text_of, to_url
+from api.questions.schemas.layout import Layout
 from api.reports.left_out import UNCOUNTED, what
 from costcalc.answers import Answer, Estimate
 from costcalc.offer import OLD_DAYS
@@ -54,6 +57,19 @@ PICKED = "#171B21"
 CHART_ROWS = 19
 
 Cell = tuple[Any, str | None]
+
+
+def workbook(answer: Answer, layout: Layout) -> bytes:
+    """An answer with its picks: summary, estimates, rates, discounts and assumptions."""
+    query, answer = answer.query, answer.with_best()
+    book = Book(f"costcalc {query.model} {query.target:g}", answer.prices.as_of, query.currency)
+    summary, estimates = book.sheet("Summary"), book.sheet("Estimates")
+    rates = Rates(book, query.currency, answer.prices.as_of)
+    write_estimates(estimates, answer, rates, layout)
+    write_assumptions(book.sheet("Assumptions"), answer)
+    rates.write()
+    write_summary(book, summary, answer, layout.root)
+    return book.finish()
 
 
 def write_summary(book: Book, sheet: Sheet, answer: Answer, root: str = "") -> None:

@@ -20,7 +20,7 @@ from pricing.store.worker_catalogue import WorkerCatalogue, WorkerState
 ASKED = "/cost?model=resnet50&target=0.757"
 WITHOUT_FLASK = """
 import sys
-import api.forms.cost, api.cli.answers, api.cli.prices, api.formats.charts.cost_and_time, api.formats.lists
+import api.forms.cost, api.cli.answers, api.cli.prices, api.formats.charts.cost_and_time, api.formats.sheet
 import api.slack.command
 print(sorted({"flask", "werkzeug", "jinja2"} & set(sys.modules)))
 """
