@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from hashlib import blake2b
@@ -11,6 +10,7 @@ from typing import Annotated
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from flask import Blueprint, Response, current_app, request, url_for
+from marshmallow import Schema
 from msgspec import Struct
 
 from api.formats import open_book
@@ -19,13 +19,13 @@ from api.questions.asked import query_of, with_moment
 from api.questions.declared import fields_of
 from api.questions.links import to_url
 from api.questions.schemas.training import LayoutSchema, TrainingSchema
-from api.questions.values import taken
+from api.questions.values import Values, taken
 from api.reports.advice import Advice
 from api.reports.launch import LaunchSchema, launch_report
 from api.reports.next_step import without_a_terminal
+from api.service import Service
 from api.web.asked import arguments, current_service
 from api.web.responses import cached
-from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import Offer
 from costcalc.parameters import Param
@@ -67,36 +67,26 @@ FEED, LAUNCH = FeedSchema(), LaunchSchema()
 NOT_FED = {*EstimateQuery.__struct_fields__} - FEED.fields.keys()
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
-    """A watched answer; the addresses of its page, of that page as it is now, of the service and of the feed; and whether there
-    is an entry."""
-
-    answer: Answer
-    page: str
-    kept: str
-    root: str
-    address: str
-    has_entry: bool
-
-
-def written(feed: Feed) -> bytes:
+def _feed(report: Advice, below: Decimal | None) -> bytes:
     """The feed. Its entry has another identity where what to rent, its cost or its rate is another one."""
-    answer, query = feed.answer, feed.answer.query
-    moment = answer.lead.sources.price.observed_at if feed.has_entry else answer.prices.as_of
-    updated = f"{moment:%Y-%m-%dT%H:%M:%SZ}"
-    root = Element("feed", xmlns=NAMESPACE)
-    _add(root, title=training_in_words(query), id=feed.address, updated=updated)
-    SubElement(root, "link", rel="self", href=feed.address)
-    SubElement(SubElement(root, "author"), "name").text = "costcalc"
-    if feed.has_entry:
-        each, (first, *further) = answer.lead, without_a_terminal(answer, feed.root)
+    answer, query, root = report.answer, report.query, request.host_url.rstrip("/")
+    is_told = bool(answer.picks) and (below is None or answer.first.cost(query.basis).cost < below)
+    moment = answer.lead.sources.price.observed_at if is_told else answer.prices.as_of
+    updated, page = f"{moment:%Y-%m-%dT%H:%M:%SZ}", url_for("pages.page")
+    address = root + to_url(query, url_for("files.feed"), **({} if below is None else {"below": f"{below:f}"}))
+    feed = Element("feed", xmlns=NAMESPACE)
+    _add(feed, title=training_in_words(query), id=address, updated=updated)
+    SubElement(feed, "link", rel="self", href=address)
+    SubElement(SubElement(feed, "author"), "name").text = "costcalc"
+    if is_told:
+        each, (first, *further) = answer.lead, without_a_terminal(answer, root)
         parts = repr((query, each.provider, each.region, each.instance_type, each.billed_cost, updated)).encode()
-        entry = SubElement(root, "entry")
-        identity = f"{feed.page}#{blake2b(parts, digest_size=8).hexdigest()}"
+        identity = f"{root}{to_url(query, page)}#{blake2b(parts, digest_size=8).hexdigest()}"
+        entry = SubElement(feed, "entry")
         _add(entry, title=first, id=identity, updated=updated, summary=" ".join(further))
-        SubElement(entry, "link", rel="alternate", type="text/html", href=feed.kept)
-    return bytes(tostring(root, encoding="utf-8", xml_declaration=True))
+        kept = root + to_url(with_moment(query, answer.prices.as_of), page)
+        SubElement(entry, "link", rel="alternate", type="text/html", href=kept)
+    return bytes(tostring(feed, encoding="utf-8", xml_declaration=True))
 
 
 def _add(element: Element, **texts: str) -> None:
@@ -112,25 +102,10 @@ def feed_of(query: EstimateQuery) -> str:
 @blueprint.get("/cost.atom")
 def feed() -> Response:
     """One entry with the verdict; none while the answer costs `below` or more."""
-    service = current_service()
-    catalogue = service.catalogue()
-    values, _ = service.parse(FEED, arguments(), catalogue)
-    parts = (catalogue.snapshot, sorted(values.items()), values.get("as_of") or service.clock().date())
+    service, catalogue, values, parts = _asked(FEED)
     below = taken(FeedParameters, values).below
     report = Advice(service, catalogue, query_of(values))
-
-    def body() -> bytes:
-        answer, root = report.answer, request.host_url.rstrip("/")
-        has_entry = bool(answer.picks) and (below is None or answer.first.cost(answer.query.basis).cost < below)
-        below_too = {} if below is None else {"below": f"{below:f}"}
-        page, itself = (
-            to_url(report.query, url_for("pages.page")),
-            to_url(report.query, url_for("files.feed"), **below_too),
-        )
-        kept = to_url(with_moment(report.query, answer.prices.as_of), url_for("pages.page"))
-        return written(Feed(answer, root + page, root + kept, root, root + itself, has_entry))
-
-    return cached(parts, "atom", body)
+    return cached(parts, "atom", lambda: _feed(report, below))
 
 
 @blueprint.get("/prices/latest")
@@ -161,11 +136,17 @@ def _passed_on(now: datetime) -> list[Offer]:
 @blueprint.get("/launch")
 def launch() -> Response:
     """A file that SkyPilot or dstack starts the training with."""
-    service = current_service()
-    catalogue = service.catalogue()
-    values, _ = service.parse(LAUNCH, arguments(), catalogue)
-    parts = (catalogue.snapshot, sorted(values.items()), values.get("as_of") or service.clock().date())
+    service, catalogue, values, parts = _asked(LAUNCH)
     report = launch_report(service, catalogue, values)
     response = cached(parts, "yaml", lambda: launch_file(report))
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(report)}"'
     return response
+
+
+def _asked(schema: Schema) -> tuple[Service, Catalogue, Values, tuple[object, ...]]:
+    """What answers a request, what it asks, and what tells its answer from others."""
+    service = current_service()
+    catalogue = service.catalogue()
+    values, _ = service.parse(schema, arguments(), catalogue)
+    moment = values.get("as_of") or service.clock().date()
+    return service, catalogue, values, (catalogue.snapshot, sorted(values.items()), moment)
