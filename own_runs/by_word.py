@@ -1,4 +1,5 @@
-"""A training as the user describes it, without any log: so many epochs of a network that has a name, a speed or a size."""
+"""A training without any log, as a question tells of it: so many epochs of a network that has a name, a speed or a size, or so
+many hours on a machine."""
 
 from __future__ import annotations
 
@@ -10,15 +11,54 @@ from msgspec.structs import replace
 from costcalc.evidence import Evidence
 from costcalc.evidence.hub import SIZE_WIDTH, effect_of_size
 from costcalc.evidence.timed_networks import OF_DATA, find_timed_network
-from costcalc.query import EstimateQuery
-from costcalc.recipes import OwnRecipe
+from costcalc.fields import filled
+from costcalc.hardware import Cluster
+from costcalc.query import ANY, EPOCHS, EstimateQuery, OwnMachine
+from costcalc.recipes import OwnRecipe, StatedRecipe
 from costcalc.throughput.chip_hours import ChipHours
 from costcalc.throughput.fitted_parameters import FittedParameters, HalfWidth
 from costcalc.throughput.workloads import REFERENCE_SIZE
-from costcalc.training import DATA_SET_GB, IMAGES_PER_EPOCH, OWN_DATA, YOU, Compilation, MetricEvaluation, Model, Phase
+from costcalc.training import (
+    DATA_SET_GB,
+    IMAGES_PER_EPOCH,
+    OWN_DATA,
+    YOU,
+    YOUR_CODE,
+    Compilation,
+    MetricEvaluation,
+    Model,
+    Phase,
+    Throughput,
+    TrainingKind,
+)
+from costcalc.units import SECONDS_PER_HOUR
+from own_runs.evidence import alone
 from own_runs.speeds import FRAMEWORK, OWN_CODE
 
-RECIPE, YEAR = "your-epochs", 2022
+HOURS = "your-hours"
+BY_WORD = OwnRecipe(
+    name="your-epochs",
+    model="",
+    organisation=YOU,
+    family="",
+    framework=YOU,
+    framework_family=FRAMEWORK,
+    stack=OWN_DATA,
+    precision="amp",
+    runs=1,
+    is_log=False,
+    year=2022,
+    source="your question",
+    phases=(),
+    evaluations=(),
+    published="2000-01-01",  # as old as any question
+    code="own",
+    plain=True,
+    data_set_gb=0.0,
+    metric=EPOCHS,
+    by_word=True,
+)
+"""What all trainings have in common of which nobody sent a log."""
 
 
 class Described(Struct, frozen=True):
@@ -49,21 +89,18 @@ class Described(Struct, frozen=True):
     def evidence(self, beside: Evidence) -> Evidence:
         """The evidence for questions about it, which have this recipe alone."""
         network, timed = beside.models.get(self.model) or self._network(), find_timed_network(self.model)
-        known = replace(
+        fitted = beside.fitted if network.name in beside.models else _of_size(network, beside.fitted)
+        known = alone(
             beside,
-            models={**beside.models, network.name: network},
-            recipes=(self._recipe(network),),
-            schedules=(),
-            own_speeds=beside.own_speeds_of(network.name),
-            fitted=beside.fitted if network.name in beside.models else _of_size(network, beside.fitted),
-            version=f"{beside.version}+{blake2b(repr(self).encode(), digest_size=4).hexdigest()}",
-            later=(),
-            of_own_run=True,
+            network,
+            self._recipe(network),
+            blake2b(repr(self).encode(), digest_size=4).hexdigest(),
+            fitted=fitted,
         )
         if timed is None:
-            return known
+            return replace(known, own_speeds=beside.own_speeds_of(network.name))
         speeds = ChipHours(timed.speed, timed.kind, beside.accelerators, OF_DATA, timed.needed_gib)
-        return replace(known, own_speeds=(), make_speeds=lambda _: speeds)
+        return replace(known, make_speeds=lambda _: speeds)
 
     def _network(self) -> Model:
         has_size = self.parameters is not None and self.gmacs is not None
@@ -80,30 +117,19 @@ class Described(Struct, frozen=True):
 
     def _recipe(self, network: Model) -> OwnRecipe:
         own_data = self.samples_per_epoch not in (None, IMAGES_PER_EPOCH)
-        return OwnRecipe(
-            name=RECIPE,
+        return replace(
+            BY_WORD,
             model=network.name,
-            organisation=YOU,
             family=network.family,
-            framework=YOU,
-            framework_family=FRAMEWORK,
             stack=OWN_DATA if own_data else OWN_CODE,
             precision=self.precision,
             compilation=self.compilation,
             scheduled_epochs=self.epochs,
-            runs=1,
-            is_log=False,
-            year=YEAR,
-            source="your question",
             phases=(Phase(network.image_size or REFERENCE_SIZE, 0.0, self.epochs),),
             evaluations=(MetricEvaluation(self.epochs, None, value=self.target),),
-            published="2000-01-01",  # as old as any question
-            code="own",
-            plain=True,
             samples_per_epoch=self.samples_per_epoch or IMAGES_PER_EPOCH,
             data_set_gb=0.0 if own_data else DATA_SET_GB,
             metric=self.metric,
-            by_word=True,
         )
 
 
@@ -116,3 +142,56 @@ def _of_size(network: Model, fitted: FittedParameters) -> FittedParameters:
         effects["model", network.name] = effect_of_size(network.gmacs)
     transfer = replace(fitted.transfer, models={**fitted.transfer.models, network.name: network}, effects=effects)
     return replace(fitted, transfer=transfer, widths=widths)
+
+
+class Stated(Struct, frozen=True):
+    """So many hours on a machine, of a kind of training; `name` is what the question calls it."""
+
+    name: str
+    hours: float
+    machine: OwnMachine
+    kind: TrainingKind
+
+    @classmethod
+    def of(cls, query: EstimateQuery) -> Stated | None:
+        """What the question states; None if it says what is trained."""
+        return None if query.took is None else cls(query.model, query.took, query.on[0], query.kind)
+
+    def evidence(self, beside: Evidence) -> Evidence:
+        """The evidence for questions about it, which have this recipe and this speed alone: one sample is the whole training."""
+        network = Model(self.name, (), self.name, None, None, REFERENCE_SIZE, BY_WORD.source)
+        speed = ChipHours(self._speed(), self.kind, beside.accelerators)
+        version = f"{self.name} {self.hours:g}h on {self.machine}, {self.kind}"
+        return alone(beside, network, self._recipe(), version, make_speeds=lambda _: speed)
+
+    def _speed(self) -> Throughput:
+        return Throughput(
+            name=HOURS,
+            model=self.name,
+            image_size=REFERENCE_SIZE,
+            accelerator=self.machine.accelerator,
+            accelerators=self.machine.accelerators,
+            framework=BY_WORD.framework,
+            framework_family=BY_WORD.framework_family,
+            stack=BY_WORD.stack,
+            images_per_second=1 / (self.hours * SECONDS_PER_HOUR),
+            data="whole run",
+            organisation=YOUR_CODE,
+            year=BY_WORD.year,
+            source=BY_WORD.source,
+            code="own",
+        )
+
+    def _recipe(self) -> StatedRecipe:
+        return filled(
+            StatedRecipe,
+            BY_WORD,
+            name=HOURS,
+            model=self.name,
+            family=ANY,
+            scheduled_epochs=1.0,
+            phases=(Phase(REFERENCE_SIZE, 0.0, 1.0),),
+            evaluations=(MetricEvaluation(1.0, None, value=1.0),),
+            samples_per_epoch=1,
+            ran_on=Cluster(self.machine.accelerator, self.machine.accelerators),
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -36,30 +37,37 @@ def evidence_of(run: Run, evidence: Evidence, shared_by: str | None = None) -> E
     recipe = recipe_of(run, model, shared_by)
     size, as_usual = recipe.phases[0].image_size, ("includes_evaluation", "round")
     speed = filled(Throughput, recipe, run, image_size=size, data="real", note="", as_usual=as_usual)
-    return replace(
+    all_said = msgspec.json.encode((run, shared_by))  # one log may have been sent twice, as different things
+    return alone(
         evidence,
-        models={**evidence.models, run.name: model},
-        recipes=(recipe,),
-        schedules=(),
+        model,
+        recipe,
+        blake2b(all_said, digest_size=8).hexdigest(),
         own_speeds=() if run.instance_type else (speed,),
         fitted=_fitted(run, model, network, evidence.fitted),
-        version=f"{evidence.version}+{_digest(run, shared_by)}",
-        later=(),
-        of_own_run=True,
     )
 
 
-def _digest(run: Run, shared_by: str | None) -> str:
-    """Of all that its answers say: one log may have been sent twice, as different things."""
-    return blake2b(msgspec.json.encode((run, shared_by)), digest_size=8).hexdigest()
+def alone(beside: Evidence, network: Model, recipe: OwnRecipe, version: str, **more: Any) -> Evidence:
+    """The evidence for questions about one training, which has this recipe alone; `more` are further fields of it."""
+    return replace(
+        beside,
+        models={**beside.models, network.name: network},
+        recipes=(recipe,),
+        schedules=(),
+        version=f"{beside.version}+{version}",
+        later=(),
+        of_own_run=True,
+        **{"own_speeds": (), **more},
+    )
 
 
 def recipe_of(run: Run, model: Model, shared_by: str | None = None) -> OwnRecipe:
     """The run as a recipe, with its curve and its speed; the log's clock counts evaluations too."""
-    evaluations = []
-    for point in run.curve:
-        hours = None if point.seconds is None else point.seconds / SECONDS_PER_HOUR
-        evaluations.append(MetricEvaluation(point.epochs, hours, value=point.value))
+    clock = (point.seconds and point.seconds / SECONDS_PER_HOUR for point in run.curve)
+    evaluations = tuple(
+        MetricEvaluation(at.epochs, hours, value=at.value) for at, hours in zip(run.curve, clock, strict=True)
+    )
     machines = f"{run.accelerators} x {run.accelerator}"
     return OwnRecipe(
         name=run.name,
@@ -82,7 +90,7 @@ def recipe_of(run: Run, model: Model, shared_by: str | None = None) -> OwnRecipe
         source=f"log {run.source}, shared by {shared_by}" if shared_by else f"your log {run.source}",
         note=f"{run.source} ({run.written_by}), of {run.model} on {run.dataset}, {machines}, {run.ran_on}",
         phases=(Phase(run.image_size or model.image_size or REFERENCE_SIZE, 0.0, run.epochs, run.samples_per_second),),
-        evaluations=tuple(evaluations),
+        evaluations=evaluations,
         published=run.ran_on.isoformat(),
         code="own",
         samples_per_epoch=run.samples_per_epoch,
@@ -117,10 +125,9 @@ def _fitted(run: Run, model: Model, network: Model | None, fitted: FittedParamet
         {**fitted.transfer.effects},
         {**fitted.widths},
     )
-    if network:
-        for key, effect in fitted.transfer.effects.items():
-            if network.name in key:
-                effects[tuple(run.name if part == network.name else part for part in key)] = effect
-    else:
+    if network is None:
         widths["network"] = HalfWidth(fitted.widths["code"].ln, by_rule=True)
+    for key, effect in fitted.transfer.effects.items():
+        if network and network.name in key:
+            effects[tuple(run.name if part == network.name else part for part in key)] = effect
     return replace(fitted, transfer=replace(fitted.transfer, models=models, effects=effects), widths=widths)

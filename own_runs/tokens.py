@@ -7,17 +7,18 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
 from costcalc.evidence.language import find_language_network, language_rates
-from costcalc.query import EPOCHS, EstimateQuery
+from costcalc.fields import filled
+from costcalc.query import EstimateQuery
 from costcalc.recipes import LawRecipe
 from costcalc.throughput.language.law import TokenLaw
 from costcalc.throughput.language.networks import LanguageNetwork, TokenPrecision, TokenWork
 from costcalc.throughput.language.speeds import TokenSpeeds
-from costcalc.training import OWN_DATA, YOU, MetricEvaluation, Model, Phase
-from own_runs.speeds import FRAMEWORK
+from costcalc.training import MetricEvaluation, Model, Phase
+from own_runs.by_word import BY_WORD
+from own_runs.evidence import alone
 
 YEAR = 2026
 LENGTH, LENGTH_OF_EXAMPLES = 4096, 1024
@@ -75,50 +76,30 @@ class TokenTraining(Struct, frozen=True):
 
     def evidence(self, beside: Evidence) -> Evidence:
         """The evidence for questions about it, which have this recipe and this law alone."""
-        network, recipe = self.work.network, self._recipe()
+        network, digest = self.work.network, blake2b(repr(self).encode(), digest_size=4).hexdigest()
         exchanged = network.parameters_millions * (0.01 if self.work.is_frozen else 1.0)
         model = Model(network.name, (), network.name, exchanged, None, None, network.source)
         speeds = TokenSpeeds(self.work, _law(beside), beside.accelerators)
-        return replace(
-            beside,
-            models={**beside.models, network.name: model},
-            recipes=(recipe,),
-            schedules=(),
-            own_speeds=(),
-            version=f"{beside.version}+{blake2b(repr(self).encode(), digest_size=4).hexdigest()}",
-            later=(),
-            of_own_run=True,
-            make_speeds=lambda _: speeds,
-            make_curve=None,
-        )
+        return alone(beside, model, self._recipe(), digest, make_speeds=lambda _: speeds, make_curve=None)
 
     def _recipe(self) -> LawRecipe:
         work = self.work
         usual = TOKENS_OF_STEP if work.method == "pretrain" else SEQUENCES_OF_STEP * work.length
-        return LawRecipe(
+        return filled(
+            LawRecipe,
+            BY_WORD,
             name=self.law,
             model=work.network.name,
-            organisation=YOU,
             family=work.network.name,
-            framework=YOU,
-            framework_family=FRAMEWORK,
-            stack=OWN_DATA,
             precision=self.precision,
             global_batch_size=work.batch * work.length if work.batch else usual,
             scheduled_epochs=self.passes,
-            runs=1,
-            is_log=False,
             year=YEAR,
             source="published rates of language models",
             phases=(Phase(1, 0.0, self.passes),),
             evaluations=(MetricEvaluation(self.passes, None, value=self.passes),),
-            published="2000-01-01",  # as old as any question
             code="vendor_example" if self.law.endswith("tuned") else "library",
-            plain=True,
             samples_per_epoch=self.tokens,
-            data_set_gb=0.0,
-            metric=EPOCHS,
-            by_word=True,
         )
 
 

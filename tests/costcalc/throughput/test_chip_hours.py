@@ -13,7 +13,7 @@ from costcalc.query import OwnMachine
 from costcalc.throughput.chip_hours import WIDTHS
 from costcalc.throughput.speed_model import TIERS
 from costcalc.training import Tier
-from own_runs.stated import Stated
+from own_runs.by_word import Stated
 
 RATIOS = Path(__file__).parents[3] / "science" / "data" / "chip_ratios.csv"
 EVIDENCE = load_evidence()
