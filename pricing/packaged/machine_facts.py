@@ -27,6 +27,7 @@ def read_machines(folder: Traversable | None = None) -> dict[Key, Machine]:
 _machines = cache(read_machines)
 
 
+@cache
 def packaged_machines(provider: str) -> dict[str, Machine]:
     """The packaged machines of one provider, by instance type. Raises TableError."""
     return {name: machine for (owner, name), machine in _machines().items() if owner == provider}

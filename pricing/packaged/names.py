@@ -74,6 +74,7 @@ def accelerator(provider: str, spelling: str, memory_gib: float | None = None) -
     raise UnknownName("accelerator", provider, spelling, _nearest(spelling, _spellings(provider)))
 
 
+@lru_cache(maxsize=1000)
 def _as_we_call_it(spelling: str, memory_gib: float | None) -> str | None:
     """The accelerator of this name, unless there are other forms of it (H100, H100-PCIe) or its data sheet has other memory."""
     ours = known_accelerators()
@@ -111,7 +112,7 @@ def _plain(spelling: str) -> str:
     return _PUNCTUATION.sub("", _MAKERS.sub("", spelling.casefold()))
 
 
-@lru_cache(maxsize=1000)  # a marketplace lists the same unknown card many times, and looking takes 10 ms
+@lru_cache(maxsize=1000)  # marketplaces list the same unknown cards thousands of times, and looking takes 10 ms
 def _nearest(text: str, names: tuple[str, ...]) -> str | None:
     return next(iter(get_close_matches(text, names, n=1, cutoff=0)), None)
 

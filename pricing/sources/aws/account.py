@@ -6,23 +6,43 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offer import Gap, Offer, PurchaseOption
+from costcalc.offer import Gap, Offer, Payment, PurchaseOption
+from costcalc.units import HOURS_PER_DAY
+from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened, terms_in_words
 from pricing.scope import Scope
-from pricing.sources.aws.calls import Calls, LimitReached, Unreachable
-from pricing.sources.aws.listing import settled
-from pricing.sources.aws.machines import described_machines, region_of
-from pricing.sources.aws.price_list import ACCELERATED_FAMILIES, Machines, Product, price_list_offers, product, reading
-from pricing.sources.aws.services import LINUX_SPOT, savings_plan_offers, spot_offers
+from pricing.sources.aws.calls import BLOCK_LIMIT, Calls, LimitReached, NotOffered, Unreachable
+from pricing.sources.aws.price_list import (
+    ACCELERATED_FAMILIES,
+    Machines,
+    Product,
+    described_machines,
+    price_list_offers,
+    product,
+    reading,
+)
+from pricing.sources.aws.services import LINUX_SPOT, capacity_block_offers, savings_plan_offers, spot_offers
 from pricing.sources.common.listing import Listing
-from pricing.sources.source import Collected, CredentialsMissing, NotAllowed, SchemaChanged, SourceError
+from pricing.sources.common.rows import flag_dear_spot
+from pricing.sources.source import (
+    Collected,
+    CredentialsMissing,
+    Environment,
+    NotAllowed,
+    SchemaChanged,
+    SourceError,
+    SourceSetting,
+    separated,
+)
 
 HOME = "us-east-1"  # the price list and the Savings Plans services answer there for all regions
 FILTERS = {"operatingSystem": "Linux", "tenancy": "Shared", "capacitystatus": "Used", "preInstalledSw": "NA"}
@@ -122,7 +142,7 @@ class Account:
         """The element, if it is of our machines: filters may have let others through."""
         with reading("AWS price list"):
             content = json.loads(element)
-            listed, terms = product(content["product"], region_of), content["terms"]
+            listed, terms = product(content["product"]), content["terms"]
         ours = listed and (listed.accelerated or listed.instance_type in self.packaged)
         if listed and ours and (not self.only_regions or listed.region in self.only_regions):
             yield listed, terms
@@ -232,3 +252,109 @@ SERVICES = (
     Service("spot prices", Scope(purchase_options=frozenset({PurchaseOption.SPOT.value})), _spot),
     Service("Savings Plans", Scope(purchase_options=frozenset({PurchaseOption.SAVINGS_PLAN.value})), _savings_plans),
 )
+
+
+BLOCK_DAYS = SourceSetting(
+    "COSTCALC_AWS_BLOCK_DAYS",
+    "lengths of the capacity blocks to ask for, in days separated by commas, such as 1,7,14; unset: none, since EC2 answers "
+    "only about one such call in 4 seconds and region",
+)
+PERMISSION = "ec2:DescribeCapacityBlockOfferings"
+PAUSES_SECONDS = (4, 15, 45)  # before a call, and before it is asked again, twice
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityBlocks:
+    """Asks for blocks of so many `days`. `pause` waits a number of seconds."""
+
+    days: Sequence[int]
+    pause: Callable[[float], None]
+
+    def collect(self, calls: Calls, question: Question) -> Iterator[Offer]:
+        """The cheapest block of each machine type and length in a region.
+
+        Raises LimitReached when EC2 answers no more, after the blocks that it did list.
+        """
+        listing = Listing("aws", "AWS EC2 capacity block offerings", question.now)
+        for name in question.names_in_blocks:
+            with suppress(NotOffered):
+                for days in self.days:
+                    blocks = self._blocks(calls, question.region, name, days)
+                    yield from capacity_block_offers(blocks, question.region, question.machines, listing)
+
+    def _blocks(self, calls: Calls, region: str, name: str, days: int) -> list[object]:
+        size = {"InstanceType": name, "InstanceCount": 1, "CapacityDurationHours": days * HOURS_PER_DAY}
+        for seconds in PAUSES_SECONDS:
+            self.pause(seconds)
+            with suppress(LimitReached):
+                return list(calls.items(PERMISSION, region, "CapacityBlockOfferings", size))
+        raise LimitReached(
+            f"{PERMISSION} answered {BLOCK_LIMIT} {len(PAUSES_SECONDS)} times: the account has no quota for capacity blocks "
+            "there, or others use it up"
+        )
+
+
+def block_days(environment: Environment) -> tuple[int, ...]:
+    """The lengths to ask for, none unless the setting names them. Raises SourceError if it names something else."""
+    given = separated(BLOCK_DAYS.read(environment))
+    if not all(days.isdecimal() and int(days) for days in given):
+        raise SourceError(f"{BLOCK_DAYS.variable} names lengths in whole days, such as 1,7,14; not {','.join(given)!r}")
+    return tuple(int(days) for days in given)
+
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+    """The offers to publish, and a gap for commitments left out because they cost more than on demand.
+
+    AWS does list such: on-demand rates of P4 and P5 fell in June 2025, reservations' did not. Only a ladder of payments
+    that is in order by itself is trimmed; any other is left for the checks to leave out.
+    """
+    current = newest(offers)
+    plain = (each for each in current if each.purchase_option is PurchaseOption.ON_DEMAND)
+    on_demand = {each.key[:3]: each.hourly_rate for each in plain}
+    dear = set[Offer]()
+    for ladder in _ladders(current):
+        is_in_order = all(first.hourly_rate <= later.hourly_rate + ROUNDING for first, later in pairwise(ladder))
+        limit = on_demand.get(ladder[0].key[:3])
+        if is_in_order and limit is not None:
+            dear |= {each for each in ladder if each.hourly_rate > limit + ROUNDING}
+    names = [f"{each.instance_type} in {each.region} {terms_in_words(each)}" for each in current if each in dear]
+    gaps = (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
+    return flag_dear_spot(each for each in current if each not in dear), gaps
+
+
+def settled(collected: Collected, unknown: set[str]) -> Collected:
+    """The offers to publish, with gaps for those left out and for the `unknown` types, of which nobody says what they hold.
+
+    Nothing follows from the absence of either.
+    """
+    kept, left_out = publishable(collected.offers)
+    dear = {each.key for each in collected.offers} - {each.key for each in kept}
+    apart = frozenset(unknown | {instance_type for _, _, instance_type, *_ in dear})
+    nameless = f"left out, no table names their accelerators: {', '.join(sorted(unknown))}"
+    gaps = (*collected.gaps, *left_out, *((Gap("aws", nameless),) if unknown else ()))
+    return replace(collected, offers=kept, gaps=gaps, whole=tuple(scope.without(apart) for scope in collected.whole))
+
+
+def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Each offer's latest effective rates, each once."""
+    rates: dict[tuple[str, ...], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        rates[offer.key].append(offer)
+    standing: list[Offer] = []
+    for same in rates.values():
+        last = max(each.effective_from or LONG_AGO for each in same)
+        latest = [each for each in same if (each.effective_from or LONG_AGO) == last]
+        standing += {(each.hourly_rate, each.upfront): each for each in latest}.values()
+    return tuple(standing)
+
+
+def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
+    """Offers that differ in payment only, the earliest payment first."""
+    ladders: dict[tuple[str | None, ...], dict[Payment, list[Offer]]] = defaultdict(lambda: defaultdict(list))
+    for each in offers:
+        if each.payment:
+            ladders[*each.key[:3], each.purchase_option, each.term, each.offering_class][each.payment].append(each)
+    return [[each for payment in UPFRONT_FIRST for each in ladder.get(payment, ())] for ladder in ladders.values()]

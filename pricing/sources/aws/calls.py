@@ -46,27 +46,6 @@ CONNECT_SECONDS = 4
 CONNECTIONS = 16
 MOST_PAGES = 2000
 
-EXPIRED = {"ExpiredToken", "ExpiredTokenException", "RequestExpired"}
-DENIED = {
-    "403",
-    "AccessDenied",
-    "AccessDeniedException",
-    "AuthorizationError",
-    "OptInRequired",
-    "UnauthorizedOperation",
-}
-UNKNOWN = {"404", "InvalidAction", "NotFound", "NotYetImplemented", "UnknownOperation", "UnknownOperationException"}
-INVALID = {
-    "AuthFailure",
-    "IncompleteSignature",
-    "InvalidClientTokenId",
-    "InvalidSignatureException",
-    "MissingAuthenticationToken",
-    "SignatureDoesNotMatch",
-    "UnrecognizedClientException",
-}
-NOT_OFFERED = {"InvalidInstanceType", "InvalidParameterCombination", "InvalidParameterValue"}
-NOT_OFFERED |= {"Unsupported", "UnsupportedOperation"}
 # botocore does not retry it. The limit holds for one account in one region, refills slowly, and is 0 without a quota.
 BLOCK_LIMIT = "CapacityBlockDescribeLimitExceeded"
 SILENT = {"ConnectTimeoutError", "EndpointConnectionError", "ReadTimeoutError"}
@@ -89,6 +68,39 @@ class NotOffered(SourceError):
 
 class LimitReached(SourceError):
     """AWS answers no more calls of this kind in this region for now, or none at all to an account without a quota."""
+
+
+ANSWERED = "{permission} answered {code}"
+REFUSALS: tuple[tuple[str, type[SourceError], str], ...] = (
+    (
+        "ExpiredToken ExpiredTokenException RequestExpired",
+        CredentialsMissing,
+        "the AWS credentials have expired ({code}): sign in again, or set a new AWS_SESSION_TOKEN",
+    ),
+    (
+        "AuthFailure IncompleteSignature InvalidClientTokenId InvalidSignatureException MissingAuthenticationToken "
+        "SignatureDoesNotMatch UnrecognizedClientException",
+        CredentialsMissing,
+        "AWS does not accept the credentials for {permission} ({code}): check AWS_ACCESS_KEY_ID",
+    ),
+    (
+        "403 AccessDenied AccessDeniedException AuthorizationError OptInRequired UnauthorizedOperation",
+        NotAllowed,
+        "the AWS account may not call {permission} ({code}): allow it in IAM",
+    ),
+    (
+        "404 InvalidAction NotFound NotYetImplemented UnknownOperation UnknownOperationException",
+        NotAllowed,
+        "{permission} is not there ({code})",
+    ),
+    (BLOCK_LIMIT, LimitReached, ANSWERED),
+    (
+        "InvalidInstanceType InvalidParameterCombination InvalidParameterValue Unsupported UnsupportedOperation",
+        NotOffered,
+        ANSWERED,
+    ),
+)
+"""Codes with which AWS refuses a call, what each means here, and in words."""
 
 
 class Calls:
@@ -196,26 +208,14 @@ def _in_our_words(permission: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise _refusal(permission, re.sub(r"\W", "", error.response["Error"].get("Code", ""))[:60]) from None
+        code = re.sub(r"\W", "", error.response["Error"].get("Code", ""))[:60]
+        refusals = ((kind, words) for codes, kind, words in REFUSALS if code in codes.split())
+        kind, words = next(refusals, (SourceError, ANSWERED))
+        raise kind(words.format(permission=permission, code=code or "an error")) from None
     except ResponseParserError:
         raise SchemaChanged(f"{permission} answered something unreadable") from None
     except BotoCoreError as error:
         raise _failure(permission, type(error).__name__) from None
-
-
-def _refusal(permission: str, code: str) -> SourceError:
-    if code in EXPIRED:
-        advice = "sign in again, or set a new AWS_SESSION_TOKEN"
-        return CredentialsMissing(f"the AWS credentials have expired ({code}): {advice}")
-    if code in INVALID:
-        advice = "check AWS_ACCESS_KEY_ID"
-        return CredentialsMissing(f"AWS does not accept the credentials for {permission} ({code}): {advice}")
-    if code in DENIED:
-        return NotAllowed(f"the AWS account may not call {permission} ({code}): allow it in IAM")
-    if code in UNKNOWN:
-        return NotAllowed(f"{permission} is not there ({code})")
-    kind = LimitReached if code == BLOCK_LIMIT else NotOffered if code in NOT_OFFERED else SourceError
-    return kind(f"{permission} answered {code or 'an error'}")
 
 
 def _failure(permission: str, kind: str) -> SourceError:

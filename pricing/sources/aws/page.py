@@ -27,11 +27,10 @@ from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
 from pricing.sources.aws.page_maps import LOCAL_ZONE, MOST_MIB, REGION, Location, places_listed, read_map, rows_of
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
-from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSpec
 
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
 ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"
@@ -94,11 +93,14 @@ class AwsPage:
         """Its rates. A Local Zone without a document sells no machines."""
         try:
             document = read_map(self.page, ON_DEMAND.format(quote(location.name)))
+            machines = convert(rows_of(document, location), dict[str, Listed])
         except NotThere:
             if location.type == LOCAL_ZONE:
                 return []
             raise
-        return _listed(document, location)
+        except ValidationError as error:
+            raise SchemaChanged(f"{NAME}: the list of {location.code} is unreadable: {error}") from None
+        return [Seen(location.code, each.instance_type, each.price, each) for each in machines.values()]
 
 
 def _tried(read: Callable[[], Read], part: str, faults: list[Gap]) -> Read | None:
@@ -107,14 +109,6 @@ def _tried(read: Callable[[], Read], part: str, faults: list[Gap]) -> Read | Non
     except SourceError as error:
         faults.append(Gap(NAME, f"{part}: {str(error).removeprefix(f'{NAME}: ')}"))
         return None
-
-
-def _listed(document: Mapping[str, object], location: Location) -> list[Seen]:
-    try:
-        machines = convert(rows_of(document, location), dict[str, Listed])
-    except ValidationError as error:
-        raise SchemaChanged(f"{NAME}: the list of {location.code} is unreadable: {error}") from None
-    return [Seen(location.code, each.instance_type, each.price, each) for each in machines.values()]
 
 
 def _quoted(document: Any, regions: Collection[Location]) -> list[Seen]:
@@ -176,15 +170,12 @@ class _Reader(NamedTuple):
             offer = self.listing.offer(*place, machine, amount(seen.rate))
             yield offer if seen.stated else _as_spot(offer, self.on_demand.get(place), self.shares.get(place))
         elif machine is None and seen.stated and seen.stated.family.startswith(ACCELERATED):
-            yield self.listing.offer(*place, self._new(seen.stated), amount(seen.rate), flags=(COUNT_NOT_STATED,))
+            vcpus = int(seen.stated.vcpus) if seen.stated.vcpus else None
+            machine = uncounted("aws", seen.instance_type, self.machines, vcpus, seen.stated.ram_gib)
+            if machine is None:
+                raise LeftOut("machine types not known here left out", seen.instance_type)
+            yield self.listing.offer(*place, machine, amount(seen.rate), flags=(COUNT_NOT_STATED,))
             raise LeftOut(NOT_COUNTED, seen.instance_type)
-
-    def _new(self, stated: Listed) -> Machine:
-        vcpus = int(stated.vcpus) if stated.vcpus else None
-        machine = uncounted("aws", stated.instance_type, self.machines, vcpus, stated.ram_gib)
-        if machine is None:
-            raise LeftOut("machine types not known here left out", stated.instance_type)
-        return machine
 
 
 def _as_spot(offer: Offer, on_demand: Decimal | None, share: str | None) -> Offer:
@@ -201,15 +192,12 @@ SPOT_PAGE = Site(NAME, address("COSTCALC_AWS_SPOT_PAGE_URL", "https://website.sp
 ADVISOR_PAGE = Site(NAME, address("COSTCALC_AWS_ADVISOR_URL", "https://spot-bid-advisor.s3.amazonaws.com"))
 
 
-def build(environment: Environment, http: Http) -> AwsPage:
-    """The source as its settings say."""
-    return AwsPage(*(site.open(environment, http) for site in (PAGE, SPOT_PAGE, ADVISOR_PAGE)))
-
-
 SPEC = SourceSpec(
     name=NAME,
     label="AWS's pricing pages",
-    build=build,
+    build=lambda environment, http: AwsPage(
+        *(site.open(environment, http) for site in (PAGE, SPOT_PAGE, ADVISOR_PAGE))
+    ),
     rates="on demand and spot with how often it is interrupted, in every region and Local Zone",
     cannot_see="reserved, capacity blocks; how many accelerators a new type has",
     settings=(*PAGE.settings, *SPOT_PAGE.settings, *ADVISOR_PAGE.settings),

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -29,10 +28,9 @@ from pricing.sources.aws.page_maps import MOST_MIB, REGION, Location, places_lis
 from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
-from pricing.sources.common.http import Http
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.rows import read_rows
-from pricing.sources.source import Bounds, Collected, Environment, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSpec
 
 NAME, SOURCE = "aws-plans-page", "AWS Savings Plans pricing page"
 MAPS = "/pricing/2.0/meteredUnitMaps/computesavingsplan/USD/current"
@@ -58,6 +56,9 @@ class Seen(NamedTuple):
     instance_type: str
     rate: str
     plan: SavingsPlan
+
+    def offer(self, machine: Machine, listing: Listing) -> Offer:
+        return planned(self.plan, amount(self.rate), (self.region, self.instance_type, machine), listing)
 
 
 class Region(NamedTuple):
@@ -87,7 +88,8 @@ class AwsPlansPage:
         if not seen:
             reasons = "; ".join(gap.reason for gap in (*faults, *gaps)[:2])
             raise SourceError(reasons or f"{NAME}: the list of locations is empty")
-        rates = read_rows(NAME, seen, partial(self._offers, now=now))
+        listing = Listing("aws", SOURCE, now)
+        rates = read_rows(NAME, seen, lambda each: [each.offer(self.machines[each.instance_type], listing)])
         read = frozenset(region.code for region in regions if region.seen and not (region.gaps or region.faults))
         whole = Scope("aws", read, frozenset([PurchaseOption.SAVINGS_PLAN.value]))
         return replace(rates, gaps=(*rates.gaps, *gaps), faults=faults, whole=(whole,) if rates.whole else ())
@@ -132,15 +134,9 @@ class AwsPlansPage:
             if each.software == BARE and each.instance_type in self.machines:
                 yield Seen(location.code, each.instance_type, each.price, plan)
 
-    def _offers(self, seen: Seen, now: datetime) -> Iterator[Offer]:
-        machine = seen.region, seen.instance_type, self.machines[seen.instance_type]
-        yield planned(seen.plan, amount(seen.rate), machine, Listing("aws", SOURCE, now))
 
-
-def build(environment: Environment, http: Http) -> AwsPlansPage:
-    """The source as its settings say."""
-    machines = {name: each for name, each in packaged_machines("aws").items() if each.accelerators}
-    return AwsPlansPage(SITE.open(environment, http), machines)
+def _machines() -> Mapping[str, Machine]:
+    return {name: each for name, each in packaged_machines("aws").items() if each.accelerators}
 
 
 SITE = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic.com"))
@@ -148,7 +144,7 @@ SITE = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic
 SPEC = SourceSpec(
     name=NAME,
     label="AWS's pricing page of Savings Plans",
-    build=build,
+    build=lambda environment, http: AwsPlansPage(SITE.open(environment, http), _machines()),
     rates="Compute and EC2 Instance Savings Plans of 1 and 3 years, in every region",
     cannot_see="Local Zones; types with an accelerator that no packaged table has",
     settings=SITE.settings,

@@ -14,10 +14,9 @@ from time import sleep
 from costcalc.offer import PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws.account import SERVICES, Account, Service
+from pricing.sources.aws.account import BLOCK_DAYS, SERVICES, Account, CapacityBlocks, Service, block_days
 from pricing.sources.aws.calls import SETTINGS as CALL_SETTINGS
 from pricing.sources.aws.calls import open_calls
-from pricing.sources.aws.capacity_blocks import BLOCK_DAYS, CapacityBlocks, block_days
 from pricing.sources.common.http import Http
 from pricing.sources.source import (
     Bounds,

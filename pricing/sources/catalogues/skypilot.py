@@ -18,22 +18,88 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO, TextIOWrapper
 
-from msgspec import Struct, convert
+from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
 from costcalc.offer import SECOND_HAND, Gap, Offer, PurchaseOption, RatePart
 from pricing.checks import ListingRefused, SourceListing, in_words, sound
 from pricing.offer_flags import MARKETPLACE
-from pricing.packaged.machine_facts import filled, known_accelerators
+from pricing.packaged.machine_facts import data_sheet_memory_gib, filled, known_accelerators, packaged_machines
 from pricing.packaged.names import accelerator, region
 from pricing.scope import Scope
-from pricing.sources.catalogues.catalogue_rows import CatalogueRow, machine, packaged
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing, maybe_amount, spot
-from pricing.sources.common.page_rows import DocumentRow
+from pricing.sources.common.page import DocumentRow
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSetting, SourceSpec, separated
+
+MIB_IN_GIB = 1024
+GPU_MEMORY = re.compile(r"'MemoryInfo': \{'SizeInMiB': (\d+)")
+SXM_ONLY = frozenset({"aws", "gcp", "jarvislabs", "oci"})
+TOLD_APART = frozenset({"A100", "H100"})  # two cards of different speed bear these names
+FORMS = {"pcie": "PCIe", "sxm": "SXM", "nvl": "NVL", "hbm3": "SXM"}  # of the H100s, only SXM has HBM3 in its name
+NAMED_MEMORY = re.compile(r"(?P<base>[A-Z]+\d+)-(?P<memory>\d+)GB(?:-(?P<form>SXM|PCIe))?")
+LEAST_SHARE = 0.85  # of the data sheet's memory, for a whole accelerator
+
+
+class CatalogueRow(Struct, rename="pascal"):
+    """A machine, an accelerator without a host, or a host without accelerators; empty texts where a part is missing."""
+
+    region: str
+    instance_type: str = ""
+    accelerator_name: str = ""
+    accelerator_count: float = 0
+    availability_zone: str = ""
+    gpu_info: str = ""
+    memory_gib: float | None = field(default=None, name="MemoryGiB")
+    vcpus: float | None = field(default=None, name="vCPUs")
+    price: Decimal | None = None
+    spot_price: Decimal | None = None
+
+    @property
+    def accelerator_gib(self) -> float | None:
+        """The memory of one accelerator; Shadeform's SizeInMiB is in GiB."""
+        memory = GPU_MEMORY.search(self.gpu_info)
+        size = int(memory[1]) if memory else 0
+        return (size / MIB_IN_GIB if size >= MIB_IN_GIB else size) or None
+
+
+def machine(provider: str, row: CatalogueRow) -> Machine | None:
+    """The machine: as packaged if it is, else as listed. None for a fraction of an accelerator.
+
+    Raises UnknownName, and LeftOut where the name covers two accelerators and nothing tells which.
+    """
+    stated = packaged_machines(provider).get(row.instance_type)
+    if stated is not None and stated.accelerators == row.accelerator_count:
+        return stated
+    if row.accelerator_count < 1 or row.accelerator_count % 1:
+        return None
+    name, memory_gib = _accelerator(provider, row), row.accelerator_gib
+    sheet = data_sheet_memory_gib(name)
+    if sheet and memory_gib and memory_gib < LEAST_SHARE * sheet:
+        return None
+    vcpus = int(row.vcpus) if row.vcpus else None
+    return filled(Machine(name, int(row.accelerator_count), None, vcpus, row.memory_gib))
+
+
+def _accelerator(provider: str, row: CatalogueRow) -> str:
+    """The canonical name behind "A100-80GB", "H100NVL", "RTX4090"."""
+    named = NAMED_MEMORY.fullmatch(row.accelerator_name)
+    base = named["base"] if named else row.accelerator_name
+    memory = float(named["memory"]) if named else row.accelerator_gib
+    if base in TOLD_APART:
+        base += " " + ((named and named["form"]) or _form(provider, row.instance_type))
+    return accelerator(provider, base, memory)
+
+
+def _form(provider: str, instance_type: str) -> str:
+    forms = (form for text, form in FORMS.items() if text in instance_type.casefold())
+    form = next(forms, "SXM" if provider in SXM_ONLY else None)
+    if form is None:
+        raise LeftOut("machines that don't say SXM or PCIe left out", f"{provider} {instance_type}")
+    return form
+
 
 SITE = Site("skypilot", address("COSTCALC_SKYPILOT_URL", "https://raw.githubusercontent.com"))
 CLOUDS = SourceSetting(
@@ -187,7 +253,7 @@ def _google_offers(row: CatalogueRow, accelerators: AcceleratorRates, now: datet
         yield from _tpu(row, now)
         return
     name = GOOGLE_FAMILIES.get(row.instance_type.rpartition("-")[0])
-    rented = packaged("gcp").get(row.instance_type)
+    rented = packaged_machines("gcp").get(row.instance_type)
     if name is None or rented is None:
         return
     added = accelerators.get((name, rented.accelerators, row.availability_zone))
@@ -219,7 +285,7 @@ def _tpu(row: CatalogueRow, now: datetime) -> Iterator[Offer]:
     name = accelerator("gcp", named["version"])
     chips = int(named["size"]) // CORES_PER_CHIP.get(named["version"], 1)
     if chips:
-        rented = packaged("gcp").get(named["slice"]) or filled(Machine(name, chips))
+        rented = packaged_machines("gcp").get(named["slice"]) or filled(Machine(name, chips))
         yield from _offers(("gcp", row.region, named["slice"]), rented, _rates(row), now)
 
 

@@ -7,24 +7,185 @@ a rate starts from is left out and named. A page is asked at most once a day.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 from datetime import datetime, timedelta
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
+from typing import Literal, Protocol
 
+from msgspec import Struct, toml
 from msgspec.structs import replace
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from costcalc.hardware import Machine
-from costcalc.offer import Offer
+from costcalc.offer import Offer, Payment, PurchaseOption
 from pricing.packaged.machine_facts import filled, packaged_machines
 from pricing.packaged.names import UNSPECIFIED, accelerator
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing, amount
-from pricing.sources.common.page_rows import Row, document_rows, page_rows
-from pricing.sources.common.page_table import Page, Rate, pages
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands `between` two pieces of a page's text, and the region for which it holds."""
+
+    between: tuple[str, str]
+    region: str = UNSPECIFIED
+
+
+class Rate(Struct, frozen=True, forbid_unknown_fields=True):
+    """The cell that holds the rate of one way to buy; `suffix` tells its machines from others with the same accelerators."""
+
+    purchase: PurchaseOption
+    rate: str
+    term: str | None = None
+    payment: Payment | None = None
+    suffix: str = ""
+
+
+class Page(Struct, frozen=True, forbid_unknown_fields=True):
+    """One page or document; the comment at the top of the table says what each word means."""
+
+    label: str
+    url: str
+    path: str
+    source: str
+    form: Literal["page", "document", "table"]
+    name: str
+    per: Literal["accelerator", "machine"]
+    rates: tuple[Rate, ...]
+    lists: str
+    cannot_see: str
+    notes: str = ""
+    provider: str = ""
+    parts: tuple[Part, ...] = ()
+    rows: str = ""
+    cells: str = ""
+    names_types: bool = False
+    only: str = ""
+    accelerators: str = ""
+    machines: dict[str, tuple[int, ...]] = {}
+    memory_gib: str = ""
+    vcpus: str = ""
+    ram_gib: str = ""
+    region: str = ""
+    cents: bool = False
+
+
+@cache
+def pages() -> dict[str, Page]:
+    """Every page by the name of its source."""
+    table = files("pricing.sources").joinpath("data", "pages.toml").read_bytes()
+    return toml.decode(table, type=dict[str, Page])
+
+
+TAB = "tab"
+FROM_A_DAY = re.compile(r"\(Effective (\w+ \d{1,2}, \d{4})\)")
+
+
+class Row(Protocol):
+    """One machine with its rates."""
+
+    def text(self, cell: str) -> str:
+        """The text of a cell; of several, separated by commas, one after the other; empty where there is none."""
+
+
+class PageRow:
+    """An element of a page; cells are CSS selectors."""
+
+    def __init__(self, node: LexborNode, tabs: dict[str, str]) -> None:
+        self._node, self._tabs = node, tabs
+
+    def text(self, cell: str) -> str:
+        """Without doubled and non-breaking spaces."""
+        if cell == TAB:
+            above = self._node.parent
+            while above is not None and (above.attributes or {}).get("id") not in self._tabs:
+                above = above.parent
+            return self._tabs[str(above.attributes["id"])] if above else ""
+        nodes = [self._node.css_first(each.strip()) for each in cell.split(",") if cell]
+        return " ".join(" ".join(node.text(separator=" ").split()) for node in nodes if node)
+
+
+class DocumentRow:
+    """An object of a JSON document; cells are dotted names."""
+
+    def __init__(self, entry: object) -> None:
+        self._entry = entry
+
+    def text(self, cell: str) -> str:
+        """Values as JSON writes them, text as it is; null is empty."""
+        return " ".join(filter(None, (self._value(each.strip()) for each in cell.split(","))))
+
+    def _value(self, cell: str) -> str:
+        node = self._entry
+        for name in cell.split("."):
+            if isinstance(node, list) and name.isdigit() and int(name) < len(node):
+                node = node[int(name)]
+            else:
+                node = node.get(name) if isinstance(node, dict) else None
+        return "" if node is None or isinstance(node, dict | list) else str(node)
+
+
+class TableRow:
+    """A row of a table; cells are how its headings begin."""
+
+    def __init__(self, headings: Sequence[str], cells: Sequence[str], now: datetime) -> None:
+        self._cells: list[tuple[str, str]] = []
+        for heading, cell in zip(headings, cells, strict=False):
+            announced = FROM_A_DAY.search(heading)
+            if not announced:
+                self._cells.append((heading, cell))
+            elif datetime.strptime(f"{announced[1]} +0000", "%B %d, %Y %z") <= now and self._cells:
+                self._cells[-1] = self._cells[-1][0], cell  # in the place of the rate beside which it was announced
+
+    def text(self, cell: str) -> str:
+        """The text below a heading; empty where there is none."""
+        return next((text for heading, text in self._cells if cell and heading.startswith(cell)), "")
+
+
+def document_rows(page: Page, document: object) -> Iterator[Row]:
+    """The objects of a JSON document's list. Raises SchemaChanged where there is none."""
+    node = document
+    for name in filter(None, page.rows.split(".")):
+        node = node.get(name) if isinstance(node, dict) else None
+    if not isinstance(node, list):
+        raise SchemaChanged(f"the answer holds no list of {page.rows or 'rows'}")
+    return map(DocumentRow, node)
+
+
+def page_rows(page: Page, part: Part, text: str, now: datetime) -> Iterator[Row]:
+    """The rows between two pieces of a page's text. Raises SchemaChanged where the page has them no longer."""
+    first, last = part.between
+    _, has_first, rest = text.partition(first)
+    between, has_last, _ = rest.partition(last)
+    if not (has_first and has_last):
+        raise SchemaChanged(f"the page has a new layout and holds no {last if has_first else first!r}")
+    tree = LexborHTMLParser(between)
+    if page.form == "table":
+        yield from _table_rows(page, tree, now)
+        return
+    tabs = {str(node.attributes["aria-controls"]): node.text(strip=True) for node in tree.css("[aria-controls]")}
+    for node in tree.css(page.rows):
+        yield PageRow(node, tabs)
+
+
+def _table_rows(page: Page, tree: LexborHTMLParser, now: datetime) -> Iterator[Row]:
+    """The rows of tables, each below the headings that stand in its first row. Raises SchemaChanged where no table has them."""
+    headings: list[str] = []
+    for node in tree.css(page.rows):
+        cells = [" ".join(cell.text(separator=" ").split()) for cell in node.css(page.cells)]
+        if cells[:1] == [page.name]:
+            headings = cells
+        elif headings:
+            yield TableRow(headings, cells, now)
+    if not any(heading.startswith(rate.rate) for rate in page.rates for heading in headings):
+        raise SchemaChanged("the page has a new layout, its table is unreadable")
+
 
 ONCE_A_DAY = timedelta(hours=23)
 HEADERS = {"User-Agent": "Mozilla/5.0 (compatible; costcalc)"}  # some refuse a client that names no browser
@@ -49,7 +210,7 @@ def page_spec(name: str, is_sold: Callable[[Offer], bool] = lambda _: True) -> S
 
 def collect(name: str, is_sold: Callable[[Offer], bool], api: Endpoint, now: datetime) -> Collected:
     """Every rate that the page or document states. Raises SourceError."""
-    page, api = pages()[name], Endpoint(api.source, api.http, api.url, HEADERS, api.hint, api.refusal)
+    page, api = pages()[name], with_fields(api, headers=HEADERS)
     answer = api.get(page.path) if page.form == "document" else api.text(page.path)
     collected = offers(name, answer, now)
     return replace(collected, offers=tuple(filter(is_sold, collected.offers)))
@@ -59,19 +220,14 @@ def offers(name: str, answer: object, now: datetime) -> Collected:
     """The rates of a page's text or a document. Raises SourceError."""
     page = pages()[name]
     try:
-        rows = list(_rows(page, answer, now))
+        if page.form == "document":
+            rows = [(UNSPECIFIED, row) for row in document_rows(page, answer)]
+        else:
+            rows = [(part.region, row) for part in page.parts for row in page_rows(page, part, str(answer), now)]
     except SchemaChanged as changed:
         raise SchemaChanged(f"{name}: {changed}") from None
     reader = _Reader(page.provider or name, page, now)
     return read_rows(name, rows, lambda each: reader.offers(*each))
-
-
-def _rows(page: Page, answer: object, now: datetime) -> Iterator[tuple[str, Row]]:
-    """Each row with the region of its part."""
-    if page.form == "document":
-        yield from ((UNSPECIFIED, row) for row in document_rows(page, answer))
-    else:
-        yield from ((part.region, row) for part in page.parts for row in page_rows(page, part, str(answer), now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +243,15 @@ class _Reader:
             raise ValueError("a row without a name")
         if self.page.only and row.text(self.page.only) == "False":
             return
+        packaged, listing = packaged_machines(self.provider), Listing(self.provider, self.page.source, self.now)
+        region = row.text(self.page.region) or region
         for rate in self.page.rates:
             stated = self._stated(row.text(rate.rate), spelling)
             for name, machine in self._machines(row, spelling) if stated else ():
                 hourly = stated * machine.accelerators if self.page.per == "accelerator" else stated
-                rented = f"{name}{rate.suffix}", machine
-                yield self._offer(rate, rented, row.text(self.page.region) or region, hourly)
+                kind, more = f"{name}{rate.suffix}", {"term": rate.term, "payment": rate.payment}
+                rented = filled(machine, packaged.get(kind))
+                yield listing.offer(region, kind, rented, hourly, purchase_option=rate.purchase, **more)
 
     def _stated(self, cell: str, spelling: str) -> Decimal:
         """The amount in a cell, 0 where words stand in its place. Raises LeftOut for a floor, ValueError for what is unclear."""
@@ -105,33 +264,22 @@ class _Reader:
             raise ValueError(f"{cell!r} is no rate by the hour")
         return Decimal(0)
 
-    def _offer(self, rate: Rate, rented: tuple[str, Machine], region: str, hourly: Decimal) -> Offer:
-        name, machine = rented
-        machine = filled(machine, packaged_machines(self.provider).get(name))
-        more = {"purchase_option": rate.purchase, "term": rate.term, "payment": rate.payment}
-        return Listing(self.provider, self.page.source, self.now).offer(region, name, machine, hourly, **more)
-
-    def _name(self, machine: Machine) -> str:
-        """The name of the packaged machine with these accelerators, if any."""
-        held, packaged = (machine.accelerator, machine.accelerators), packaged_machines(self.provider).items()
-        names = (name for name, each in packaged if (each.accelerator, each.accelerators) == held)
-        return next(names, f"{held[1]}x {held[0]}")
-
     def _machines(self, row: Row, spelling: str) -> Iterator[tuple[str, Machine]]:
         """The machines of a row by their types. Raises LeftOut, UnknownName, ValueError."""
+        packaged = packaged_machines(self.provider)
         if self.page.names_types:
-            packaged = packaged_machines(self.provider).get(spelling)
-            if packaged is None:
+            if spelling not in packaged:
                 raise LeftOut("machines that no packaged table has left out", spelling)
-            yield spelling, packaged
+            yield spelling, packaged[spelling]
             return
+        names = {(each.accelerator, each.accelerators): name for name, each in reversed(packaged.items())}
         memory_gib = _number(row.text(self.page.memory_gib))
         name = accelerator(self.provider, spelling, memory_gib)
         vcpus, ram_gib = (_number(row.text(cell)) or 0 for cell in (self.page.vcpus, self.page.ram_gib))
         for count in self._counts(row, spelling):
             shares = 1 if self.page.accelerators else count  # a page that counts no accelerators states those of one
             machine = Machine(name, count, memory_gib, int(vcpus * shares) or None, ram_gib * shares or None)
-            yield self._name(machine), machine
+            yield names.get((name, count), f"{count}x {name}"), machine
 
     def _counts(self, row: Row, spelling: str) -> tuple[int, ...]:
         if not self.page.accelerators:

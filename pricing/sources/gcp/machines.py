@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offer import RatePart
+from costcalc.offer import PurchaseOption, RatePart
 from pricing.packaged.machine_facts import filled, packaged_machines
-from pricing.sources.gcp.skus import LOCAL_SSD, ON_DEMAND, RateBook, Use, core_part, memory_part, tpu_part
+from pricing.sources.gcp.skus import CORE, LOCAL_SSD, MEMORY, ON_DEMAND, RateBook, Use, tpu_part
 
 PLACES = Decimal("1e-12")  # a month's share of an hour does not terminate
 
@@ -148,8 +148,8 @@ def _vcpus_and_memory(family: str, machine: Machine, labels: tuple[str, str]) ->
     assert machine.vcpus is not None
     assert machine.memory_gib is not None
     return [
-        Item(labels[0], core_part(family), Decimal(machine.vcpus)),
-        Item(labels[1], memory_part(family), Decimal(str(machine.memory_gib))),
+        Item(labels[0], CORE.format(family), Decimal(machine.vcpus)),
+        Item(labels[1], MEMORY.format(family), Decimal(str(machine.memory_gib))),
     ]
 
 
@@ -202,3 +202,24 @@ def _slice(generation: TpuGeneration, size: int) -> Shape:
     bill = _vcpus_and_memory("N1", _HOST, ("host n1-standard-4",) * 2)
     host = (Item(item.label, item.part, item.quantity, ON_DEMAND) for item in bill)
     return Shape(name, Machine(accelerator, chips, generation.memory_gib, 4, 15.0), (tpu, *host))
+
+
+ALL = frozenset(PurchaseOption)
+# Series that are only sold by reservation (which commitments pay), flex-start or spot. Google's table:
+# cloud.google.com/compute/docs/accelerator-optimized-machines#consumption_option_availability_by_machine_type, as
+# dstackai/gpuhunt 0.1.34 applies it (providers/gcp.py), 2026-11-22. That A4X has no spot: Google's
+# docs.cloud.google.com/ai-hypercomputer/docs/consumption-models. Neither takes A3 Mega off the on-demand price list.
+WITHOUT_ON_DEMAND: Mapping[str, frozenset[PurchaseOption]] = {
+    "a4x-highgpu": frozenset({PurchaseOption.COMMITTED_USE}),
+    "a4-highgpu": frozenset({PurchaseOption.SPOT, PurchaseOption.COMMITTED_USE}),
+    "a3-ultragpu": frozenset({PurchaseOption.SPOT, PurchaseOption.COMMITTED_USE}),
+    "a3-highgpu-1g": frozenset({PurchaseOption.SPOT}),
+    "a3-highgpu-2g": frozenset({PurchaseOption.SPOT}),
+    "a3-highgpu-4g": frozenset({PurchaseOption.SPOT}),
+}
+
+
+def sold(instance_type: str) -> frozenset[PurchaseOption]:
+    """The purchase options in which Google sells a machine type."""
+    series = "-".join(instance_type.split("-")[:2])
+    return WITHOUT_ON_DEMAND.get(instance_type) or WITHOUT_ON_DEMAND.get(series) or ALL

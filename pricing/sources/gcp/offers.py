@@ -14,7 +14,6 @@ from pricing.packaged.providers import billing
 from pricing.sources.common.rows import first_few, flag_dear_spot
 from pricing.sources.gcp.machines import (
     FRACTIONAL,
-    Attached,
     Priced,
     Shape,
     attached,
@@ -22,8 +21,8 @@ from pricing.sources.gcp.machines import (
     family,
     n1_with_gpus,
     price,
+    sold,
 )
-from pricing.sources.gcp.purchase_options import sold
 from pricing.sources.gcp.skus import USES, RateBook, Skipped, SkipReason, Use
 
 SOURCE = "Google Cloud Billing Catalog"
@@ -56,11 +55,8 @@ Gaps = tuple[str, ...]  # sentences about what is missing
 def packaged_shapes(packaged: Mapping[str, Machine]) -> tuple[Shape, ...]:
     """The packaged machine types, offered wherever their parts are priced."""
     with_gpus = [built_in(name, kind, machine) for name, machine in packaged.items() if (kind := family(name))]
-    return (*with_gpus, *(n1_with_gpus(name, packaged[name], parts) for name, parts in _hosts(packaged)))
-
-
-def _hosts(packaged: Mapping[str, Machine]) -> list[tuple[str, Attached]]:
-    return [(name, parts) for name in packaged if (parts := attached(name))]
+    hosts = [n1_with_gpus(name, machine, parts) for name, machine in packaged.items() if (parts := attached(name))]
+    return (*with_gpus, *hosts)
 
 
 def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> tuple[tuple[Shape, ...], Gaps]:
@@ -79,7 +75,7 @@ def listed_shapes(inventory: Inventory, packaged: Mapping[str, Machine]) -> tupl
             shapes.append(shape)
         elif example.accelerators and name not in FRACTIONAL and not name.startswith(TPU_MACHINES):
             unknown.append(f"{name} ({example.accelerators} x {example.accelerator_type})")
-    for name, parts in _hosts(packaged):
+    for name, parts in ((name, parts) for name in packaged if (parts := attached(name))):
         most = {zone: inventory.attachable.get((parts.accelerator_type, zone), 0) for zone in zones[parts.host]}
         if with_both := [zone for zone, count in most.items() if count >= parts.accelerators]:
             shapes.append(n1_with_gpus(name, packaged[name], parts, _regions(with_both)))
@@ -137,15 +133,8 @@ def gaps_of_skus(reasons: Iterable[Skipped], book: RateBook) -> Gaps:
     labels: defaultdict[SkipReason, list[str]] = defaultdict(list)
     for reason in reasons:
         labels[reason.why].append(reason.label)
-    gaps = [
-        f"SKUs {text} ({len(labels[why])}): {first_few(labels[why])}"
-        for why, text in (
-            (SkipReason.OTHER_CURRENCY, "in another currency than USD left out"),
-            (SkipReason.UNKNOWN, "of accelerators that are not known here left out"),
-            (SkipReason.UNREADABLE, "without a readable price, unit or region left out"),
-        )
-        if labels[why]
-    ]
+    told = (SkipReason.OTHER_CURRENCY, SkipReason.UNKNOWN, SkipReason.UNREADABLE)
+    gaps = [f"SKUs {why} ({len(labels[why])}): {first_few(labels[why])}" for why in told if labels[why]]
     if book.contradictions:
         gaps.append(f"two SKUs differ on {first_few(book.contradictions)}: the dearer one is taken")
     return tuple(gaps)

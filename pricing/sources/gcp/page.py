@@ -5,6 +5,6 @@ rates on demand of machines that are sold otherwise only; they are left out, as 
 """
 
 from pricing.sources.common.page import page_spec
-from pricing.sources.gcp.purchase_options import sold
+from pricing.sources.gcp.machines import sold
 
 SPEC = page_spec("gcp-page", lambda offer: offer.purchase_option in sold(offer.instance_type))

@@ -14,14 +14,16 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct, convert
+from msgspec import Struct, convert, field
 
 from costcalc.offer import PurchaseOption
 from pricing.sources.common.listing import amount
+from pricing.sources.common.rows import flat
 
 HOURS_IN_MONTH = 730  # Google's own month, by which local SSDs are billed
 LOCAL_SSD = "local SSD"
 NANOS = Decimal(10) ** 9
+CORE, MEMORY = "{} vCPU", "{} GiB"  # the parts that one vCPU, and one GiB, of a family are: `A2 vCPU`
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,13 @@ class Sku:
 
 
 class SkipReason(StrEnum):
-    """Why a SKU is not among the rates."""
+    """Why SKUs are not among the rates."""
 
-    NOT_OURS = "prices nothing of an accelerator machine"
+    NOT_OURS = "of other things"
     FREE = "priced at zero"
-    OTHER_CURRENCY = "in another currency than US dollars"
-    UNKNOWN = "prices an accelerator that is not known here"
-    UNREADABLE = "lacks its price, unit or regions"
+    OTHER_CURRENCY = "in another currency than USD left out"
+    UNKNOWN = "of accelerators that are not known here left out"
+    UNREADABLE = "without a readable price, unit or region left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,43 +104,22 @@ _GENERATIONS = {**{name: name for name in ("2", "3", "4", "5e", "5p", "6e", "7x"
 _HOURS_OF_UNIT = {"h": 1, "GiBy.h": 1, "GiBy.mo": HOURS_IN_MONTH}
 
 
-def core_part(family: str) -> str:
-    """The part that one vCPU of a family is: `A2 vCPU`."""
-    return f"{family} vCPU"
-
-
-def memory_part(family: str) -> str:
-    """The part that one GiB of a family's memory is: `A2 GiB`."""
-    return f"{family} GiB"
-
-
 def tpu_part(generation: str, pod: bool = False) -> str:
     """A chip of TPU v5e and later; a board of four chips of v2 to v4, alone or in a pod."""
     return f"TPU {generation} pod" if pod else f"TPU {generation}"
 
 
-class Category(Struct, rename="camel"):
-    """How the catalogue files a SKU."""
-
-    resource_group: str = ""
-    usage_type: str = ""
-
-
-class GeoTaxonomy(Struct):
-    """The regions of a SKU that names none of its own."""
-
-    regions: list[str] = []
-
-
 class Payload(Struct, rename="camel"):
-    """A SKU of the catalogue. What it costs is read only where it is one of ours."""
+    """A SKU of the catalogue. What it costs is read only where it is one of ours; `places` are those of a SKU that names no
+    `service_regions`."""
 
     description: str
     name: str = ""
     sku_id: str = ""
-    category: Category | None = None
+    resource_group: str = field(name="category.resourceGroup", default="")
+    usage_type: str = field(name="category.usageType", default="")
     service_regions: list[str] = []
-    geo_taxonomy: GeoTaxonomy | None = None
+    places: list[str] = field(name="geoTaxonomy.regions", default=[])
     pricing_info: Any = None
 
 
@@ -157,38 +138,33 @@ class Tier(Struct, rename="camel"):
     start_usage_amount: Decimal = Decimal(0)
 
 
-class PricingExpression(Struct, rename="camel"):
-    """Prices by the unit, such as `h` or `GiBy.mo`."""
+class PricingInfo(Struct):
+    """The prices that hold from some time on, by a unit such as `h` or `GiBy.mo`."""
 
-    usage_unit: str
-    tiered_rates: list[Tier]
-
-
-class PricingInfo(Struct, rename="camel"):
-    """The prices that hold from some time on."""
-
-    pricing_expression: PricingExpression
+    usage_unit: str = field(name="pricingExpression.usageUnit")
+    tiered_rates: list[Tier] = field(name="pricingExpression.tieredRates")
 
 
 def read_sku(payload: object) -> Sku | Skipped:
     """One SKU of the catalogue as a rate, or why it is none. Never raises on what a provider may send."""
     try:
-        sku = convert(payload, Payload)
+        sku = convert(flat(payload), Payload)
     except ValueError as error:
         return Skipped(SkipReason.UNREADABLE, f"a SKU: {error}")
-    description, category = " ".join(sku.description.split()), sku.category or Category()
-    use = _use(description, category.usage_type)
+    description = " ".join(sku.description.split())
+    commitment = _COMMITMENT.match(description)
+    use = _use(description, sku.usage_type, commitment)
     if use is None or _OTHER_KINDS.search(description):
         return Skipped(SkipReason.NOT_OURS)
-    part = _part(description)
-    if part is None:
-        is_unknown = category.resource_group in ("GPU", "TPU")
-        return Skipped(SkipReason.UNKNOWN, _subject(description)) if is_unknown else Skipped(SkipReason.NOT_OURS)
-    return _priced(sku, part, use)
+    # what is priced, without the term, the place and the words that say spot
+    subject = _SPOT_WORDS.sub("", _PLACE.sub("", commitment["subject"] if commitment else description)).strip()
+    if part := _part(subject.lower(), bool(commitment)):
+        return _priced(sku, part, use)
+    is_unknown = sku.resource_group in ("GPU", "TPU")
+    return Skipped(SkipReason.UNKNOWN, subject) if is_unknown else Skipped(SkipReason.NOT_OURS)
 
 
-def _use(description: str, usage_type: str) -> Use | None:
-    commitment = _COMMITMENT.match(description)
+def _use(description: str, usage_type: str, commitment: re.Match[str] | None) -> Use | None:
     if commitment:
         use = Use(PurchaseOption.COMMITTED_USE, f"{commitment['years']}y")
         return use if use in USES and usage_type == f"Commit{commitment['years']}Yr" else None
@@ -197,18 +173,12 @@ def _use(description: str, usage_type: str) -> Use | None:
     return SPOT if usage_type == "Preemptible" or _SPOT.search(description) else ON_DEMAND
 
 
-def _subject(description: str) -> str:
-    """What is priced, without the term, the place and the words that say spot."""
-    commitment = _COMMITMENT.match(description)
-    subject = commitment["subject"] if commitment else description
-    return _SPOT_WORDS.sub("", _PLACE.sub("", subject)).strip()
-
-
-def _part(description: str) -> str | None:
-    subject = _subject(description).lower()
+def _part(subject: str, committed: bool) -> str | None:
     if subject in ("ssd backed local storage", "local ssd"):
         return LOCAL_SSD
-    return _core_or_memory(subject, bool(_COMMITMENT.match(description))) or _tpu(subject) or _accelerator(subject)
+    words = subject.replace("(1 gpu slice)", "(1 slice)").split()
+    accelerator = " ".join(word for word in words if word not in ("nvidia", "tesla", "gpu"))
+    return _core_or_memory(subject, committed) or _tpu(subject) or _ACCELERATORS.get(accelerator)
 
 
 def _core_or_memory(subject: str, committed: bool) -> str | None:
@@ -217,21 +187,14 @@ def _core_or_memory(subject: str, committed: bool) -> str | None:
         return None
     # "Commitment v1: Cpu in ..." without a family is N1's
     family = _FAMILIES.get(match["family"] or ("n1" if committed else ""))
-    if family is None:
-        return None
-    return memory_part(family) if match["kind"] == "ram" else core_part(family)
-
-
-def _accelerator(subject: str) -> str | None:
-    words = subject.replace("(1 gpu slice)", "(1 slice)").split()
-    return _ACCELERATORS.get(" ".join(word for word in words if word not in ("nvidia", "tesla", "gpu")))
+    return family and (MEMORY if match["kind"] == "ram" else CORE).format(family)
 
 
 def _tpu(subject: str) -> str | None:
-    match = _TPU.match(subject)
-    generation = _GENERATIONS.get(match["generation"]) if match else None
-    board = _TPU_BOARD.match(match["rest"]) if match else None
-    if generation is None or board is None or (generation not in "234" and match is not None and match["rest"]):
+    if not (match := _TPU.match(subject)):
+        return None
+    generation, board = _GENERATIONS.get(match["generation"]), _TPU_BOARD.match(match["rest"])
+    if generation is None or board is None or (generation not in "234" and match["rest"]):
         return None
     name = generation if generation == "7x" else f"v{generation}"
     return tpu_part(name, pod=bool(board["pod"]) or generation == "4")  # v4 has one price, alone or in a pod
@@ -242,8 +205,7 @@ def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
     price = _hourly(sku.pricing_info, units)
     if isinstance(price, Skipped):
         return Skipped(price.why, price.label or sku.description)
-    regions = sku.service_regions or (sku.geo_taxonomy or GeoTaxonomy()).regions
-    if not regions:
+    if not (regions := sku.service_regions or sku.places):
         return Skipped(SkipReason.UNREADABLE, sku.description)
     return Sku(sku.sku_id or sku.name or sku.description, part, use, price, tuple(regions))
 
@@ -251,18 +213,18 @@ def _priced(sku: Payload, part: str, use: Use) -> Sku | Skipped:
 def _hourly(pricing_info: object, units: tuple[str, ...]) -> Decimal | Skipped:
     """The hourly price in the last entry: entries are in order of time."""
     try:
-        expression = convert(pricing_info, list[PricingInfo])[-1].pricing_expression
-        tiers = sorted(expression.tiered_rates, key=lambda tier: tier.start_usage_amount)
+        infos = [convert(flat(info), PricingInfo) for info in convert(pricing_info, list[Any])]
+        tiers = sorted(infos[-1].tiered_rates, key=lambda tier: tier.start_usage_amount)
         prices = [amount((tier.unit_price.units or 0) + tier.unit_price.nanos / NANOS) for tier in tiers]
     except (ValueError, ArithmeticError, IndexError):
         return Skipped(SkipReason.UNREADABLE)
     currencies = {tier.unit_price.currency_code for tier in tiers} - {"USD"}
     if currencies:
         return Skipped(SkipReason.OTHER_CURRENCY, min(currencies))
-    if expression.usage_unit not in units or not prices:
+    if (unit := infos[-1].usage_unit) not in units or not prices:
         return Skipped(SkipReason.UNREADABLE)
     paid = [price for price in prices if price]  # a free first tier is not what a run pays
-    return paid[0] / _HOURS_OF_UNIT[expression.usage_unit] if paid else Skipped(SkipReason.FREE)
+    return paid[0] / _HOURS_OF_UNIT[unit] if paid else Skipped(SkipReason.FREE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
@@ -20,11 +19,10 @@ from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import address
 from pricing.sources.common.http import Http, HttpError
-from pricing.sources.gcp.cloud_tpu import Regions, slice_regions
-from pricing.sources.gcp.compute_engine import REFUSED, NotCallable, inventory
 from pricing.sources.gcp.machines import Shape, tpu_slices
 from pricing.sources.gcp.offers import Gaps, Inventory, gaps_of_skus, listed_shapes, offers, packaged_shapes
 from pricing.sources.gcp.skus import Skipped, SkipReason, Sku, rate_book, read_sku
+from pricing.sources.gcp.zones import REFUSED, NotCallable, Page, Regions, inventory, paged, slice_regions
 from pricing.sources.source import (
     Bounds,
     Collected,
@@ -50,16 +48,8 @@ TPU_ADDRESS = address("COSTCALC_GCP_TPU_URL", "https://tpu.googleapis.com")
 COMPUTE_ENGINE = "6F81-5844-456A"  # TPU v5e and later included
 CLOUD_TPU = "E000-3F24-B8AA"  # v2 to v4
 PAGE_SIZE = 5000  # the most it gives
-MOST_PAGES = 1000
 UNREAD = (SkipReason.UNREADABLE, SkipReason.OTHER_CURRENCY)  # of SKUs that may hold a rate of ours
 NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
-
-
-class Page(Struct, rename="camel"):
-    """A page of a service's SKUs, and the token of the next, empty at the end."""
-
-    skus: list[Any] = []
-    next_page_token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +76,15 @@ class Gcp:
         slices, no_slices = self._slices()
         sold, rate_gaps = offers((*shapes, *slices), book, now)
         skipped = [sku for sku in read if isinstance(sku, Skipped)]
-        sku_gaps = gaps_of_skus(skipped, book)
-        reasons = (*refused, *sku_gaps, *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
+        reasons = (*refused, *gaps_of_skus(skipped, book), *rate_gaps, *shape_gaps, *no_inventory, *no_slices)
         is_whole = not (refused or no_inventory or no_slices or any(sku.why in UNREAD for sku in skipped))
         return Collected(sold, tuple(Gap("gcp", reason) for reason in reasons), whole=(EVERYTHING,) if is_whole else ())
 
     def _read(self) -> tuple[list[Sku | Skipped], Gaps]:
         """The SKUs of both services; a refusal of the older one is only a gap."""
-        read = [read_sku(sku) for sku in self._skus(COMPUTE_ENGINE)]
+        read = list(self._skus(COMPUTE_ENGINE))
         try:
-            return [*read, *(read_sku(sku) for sku in self._skus(CLOUD_TPU))], ()
+            return [*read, *self._skus(CLOUD_TPU)], ()
         except CredentialsMissing as refusal:
             return read, (f"TPU v2 to v4 are not read, {refusal}",)
 
@@ -108,26 +97,17 @@ class Gcp:
             return packaged_shapes(self.packaged), (), (f"{refusal}: {instead}",)
 
     def _slices(self) -> tuple[tuple[Shape, ...], Gaps]:
+        slices, none = tuple(tpu_slices()), frozenset[str]()
         try:
             regions = self.slice_regions()
         except NotCallable as refusal:
-            return tuple(tpu_slices()), (f"{refusal}: TPU slices are offered wherever their chips are priced",)
-        none = frozenset[str]()
-        return tuple(replace(each, regions=regions.get(each.instance_type, none)) for each in tpu_slices()), ()
+            return slices, (f"{refusal}: TPU slices are offered wherever their chips are priced",)
+        return tuple(replace(each, regions=regions.get(each.instance_type, none)) for each in slices), ()
 
-    def _skus(self, service: str) -> Iterator[object]:
-        """Every SKU of a service, page by page; an empty page with a next token is no end."""
-        token, seen = "", set[str]()
-        for _ in range(MOST_PAGES):
-            page = self._page(service, token)
-            yield from page.skus
-            token = page.next_page_token
-            if not token:
-                return
-            if token in seen:
-                break
-            seen.add(token)
-        raise SchemaChanged(f"gcp: the pages of service {service} in the billing catalogue have no end")
+    def _skus(self, service: str) -> Iterator[Sku | Skipped]:
+        """Every SKU of a service."""
+        pages = paged(lambda token: self._page(service, token), f"service {service} in the billing catalogue")
+        return (read_sku(sku) for page in pages for sku in page.skus)
 
     def _page(self, service: str, token: str) -> Page:
         query = {"currencyCode": "USD", "pageSize": str(PAGE_SIZE), "pageToken": token, "key": self.api_key or ""}

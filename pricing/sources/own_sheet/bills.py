@@ -11,20 +11,20 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from costcalc.hardware import Machine
 from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.text import line
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.packaged.providers import provider_code
 from pricing.packaged.region_of import region_of
 from pricing.scope import EVERYTHING
+from pricing.sources.own_sheet.writing import moment
 from pricing.sources.source import Collected, SourceError
 
 Cells = Mapping[str, str]
@@ -32,12 +32,8 @@ FOCUS = ("charge_category", "billed_cost")
 AWS = ("line_item_line_item_type", "line_item_usage_type")
 TAX, CREDIT, REFUND, UNUSED = "taxes", "credits", "refunds and corrections", "commitments that were not used"
 FEES, OTHERS, NO_TERM = "fees and purchases", "other services", "use under a commitment of unknown term"
-OTHER_SYSTEMS, OTHER_MACHINES, NO_HOURS, NO_PLACE = (
-    "Windows and the like",
-    "other machines",
-    "no hours",
-    "an unknown region",
-)
+OTHER_SYSTEMS, OTHER_MACHINES = "Windows and the like", "other machines"
+NO_HOURS, NO_PLACE = "no hours", "an unknown region"
 ESTIMATES = "estimates, which nobody paid"
 OLDER, NO_MONEY, BROKEN = "earlier months", "nothing paid", "unreadable amounts or days"
 KEYS_OF_MACHINES = ("InstanceType", "instanceType", "ServiceType", "MachineType", "machine_type", "machine_spec")
@@ -136,7 +132,7 @@ def _rate(months: Mapping[tuple[int, int], Charge], left: Counter[str], now: dat
         provider=provider,
         region=region,
         instance_type=kind,
-        machine=_machines(provider)[kind],
+        machine=packaged_machines(provider)[kind],
         purchase_option=charge.option,
         hourly_rate=charge.amount / charge.hours,
         observed_at=min(charge.end, now),
@@ -175,8 +171,8 @@ def _of_focus(row: Cells) -> Charge:
         hours=_hours(row.get(f"{counted}_unit", ""), row.get(f"{counted}_quantity", "")),
         amount=Decimal(_first(row, "effective_cost", "billed_cost")),
         currency=row["billing_currency"].upper(),
-        start=_moment(row["charge_period_start"]),
-        end=_moment(row["charge_period_end"]),
+        start=moment(row["charge_period_start"].removesuffix("UTC").strip()),
+        end=moment(row["charge_period_end"].removesuffix("UTC").strip()),
     )
 
 
@@ -215,8 +211,8 @@ def _of_aws(row: Cells) -> Charge:
         hours=Decimal(0) if is_discount else _hours(row.get("pricing_unit", "") or "Hrs", row["line_item_usage_amount"]),
         amount=amount,
         currency=row["line_item_currency_code"].upper(),
-        start=_moment(row["line_item_usage_start_date"]),
-        end=_moment(row["line_item_usage_end_date"]),
+        start=moment(row["line_item_usage_start_date"].removesuffix("UTC").strip()),
+        end=moment(row["line_item_usage_end_date"].removesuffix("UTC").strip()),
     )  # fmt: skip
 
 
@@ -243,7 +239,7 @@ def _checked(provider: str, kind: str, system: str, row: Cells) -> str:
     if not kind:
         raise Left(OTHERS)
     name = _names(provider).get(kind.casefold().removeprefix("standard_"))
-    if name is None or not _machines(provider)[name].accelerators:
+    if name is None or not packaged_machines(provider)[name].accelerators:
         raise Left(OTHER_MACHINES)
     operation = _first(row, "line_item_operation", "x_operation")
     if system.casefold() not in ("", "na", "linux") or operation not in ("", "RunInstances", "RunInstances:SV001"):
@@ -273,22 +269,12 @@ def _facts(text: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text.removesuffix("UTC").strip())
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
 def _first(row: Cells, *names: str) -> str:
     """The first cell that is filled."""
     return next((line(row[name]) for name in names if row.get(name)), "")
 
 
 @cache
-def _machines(provider: str) -> Mapping[str, Machine]:
-    return packaged_machines(provider)
-
-
-@cache
 def _names(provider: str) -> Mapping[str, str]:
     """The types of machines by their plain names: Azure's `Standard_` is often left out."""
-    return {name.casefold().removeprefix("standard_"): name for name in _machines(provider)}
+    return {name.casefold().removeprefix("standard_"): name for name in packaged_machines(provider)}

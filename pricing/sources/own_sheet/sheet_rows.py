@@ -175,22 +175,11 @@ class SheetRow:
 
     def money(self, column: str) -> Decimal | None:
         """An amount of zero or more."""
-        cell = self.maybe(column)
-        try:
-            return Amount.of(cell).number(self.writing.decimal, self.writing.is_told) if cell else None
-        except ValueError as advice:
-            raise CellFault(column, f"{quoted(cell)} is no amount: {advice}") from None
+        return self._read(column, self.writing.amount, "no amount: {}")
 
     def whole(self, column: str) -> int | None:
         """A whole number of zero or more."""
-        cell = self.maybe(column)
-        try:
-            number = Amount.of(cell).number(self.writing.decimal, self.writing.is_told) if cell else None
-        except ValueError:
-            number = Decimal("0.5")
-        if number is not None and number % 1:
-            raise CellFault(column, f"{quoted(cell)} is no whole number: type digits only, such as 8")
-        return None if number is None else int(number)
+        return self._read(column, self.writing.whole_number, "no whole number: type digits only, such as 8")
 
     def number(self, column: str) -> float | None:
         """A number of zero or more."""
@@ -199,19 +188,20 @@ class SheetRow:
 
     def day(self, column: str) -> datetime | None:
         """The moment at which a day starts, in UTC."""
-        cell = self.maybe(column)
-        try:
-            return self.writing.day(cell) if cell else None
-        except ValueError as advice:
-            raise CellFault(column, f"{quoted(cell)} is no date: {advice}") from None
+        return self._read(column, self.writing.day, "no date: {}")
 
     def choice(self, column: str, read: Callable[[str], T], *words: str) -> T | None:
         """One of a few words, however its case and blanks are."""
+        plain = lambda cell: read(re.sub(r"[\s-]+", "_", cell.casefold()))  # noqa: E731
+        return self._read(column, plain, f"unknown: type {' or '.join(words)}")
+
+    def _read(self, column: str, read: Callable[[str], T], fault: str) -> T | None:
+        """What `read` makes of a cell; None where it is empty."""
         cell = self.maybe(column)
         try:
-            return read(re.sub(r"[\s-]+", "_", cell.casefold())) if cell else None
-        except ValueError:
-            raise CellFault(column, f"{quoted(cell)} is unknown: type {' or '.join(words)}") from None
+            return read(cell) if cell else None
+        except ValueError as advice:
+            raise CellFault(column, f"{quoted(cell)} is {fault.format(advice)}") from None
 
     def currency(self) -> str:
         """The one currency of its amounts: that of its own column, or beside the amounts."""

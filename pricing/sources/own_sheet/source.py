@@ -11,12 +11,12 @@ import gzip
 import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cache, partial
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
@@ -94,16 +94,15 @@ class Sheet:
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
         """The file, unpacked."""
-        with self._file() as file:
+        if self.place.startswith(("http://", "https://")):
+            hint = f"check {SHEET.variable}: is the link readable without signing in?"
+            file: IO[bytes] = BytesIO(Endpoint("sheet", self.http, self.place, hint=hint).bytes(""))
+        else:
+            file = Path(self.place).expanduser().open("rb")
+        with file:
             is_packed = file.read(len(GZIP)) == GZIP
             file.seek(0)
             yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if is_packed else file
-
-    def _file(self) -> IO[bytes]:
-        if self.place.startswith(("http://", "https://")):
-            hint = f"check {SHEET.variable}: is the link readable without signing in?"
-            return BytesIO(Endpoint("sheet", self.http, self.place, hint=hint).bytes(""))
-        return Path(self.place).expanduser().open("rb")
 
 
 def bill(file: IO[bytes], now: datetime) -> Collected | None:
@@ -132,17 +131,12 @@ def sheet(content: bytes, now: datetime) -> Collected:
         text = content.decode("utf-16" if content[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else "utf-8-sig")
     except UnicodeDecodeError as error:
         row = content[: error.start].count(b"\n") + 1
-        text = _in_western_letters(content, row)
+        try:  # as Excel saves in Western Europe; of other code pages words alone come out wrong, digits are the same in all
+            text = content.decode("cp1252")
+        except UnicodeDecodeError:
+            raise SourceError(f"sheet: row {row} is not UTF-8: save it as 'CSV UTF-8 (comma delimited)'") from None
         notes = (f"row {row} is not UTF-8; read as Windows-1252, as Excel saves",)
     return Collected(offers(text, now), whole=(EVERYTHING,), notes=notes)
-
-
-def _in_western_letters(content: bytes, row: int) -> str:
-    """What Excel saves in Western Europe. Of other code pages words alone come out wrong: digits are the same in all."""
-    try:
-        return content.decode("cp1252")
-    except UnicodeDecodeError:
-        raise SourceError(f"sheet: row {row} is not UTF-8: save it as 'CSV UTF-8 (comma delimited)'") from None
 
 
 def offers(text: str, now: datetime) -> tuple[Offer, ...]:
@@ -181,7 +175,7 @@ def _faults_of_cells(row: SheetRow, now: datetime) -> Iterator[CellFault]:
         partial(_option, row),
         partial(_payment, row),
         partial(_read_term_of, row),
-        partial(_named_accelerator, row),
+        partial(_accelerator, row),
         partial(_machine, row, provider),
         *(partial(row.number, column) for column in NUMBERS),
         *(partial(row.whole, column) for column in WHOLE),
@@ -277,32 +271,26 @@ def _hours_in_month(row: SheetRow) -> int:
 _OPTIONS = tuple(option.value for option in PurchaseOption if option is not PurchaseOption.FREE)
 
 
-def _accelerator(typed: str, memory_gib: float | None) -> str:
-    """The accelerator of this name, ours or one that providers use (H100-SXM). Raises CellFault."""
-    names = known_accelerators()
-    canonical = next((name for name in names if name.casefold() == typed.casefold()), None)
-    try:
-        canonical = canonical or accelerator(ANYBODY, typed, memory_gib)
-    except UnknownName:
-        canonical = None
-    if canonical is None:
-        near = next(iter(get_close_matches(typed, names, 1, 0.4)), "one of costcalc's accelerators")
-        raise CellFault("accelerator", f"{quoted(typed)} is unknown: type {near}")
-    return canonical
-
-
-def _named_accelerator(row: SheetRow) -> str | None:
-    typed = row.maybe("accelerator")
-    return typed if typed is None or row.is_export else _accelerator(typed, _gib(row, "accelerator_memory_gib"))
+def _accelerator(row: SheetRow) -> str | None:
+    """The accelerator of the name that is typed, ours or one that providers use (H100-SXM). Raises CellFault."""
+    typed, names = row.maybe("accelerator"), known_accelerators()
+    if typed is None or row.is_export:
+        return typed
+    memory_gib = _gib(row, "accelerator_memory_gib")
+    ours = next((name for name in names if name.casefold() == typed.casefold()), None)
+    with suppress(UnknownName):
+        return ours or accelerator(ANYBODY, typed, memory_gib)
+    near = next(iter(get_close_matches(typed, names, 1, 0.4)), "one of costcalc's accelerators")
+    raise CellFault("accelerator", f"{quoted(typed)} is unknown: type {near}")
 
 
 def _machine(row: SheetRow, provider: str) -> Machine:
     """The machine as typed; a packaged machine type fills in empty cells."""
-    packaged = _packaged(provider).get(row.text("instance_type"))
+    packaged = packaged_machines(provider).get(row.text("instance_type"))
     count, typed = row.whole("accelerators"), row.maybe("accelerator")
     if packaged is not None and not count and typed in (None, packaged.accelerator):
         return packaged
-    canonical = _named_accelerator(row) or row.text("accelerator")
+    canonical = _accelerator(row) or row.text("accelerator")
     if not count and not row.is_export:
         raise CellFault("accelerators", f"type {COLUMNS['accelerators']}, 1 or more")
     memory = _gib(row, "accelerator_memory_gib") or data_sheet_memory_gib(canonical)
@@ -317,7 +305,6 @@ def _gib(row: SheetRow, column: str) -> float | None:
 
 
 MOST_GIB = {"accelerator_memory_gib": 2048, "memory_gib": 65536}
-_packaged = cache(packaged_machines)
 
 
 def _terms(row: SheetRow, option: PurchaseOption) -> str | None:
@@ -340,14 +327,14 @@ def _hourly(row: SheetRow, option: PurchaseOption, term: str | None, hours_in_mo
         empty = "upfront" if upfront is None else "recurring_hourly"
         advice = "type both, 0 if it costs nothing"
         raise CellFault(empty, f"an owned machine needs its price and its running cost: {advice}")
-    given: dict[str, Decimal] = {}
-    if hourly is not None:
-        given["hourly_rate"] = hourly
-    if month is not None:
-        given["monthly"] = spread(month, hours_in_month)
-    if upfront is not None and term is not None:
-        given["upfront"] = spread(upfront, term_hours(term, hours_in_month)) + (recurring or 0)
-    return _agreed(given)
+    paid = {
+        "hourly_rate": hourly,
+        "monthly": month and spread(month, hours_in_month),
+        "upfront": spread(upfront, term_hours(term, hours_in_month)) + (recurring or 0)
+        if upfront is not None and term
+        else None,
+    }
+    return _agreed({column: rate for column, rate in paid.items() if rate is not None})
 
 
 def _agreed(given: Mapping[str, Decimal]) -> Decimal:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
@@ -84,12 +85,21 @@ class Writing(Struct, frozen=True):
         orders = [order for order in map(_day_first, days) if order is not None]
         return cls(decimal, bool(told), orders[0] if orders else True if decimal == COMMA else None)
 
+    def amount(self, cell: str) -> Decimal:
+        """An amount of zero or more. Raises ValueError saying what to type."""
+        return Amount.of(cell).number(self.decimal, self.is_told)
+
+    def whole_number(self, cell: str) -> int:
+        """A whole number of zero or more. Raises ValueError."""
+        number = self.amount(cell)
+        if number % 1:
+            raise ValueError(cell)
+        return int(number)
+
     def day(self, cell: str) -> datetime:
         """The moment that a day or a moment in UTC names. Raises ValueError saying what to type."""
-        try:
-            return _moment(cell)
-        except ValueError:
-            pass
+        with suppress(ValueError):
+            return moment(cell)
         match = _DAY.fullmatch(cell)
         if not match or len(match[1]) > 2:
             raise ValueError("type year-month-day, such as 2026-11-20")
@@ -104,10 +114,10 @@ class Writing(Struct, frozen=True):
             raise ValueError("type year-month-day, such as 2026-11-20") from None
 
 
-def _moment(cell: str) -> datetime:
-    """An ISO day or moment; without a zone it is UTC."""
-    moment = datetime.fromisoformat(cell)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+def moment(cell: str) -> datetime:
+    """An ISO day or moment; without a zone it is UTC. Raises ValueError."""
+    stated = datetime.fromisoformat(cell)
+    return stated.replace(tzinfo=UTC) if stated.tzinfo is None else stated.astimezone(UTC)
 
 
 def _day_first(cell: str) -> bool | None:

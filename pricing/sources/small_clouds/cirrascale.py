@@ -75,7 +75,9 @@ def _text(node: LexborNode | None) -> str:
 
 def _offers(option: Option, now: datetime) -> Iterator[Offer]:
     machine = _machine(option.title)
-    term = _term(option)
+    term = next((term for text, term in TERMS.items() if text in option.duration.casefold()), None)
+    if term is None:
+        raise LeftOut("prices whose term is not said left out", f"{option.title} {option.price or option.hourly}")
     hours = billing("cirrascale").hours_in_month
     month, is_exact = _month(option, machine.accelerators * hours)
     kind = f"{machine.accelerators}x {machine.accelerator}"
@@ -90,13 +92,6 @@ def _machine(title: str) -> Machine:
     memory = GIGABYTES.search(title)
     name = accelerator("cirrascale", GIGABYTES.sub("", named["gpu"]).strip(), float(memory[1]) if memory else None)
     return Machine(name, int(named["count"]))
-
-
-def _term(option: Option) -> str:
-    for text, term in TERMS.items():
-        if text in option.duration.casefold():
-            return term
-    raise LeftOut("prices whose term is not said left out", f"{option.title} {option.price or option.hourly}")
 
 
 def _month(option: Option, accelerator_hours: int) -> tuple[Decimal, bool]:

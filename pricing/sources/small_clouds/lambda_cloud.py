@@ -9,10 +9,9 @@ name do.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -48,14 +47,13 @@ def offers(document: object, now: datetime) -> Collected:
     data = document.get("data") if isinstance(document, dict) else None
     if not isinstance(data, dict) or not data:
         raise SchemaChanged("lambda: the answer holds no instance types")
-    read = partial(_offers, packaged=packaged_machines("lambda"))
-    return Listing("lambda", SOURCE, now).read(data.values(), InstanceType, read)
+    return Listing("lambda", SOURCE, now).read(data.values(), InstanceType, _offers)
 
 
-def _offers(kind: InstanceType, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
+def _offers(kind: InstanceType, listing: Listing) -> Iterator[Offer]:
     if not kind.gpus:
         return
-    stated = packaged.get(kind.name)
+    stated = packaged_machines("lambda").get(kind.name)
     gpu = stated.accelerator if stated and stated.accelerators == kind.gpus else _accelerator(kind)
     machine = filled(Machine(gpu, kind.gpus, None, kind.vcpus, kind.memory_gib), stated)
     rate, is_free = amount(kind.price_cents_per_hour) / CENTS, bool(kind.regions_with_capacity_available)
@@ -64,12 +62,11 @@ def _offers(kind: InstanceType, listing: Listing, packaged: Mapping[str, Machine
 
 def _accelerator(kind: InstanceType) -> str:
     """By the description, else by the name."""
-    if kind.gpu_description:
-        return accelerator("lambda", kind.gpu_description)
     named = NAMED.fullmatch(kind.name)
-    if named is None:
+    spelling = kind.gpu_description or (named and named["gpu"])
+    if not spelling:
         raise LeftOut("machines whose accelerator is not named left out", kind.name)
-    return accelerator("lambda", named["gpu"])
+    return accelerator("lambda", spelling)
 
 
 SPEC = Site(

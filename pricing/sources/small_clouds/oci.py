@@ -79,7 +79,11 @@ def _offers(part: Part, shapes: Mapping[str, Machine], now: datetime) -> Iterato
     holding = {shape: machine for shape, machine in shapes.items() if machine.accelerator == name}
     if not holding:
         raise LeftOut("accelerators in no shape known here left out", part.display_name)
-    hourly, listing = _price(part), Listing("oci", f"{SOURCE}: {part.part_number}", now)
+    if all(each.currency_code != "USD" for each in part.currency_code_localizations):
+        raise LeftOut("parts without a price in USD left out", part.display_name)
+    in_dollars = (each.prices for each in part.currency_code_localizations if each.currency_code == "USD")
+    prices = [price.value for price in next(in_dollars, ()) if price.model == "PAY_AS_YOU_GO"]
+    hourly, listing = amount(prices[-1]), Listing("oci", f"{SOURCE}: {part.part_number}", now)
     for shape, machine in holding.items():
         if shape.startswith(form):
             offer = listing.offer(ANY_REGION, shape, filled(machine), hourly * machine.accelerators)
@@ -92,19 +96,10 @@ def _accelerator(part: Part) -> str:
     """By part number, else by name: new parts come under new numbers."""
     try:
         return accelerator("oci", part.part_number)
-    except NoFigures:
-        raise
-    except UnknownName:
+    except UnknownName as unknown:
+        if isinstance(unknown, NoFigures):
+            raise
         return accelerator("oci", part.display_name)
-
-
-def _price(part: Part) -> Decimal:
-    """Pay as you go, in US dollars."""
-    for localization in part.currency_code_localizations:
-        if localization.currency_code == "USD":
-            prices = [price.value for price in localization.prices if price.model == "PAY_AS_YOU_GO"]
-            return amount(prices[-1])
-    raise LeftOut("parts without a price in USD left out", part.display_name)
 
 
 SPEC = Site("oci", address("COSTCALC_OCI_URL", "https://apexapps.oracle.com")).spec(

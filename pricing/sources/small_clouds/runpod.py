@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from msgspec import Struct, convert
@@ -43,12 +42,6 @@ QUERY = f"""{{ gpuTypes {{
   oneWeekPrice oneMonthPrice threeMonthPrice sixMonthPrice oneYearPrice
   {STOCK}
 }} }}"""
-
-
-class Stock(Struct, rename="camel"):
-    """How many of a machine are free: `High`, `Medium` or `Low`, null where none is."""
-
-    stock_status: str | None = None
 
 
 class Gpu(Struct, rename="camel"):
@@ -84,21 +77,22 @@ class Cloud:
     prices_by_term: Mapping[str, Decimal | None]
 
     def is_free(self, row: Mapping[str, object], count: int) -> bool | None:
-        """Whether a machine of so many accelerators can be rented now; None where the answer does not say it."""
+        """Whether a machine of so many accelerators can be rented now: the stock is `High`, `Medium` or `Low`, null where none
+        is. None where the answer does not say it."""
         name = f"{self.name}{count}"
-        return bool(convert(row[name] or {}, Stock).stock_status) if name in row else None
+        return bool(convert(row[name] or {}, dict[str, str | None]).get("stockStatus")) if name in row else None
 
 
 def offers(document: object, now: datetime) -> Collected:
     """The answer's accelerators as machines of 1, 2, 4 and 8."""
     if isinstance(document, dict) and document.get("errors"):
         raise SchemaChanged("runpod: the query is not understood any more")
-    read = partial(_offers, listing=Listing("runpod", SOURCE, now), packaged=packaged_machines("runpod"))
-    return read_rows("runpod", listed("runpod", document, "data", "gpuTypes"), read)
+    listing = Listing("runpod", SOURCE, now)
+    return read_rows("runpod", listed("runpod", document, "data", "gpuTypes"), lambda row: _offers(row, listing))
 
 
-def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
-    gpu = convert(row, Gpu)
+def _offers(row: Any, listing: Listing) -> Iterator[Offer]:
+    gpu, packaged = convert(row, Gpu), packaged_machines("runpod")
     if gpu.manufacturer.casefold() not in MAKERS:
         return
     name = accelerator("runpod", gpu.id, gpu.memory_in_gb)
@@ -115,37 +109,29 @@ def _offers(row: Any, listing: Listing, packaged: Mapping[str, Machine]) -> Iter
 
 def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
     """Both clouds; only the secure one is rented by term."""
-    terms = {
-        "7d": gpu.one_week_price,
-        "1mo": gpu.one_month_price,
-        "3mo": gpu.three_month_price,
-        "6mo": gpu.six_month_price,
-        "1y": gpu.one_year_price,
-    }
-    secure_pod = _largest_pod(gpu.secure_cloud, gpu.max_gpu_count_secure_cloud, gpu)
-    community_pod = _largest_pod(gpu.community_cloud, gpu.max_gpu_count_community_cloud, gpu)
+    prices = (gpu.one_week_price, gpu.one_month_price, gpu.three_month_price, gpu.six_month_price, gpu.one_year_price)
+    terms = dict(zip(("7d", "1mo", "3mo", "6mo", "1y"), prices, strict=True))
+
+    def largest_pod(
+        has_it: bool, most: int | None
+    ) -> int:  # zero is an answer; the gpu's own maximum counts without one
+        return has_it * (gpu.max_gpu_count or 1 if most is None else most)
+
+    secure_pod = largest_pod(gpu.secure_cloud, gpu.max_gpu_count_secure_cloud)
+    community_pod = largest_pod(gpu.community_cloud, gpu.max_gpu_count_community_cloud)
     return (
         Cloud("secure", gpu.secure_price, gpu.secure_spot_price, secure_pod, terms),
         Cloud("community", gpu.community_price, gpu.community_spot_price, community_pod, {}),
     )
 
 
-def _largest_pod(has_it: bool, most: int | None, gpu: Gpu) -> int:
-    """The most that a cloud puts into a pod. Zero is an answer; the accelerator's own maximum counts only without one."""
-    if not has_it:
-        return 0
-    return most if most is not None else gpu.max_gpu_count or 1
-
-
 def _bought(single: Offer, cloud: Cloud) -> Iterable[Offer]:
     """One accelerator's price in every way that it can be bought."""
     yield single
-    spot_rate = maybe_amount(cloud.spot_price)
-    if spot_rate and spot_rate < single.hourly_rate:
-        yield spot(single, spot_rate)
+    if (rate := maybe_amount(cloud.spot_price)) and rate < single.hourly_rate:
+        yield spot(single, rate)
     for term, price in cloud.prices_by_term.items():
-        rate = maybe_amount(price)
-        if rate and rate < single.hourly_rate:
+        if (rate := maybe_amount(price)) and rate < single.hourly_rate:
             yield replace(single, purchase_option=PurchaseOption.SAVINGS_PLAN, term=term, hourly_rate=rate)
 
 

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -111,12 +110,11 @@ def _plans(api: Endpoint, path: str) -> Iterator[object]:
 
 def offers(plans: list[object], now: datetime) -> Collected:
     """The plans with accelerators as offers."""
-    read = partial(_offers, packaged=packaged_machines("vultr"))
-    return Listing("vultr", SOURCE, now).read(plans, Plan, read)
+    return Listing("vultr", SOURCE, now).read(plans, Plan, _offers)
 
 
-def _offers(plan: Plan, listing: Listing, packaged: Mapping[str, Machine]) -> Iterator[Offer]:
-    machine = _machine(plan, packaged)
+def _offers(plan: Plan, listing: Listing) -> Iterator[Offer]:
+    machine = _machine(plan)
     if machine is None:
         return
     regions = [region for region in plan.locations if region]
@@ -138,41 +136,29 @@ def _bought(offer: Offer, plan: Plan, cost: Cost) -> Iterable[Offer]:
         yield spot(offer, preemptible)
 
 
-def _machine(plan: Plan, packaged: Mapping[str, Machine]) -> Machine | None:
+def _machine(plan: Plan) -> Machine | None:
     """A plan's machine; None without a whole accelerator of which there are figures."""
-    stated = packaged.get(plan.id)
+    stated = packaged_machines("vultr").get(plan.id)
     vcpus, memory_gib = plan.vcpu_count or plan.cpu_threads, plan.ram / MIB_IN_GIB
     if stated is not None:
         return replace(stated, vcpus=stated.vcpus or vcpus, memory_gib=stated.memory_gib or memory_gib)
-    dedicated = _dedicated(plan)
-    gpu = _named(plan.id, *dedicated) if dedicated else _cloud(plan)
+    gpu = _accelerators(plan)
     return filled(Machine(*gpu, None, vcpus, memory_gib)) if gpu else None
 
 
-def _dedicated(plan: Plan) -> tuple[str, int] | None:
-    """The accelerator of a whole server, as Vultr writes it, and how many there are; None for other plans."""
-    if plan.type == "vdm":
-        if plan.id not in DEDICATED:
-            raise LeftOut("virtual dedicated metal not known here left out", plan.id)
-        return DEDICATED[plan.id]
+def _accelerators(plan: Plan) -> tuple[str, int] | None:
+    """What a whole server holds by its id, and how many; of other plans by the memory of all."""
     metal = METAL.fullmatch(plan.id)
-    return (metal["gpu"], int(metal["count"] or 1)) if metal else None
-
-
-def _named(plan_id: str, spelling: str, count: int) -> tuple[str, int]:
-    if spelling == "a100":
-        raise LeftOut("plans that don't say SXM or PCIe left out", plan_id)
-    return accelerator("vultr", spelling), count
-
-
-def _cloud(plan: Plan) -> tuple[str, int] | None:
-    if not plan.gpu_type:
-        return None
-    name = accelerator("vultr", plan.gpu_type)
+    if plan.type == "vdm" and plan.id not in DEDICATED:
+        raise LeftOut("virtual dedicated metal not known here left out", plan.id)
+    if plan.type == "vdm" or metal:
+        spelling, count = (metal["gpu"], int(metal["count"] or 1)) if metal else DEDICATED[plan.id]
+        if spelling == "a100":
+            raise LeftOut("plans that don't say SXM or PCIe left out", plan.id)
+        return accelerator("vultr", spelling), count
+    name = accelerator("vultr", plan.gpu_type) if plan.gpu_type else ""
     each, memory_gib = data_sheet_memory_gib(name), plan.gpu_vram_gb or 0
-    if each is None or memory_gib < LEAST_SHARE * each:
-        return None
-    return name, max(1, round(memory_gib / each))
+    return (name, max(1, round(memory_gib / each))) if each and memory_gib >= LEAST_SHARE * each else None
 
 
 SPEC = Site("vultr", address("COSTCALC_VULTR_URL", "https://api.vultr.com")).spec(

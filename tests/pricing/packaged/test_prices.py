@@ -12,7 +12,7 @@ from packaged_tables import TABLES, canonical_accelerators, rate, table
 from costcalc.offer import OFF_MARKET, PurchaseOption
 from pricing.market import market
 from pricing.packaged.catalogue import packaged_catalogue
-from pricing.sources.gcp.purchase_options import sold
+from pricing.sources.gcp.machines import sold
 
 NEWEST = max(date(2026, 11, 20), datetime.now(UTC).date())
 CHEAPER = {

@@ -10,9 +10,9 @@ from support.recorded_sources import NOW, RECORDINGS, recorded
 
 from costcalc.hardware import Machine
 from costcalc.offer import Offer
-from pricing.sources.aws.machines import described_machines
+from pricing.sources.aws.price_list import described_machines
 from pricing.sources.aws.services import spot_offers
-from pricing.sources.azure import items
+from pricing.sources.azure import source as azure
 from pricing.sources.catalogues.skypilot import cloud_offers
 from pricing.sources.common.listing import Listing
 from pricing.sources.gcp.skus import ON_DEMAND, Skipped, rate_book, read_sku
@@ -94,8 +94,8 @@ def test_awss_newest_spot_price_of_the_cheapest_zone():
 
 
 def test_azures_rates_reservations_and_savings_plans(monkeypatch):
-    monkeypatch.setattr(items, "N_SERIES", "Standard_")  # the kept ones have no accelerators
-    quotes = [each for row in kept("azure/retail_items_kept_by_others.json") for each in items.read_item(row, NOW)]
+    monkeypatch.setattr(azure, "N_SERIES", "Standard_")  # the kept ones have no accelerators
+    quotes = [each for row in kept("azure/retail_items_kept_by_others.json") for each in azure.read_item(row, NOW)]
     found = [(each.instance_type, each.option.value, each.term, each.amount) for each in quotes]
     assert found == [
         ("Standard_B16als_v2", "on_demand", None, Decimal("0.673")),

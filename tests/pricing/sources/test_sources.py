@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pricing.sources import NOT_PUBLIC, PAGE, SOURCES
-from pricing.sources.common.page_table import pages
+from pricing.sources.common.page import pages
 
 ROOT = Path(__file__).parents[3]
 RECORDINGS = ROOT / "tests" / "recordings"

@@ -10,8 +10,7 @@ from fakes import aws as fake
 
 from costcalc.hardware import Machine
 from costcalc.offer import Payment, PurchaseOption
-from pricing.sources.aws.machines import described_machines, region_of
-from pricing.sources.aws.price_list import price_list_offers, product
+from pricing.sources.aws.price_list import described_machines, price_list_offers, product
 from pricing.sources.aws.services import capacity_block_offers, savings_plan_offers, spot_offers
 from pricing.sources.common.listing import Listing
 from pricing.sources.source import SchemaChanged
@@ -39,7 +38,7 @@ M5_LARGE = {
 
 
 def offers_of(element):
-    listed = product(element["product"], region_of)
+    listed = product(element["product"])
     assert listed is not None
     return list(price_list_offers(listed, element["terms"], CPU, LISTING))
 
@@ -149,31 +148,31 @@ def test_a_price_that_is_none_is_refused(price):
     ids=lambda attributes: next(iter(attributes.values())),
 )
 def test_what_a_filter_lets_through_is_left_out(attributes):
-    assert product(fake.product("p3.8xlarge"), region_of) is not None
-    assert product(fake.product("p3.8xlarge", **attributes), region_of) is None
+    assert product(fake.product("p3.8xlarge")) is not None
+    assert product(fake.product("p3.8xlarge", **attributes)) is None
 
 
 def test_a_row_of_capacity_blocks_says_where_they_are_sold_and_no_price():
     row = fake.element(fake.product("p5.48xlarge", marketoption="CapacityBlock"), "1.0000000000", {})
-    assert product(row["product"], region_of).in_blocks
+    assert product(row["product"]).in_blocks
     assert offers_of(row) == []
 
 
 def test_dedicated_hosts_and_other_products_are_left_out():
     for family in ("Dedicated Host", "Load Balancer", "Storage"):
-        assert product(fake.product("p3.8xlarge") | {"productFamily": family}, region_of) is None
+        assert product(fake.product("p3.8xlarge") | {"productFamily": family}) is None
 
 
 def test_bare_metal_and_rows_with_few_attributes_are_kept():
-    metal = product(fake.product("g4dn.metal") | {"productFamily": "Compute Instance (bare metal)"}, region_of)
-    sparse = product({"sku": "S", "attributes": {"instanceType": "p3.8xlarge", "location": "EU (Ireland)"}}, region_of)
+    metal = product(fake.product("g4dn.metal") | {"productFamily": "Compute Instance (bare metal)"})
+    sparse = product({"sku": "S", "attributes": {"instanceType": "p3.8xlarge", "location": "EU (Ireland)"}})
     assert metal is not None
     assert sparse is not None
     assert (sparse.region, sparse.accelerated, metal.accelerated) == ("eu-west-1", False, True)
 
 
 def test_machines_that_cannot_train_are_left_out():
-    assert product(fake.product("dl2q.24xlarge", instanceFamily="Machine Learning ASIC Instances"), region_of) is None
+    assert product(fake.product("dl2q.24xlarge", instanceFamily="Machine Learning ASIC Instances")) is None
 
 
 M5_SPOT = [  # zone, dollars, when

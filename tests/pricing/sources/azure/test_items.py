@@ -7,7 +7,7 @@ from fakes.azure import item
 
 from costcalc.offer import Payment, PurchaseOption, tariff
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.azure.items import Quote, Unpriced, latest, offer, read_item
+from pricing.sources.azure.source import Quote, Unpriced, latest, offer, read_item
 from pricing.sources.source import SchemaChanged
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -8,8 +8,7 @@ from decimal import Decimal
 import pytest
 from support.recorded_sources import NOW, RECORDED
 
-from pricing.sources.common.page import offers
-from pricing.sources.common.page_table import pages
+from pricing.sources.common.page import offers, pages
 from pricing.sources.source import SchemaChanged
 
 
