@@ -37,6 +37,10 @@ StepsAre = Literal["epochs", "batches"]
 LONGEST_STEP = 60.0
 """Seconds of a step beyond which a log that counts steps alone may well count epochs by them, as many write to MLflow."""
 BETTER = {"lower": True, "higher": False}
+ALWAYS_NEEDED = {
+    "accelerator": "what it ran on, such as 1xA100-80GB, or instance_type",
+    "dataset": "what it was trained on, such as imagenet or my-data",
+}
 KNOWN_SAMPLES = {"imagenet": IMAGES_PER_EPOCH}
 YOURS = "The log says {} {:,.6g}: your {:,.6g} counts."
 YOUR_HOURS = "The log's own clock says {}: your {} count."
@@ -129,7 +133,8 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
     assert facts.dataset
     samples = facts.samples_per_epoch or round(facts.batch_size * (read.lies.steps_per_epoch or 0.0))
     assert samples
-    curve = _curve(read, facts.batch_size / samples)
+    curve, end = _curve(read, facts.batch_size / samples), read.lies.end.done(facts.batch_size / samples)
+    untimed = max(end, float(read.log.stated.get("epochs", "0"))), (facts.hours or 0.0) * SECONDS_PER_HOUR
     with read.path.open("rb") as file:
         digest = file_digest(file, partial(blake2b, digest_size=8)).hexdigest()
     return filled(
@@ -140,7 +145,7 @@ def _run(read: _Read, facts: Facts, now: datetime) -> Run:
         lower_is_better=_lower_is_better(read, facts, curve),
         curve=_thinned(curve),
         samples_per_epoch=samples,
-        samples_per_second=_speed(curve, samples, _untimed(read, facts, facts.batch_size / samples)),
+        samples_per_second=_speed(curve, samples, untimed),
         ran_on=facts.ran_on or now.date(),
         added_at=now,
         source=read.path.name,
@@ -166,8 +171,9 @@ def as_read(path: Path) -> tuple[str, ...]:
 def _with_stated(facts: Facts, log: TrainingLog) -> tuple[Facts, tuple[str, ...]]:
     """The facts, completed by those that the file states, and where both differ: the owner's count."""
     stated = {name: float(text) for name, text in log.stated.items() if name not in WORDS}
-    if log.written_by == PER_PROCESS:
-        stated["batch_size"] = _of_all_processes(stated)
+    if log.written_by == PER_PROCESS:  # whose last entry tells of all processes, accumulation included
+        of_one, of_step = stated.get("batch_size", 1.0) or 1.0, stated.get("samples_per_step", 0.0)
+        stated["batch_size"] = of_one * max(round(of_step / of_one), 1) if of_step else 0.0
     dataset, better = facts.dataset or log.stated.get("dataset"), log.stated.get("better", "")
     samples = stated.get("samples_per_epoch")
     completed = replace(
@@ -186,12 +192,6 @@ def _with_stated(facts: Facts, log: TrainingLog) -> tuple[Facts, tuple[str, ...]
         if own and stated.get(name) and abs(own / stated[name] - 1) > TOLERANCE
     ]
     return completed, tuple(differ)
-
-
-def _of_all_processes(stated: Mapping[str, float]) -> float:
-    """Samples of a step of all processes, accumulation included, which transformers' last entry tells; 0 where it is missing."""
-    of_one, of_step = stated.get("batch_size", 1.0) or 1.0, stated.get("samples_per_step", 0.0)
-    return of_one * max(round(of_step / of_one), 1) if of_step else 0.0
 
 
 def _in_hours(lies: Placed, hours: float, notes: tuple[str, ...]) -> tuple[Placed, tuple[str, ...]]:
@@ -241,11 +241,7 @@ def _metric(log: TrainingLog, facts: Facts) -> tuple[str, str, dict[str, str]]:
 
 def _missing(facts: Facts, log: TrainingLog, lies: Placed, points: Sequence[Point]) -> dict[str, str]:
     """A message for each fact that neither the owner nor the log gives."""
-    errors = {}
-    if facts.accelerator is None:
-        errors["accelerator"] = "missing: what it ran on, such as 1xA100-80GB, or instance_type"
-    if facts.dataset is None:
-        errors["dataset"] = "missing: what it was trained on, such as imagenet or my-data"
+    errors = {name: f"missing: {what}" for name, what in ALWAYS_NEEDED.items() if getattr(facts, name) is None}
     if facts.batch_size is None:
         process = log.written_by == PER_PROCESS and "batch_size" in log.stated
         beside = f"; the log has {log.stated['batch_size']} for one process, before accumulation" if process else ""
@@ -262,14 +258,6 @@ def _missing(facts: Facts, log: TrainingLog, lies: Placed, points: Sequence[Poin
     if seconds > LONGEST_STEP and not facts.steps_are:
         errors["steps_are"] = f"missing: one of the log's steps took {seconds:,.0f} s; epochs or batches?"
     return errors
-
-
-def _untimed(read: _Read, facts: Facts, epochs_per_step: float) -> tuple[float, float]:
-    """The epochs of the whole log, and the seconds that its owner, or the log, says that it took."""
-    end = read.lies.end
-    return max(end.done(epochs_per_step), float(read.log.stated.get("epochs", "0"))), (
-        facts.hours or 0.0
-    ) * SECONDS_PER_HOUR
 
 
 def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
@@ -293,7 +281,8 @@ def _curve(read: _Read, epochs_per_step: float) -> list[CurvePoint]:
 
 
 def _speed(curve: Sequence[CurvePoint], samples: int, untimed: tuple[float, float]) -> float:
-    """Samples per second over the whole log, by its own clock if it has one. Raises RunRefused."""
+    """Samples per second over the whole log, by its own clock if it has one, else by the epochs and seconds that its owner, or
+    the log, says that all of it took. Raises RunRefused."""
     timed = [point for point in curve if point.seconds]
     epochs, seconds = (timed[-1].epochs, timed[-1].seconds or 0.0) if timed else untimed
     if not seconds:
@@ -352,12 +341,13 @@ def _possible(run: Run, evidence: Evidence) -> tuple[float, float, str]:
         return low / BEYOND, high * BEYOND, f"{run.model} was measured at {low:,.0f} to {high:,.0f}"
     if run.samples_per_epoch == IMAGES_PER_EPOCH and of_card:
         _, high = _least_and_most(of_card)
-        return (
-            0.0,
-            high * BEYOND,
-            f"no network was measured beyond {high:,.0f} on {run.accelerator} with so many images",
-        )
-    most = _most_of_card(run, evidence)
+        why = f"no network was measured beyond {high:,.0f} on {run.accelerator} with so many images"
+        return 0.0, high * BEYOND, why
+    card = evidence.accelerators.get(run.accelerator)
+    bandwidth = (card and card.memory_bandwidth_gb_per_s) or math.inf
+    size = run.data_set_gb * 1e9 / run.samples_per_epoch if run.data_set_gb else LEAST_SAMPLE_BYTES
+    pixels = (run.image_size or SIZES_BY_SAMPLES.get(run.samples_per_epoch, 0)) ** 2
+    most = bandwidth * 1e9 / (PASSES * max(size, pixels * BYTES_PER_PIXEL))
     return 0.0, most, f"the memory of {run.accelerator} passes at most {most:,.0f} such samples"
 
 
@@ -365,15 +355,6 @@ def _least_and_most(rows: Sequence[Throughput]) -> tuple[float, float]:
     """The least and most images per second of an accelerator in these rows."""
     rates = [row.images_per_second / (row.accelerators or 1) for row in rows]
     return min(rates, default=0.0), max(rates, default=0.0)
-
-
-def _most_of_card(run: Run, evidence: Evidence) -> float:
-    """Samples per second that a card's memory can pass at most: training reads and writes each many times over."""
-    card = evidence.accelerators.get(run.accelerator)
-    bandwidth = card.memory_bandwidth_gb_per_s if card else None
-    size = run.data_set_gb * 1e9 / run.samples_per_epoch if run.data_set_gb else LEAST_SAMPLE_BYTES
-    pixels = (run.image_size or SIZES_BY_SAMPLES.get(run.samples_per_epoch, 0)) ** 2
-    return math.inf if bandwidth is None else bandwidth * 1e9 / (PASSES * max(size, pixels * BYTES_PER_PIXEL))
 
 
 def name_of(source: str) -> str:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -83,28 +82,29 @@ def _count(points: Sequence[Point]) -> list[float]:
     return [point.steps or 0.0 for point in points] if all(point.steps is not None for point in points) else []
 
 
+def _timed(points: Sequence[Point]) -> list[tuple[float, Point]]:
+    """The points that have a time, behind how far they are; none where that cannot be told."""
+    return [(count, point) for count, point in zip(_count(points), points, strict=False) if point.seconds is not None]
+
+
 def _last_run(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
     """The points of the last run of several in one file, timed from its own start."""
     counts = _count(points)
     if len(counts) > 2 and all(after < before for before, after in pairwise(counts)):
         return tuple(reversed(points)), []
     begins, furthest = [0], counts[0] if counts else 0.0
-    for index, (before, count) in enumerate(pairwise(counts), 1):
-        if count < before and count <= counts[0] and count < furthest:
+    for index, (previous, count) in enumerate(pairwise(counts), 1):
+        if count < previous and count <= counts[0] and count < furthest:
             begins.append(index)
             furthest = count
         furthest = max(furthest, count)
-    if len(begins) > 1 and _repeats(points[: begins[-1]], points[begins[-1] :]):
-        points, begins = points[: begins[-1]], begins[:-1]
+    before, last = points[: begins[-1]], points[begins[-1] :]
+    said = {value for point in before for value in point.values.items()}
+    if len(begins) > 1 and len(last) == 1 and not said.isdisjoint(last[0].values.items()):  # once more, as summaries do
+        points, begins = before, begins[:-1]
     if len(begins) == 1:
         return tuple(points), []
     return _timed_anew(points, begins[-1]), [LAST_RUN.format(len(begins), points[begins[-1]].where)]
-
-
-def _repeats(before: Sequence[Point], last: Sequence[Point]) -> bool:
-    """Whether the last points say once more what stood before, as summaries do."""
-    values = {value for point in before for value in point.values.items()}
-    return len(last) == 1 and not values.isdisjoint(last[0].values.items())
 
 
 def _timed_anew(points: Sequence[Point], begin: int) -> tuple[Point, ...]:
@@ -154,16 +154,12 @@ def _lost(kept: Sequence[tuple[float, Point]], count: float, point: Point, pace:
 
 def _from_the_start(points: Sequence[Point]) -> tuple[tuple[Point, ...], list[str]]:
     """The points timed from the start of the training, if the clock starts at its first value, and a note on that."""
-    timed = [(count, point) for count, point in zip(_count(points), points, strict=False) if point.seconds is not None]
-    if len(timed) < 2:
-        return tuple(points), []
-    (begun, first), (done, last) = timed[0], timed[-1]
+    timed = _timed(points)
+    (begun, first), (done, last) = (timed[0], timed[-1]) if len(timed) > 1 else ((0.0, points[0]), (0.0, points[0]))
     if first.seconds or not last.seconds or not 0 < begun < done:
         return tuple(points), []
-    lead = begun * last.seconds / (done - begun)
-    return tuple(point.later(lead) for point in points), [
-        LED.format(begun, "steps" if first.epochs is None else "epochs")
-    ]
+    lead, unit = begun * last.seconds / (done - begun), "steps" if first.epochs is None else "epochs"
+    return tuple(point.later(lead) for point in points), [LED.format(begun, unit)]
 
 
 def _inside(points: Sequence[Point], stated: float | None) -> Placed:
@@ -189,9 +185,20 @@ def _shared(points: Sequence[Point], ends: Mapping[float, float], stated: float 
     if logged is None and last > steps * (1 + TOLERANCE):
         told = f"{last:,.6g} steps of one epoch, though your batch and data set make {steps:,.6g}"
         return Placed(tuple(points), doubts={"samples_per_epoch": INSIDE.format(told)})
-    shares = _Shares.of(ends, steps, offset, anew)
+    first = next(iter(ends))
+    begins = {first: 0.0 if anew else (first - 1) * steps}
+    begins |= {after: 0.0 if anew else ends[before] + offset for before, after in pairwise(ends)}
+
+    def at_share(point: Point) -> Point:
+        if point.epochs is None or point.steps is None or point.epochs not in ends:
+            return point
+        share = min((point.steps + offset - begins[point.epochs]) / steps, 1.0)
+        is_over = point.steps == ends[point.epochs] and point.epochs != next(reversed(ends))
+        done = point.epochs if share >= NEARLY_WHOLE or is_over else max(point.epochs - 1 + share, 0.0)
+        return point._replace(epochs=done)
+
     notes = (OTHER_STEPS.format(logged, stated),) if stated and logged and abs(stated / logged - 1) > TOLERANCE else ()
-    return Placed(tuple(map(shares.placed, points)), notes, steps_per_epoch=logged)
+    return Placed(tuple(map(at_share, points)), notes, steps_per_epoch=logged)
 
 
 def _counted(points: Sequence[Point]) -> tuple[Point, ...]:
@@ -271,39 +278,9 @@ def _logged_steps(ends: Mapping[float, float], anew: bool, offset: float) -> flo
     return median(between) if between else (end + offset) / first if first else None
 
 
-class _Shares(NamedTuple):
-    """How steps become shares of epochs: the step at which each began, that at which it ended, and how many one has."""
-
-    begins: Mapping[float, float]
-    ends: Mapping[float, float]
-    steps: float
-    offset: float
-
-    @classmethod
-    def of(cls, ends: Mapping[float, float], steps: float, offset: float, anew: bool) -> _Shares:
-        """Those of epochs with these last steps; `anew` if steps count from the start of each."""
-        first = next(iter(ends))
-        begins = {first: 0.0 if anew else (first - 1) * steps}
-        begins |= {after: 0.0 if anew else ends[before] + offset for before, after in pairwise(ends)}
-        return cls(begins, ends, steps, offset)
-
-    def placed(self, point: Point) -> Point:
-        """The point at what was done by then."""
-        if point.epochs is None or point.steps is None or point.epochs not in self.ends:
-            return point
-        share = min((point.steps + self.offset - self.begins[point.epochs]) / self.steps, 1.0)
-        is_over = point.steps == self.ends[point.epochs] and point.epochs != next(reversed(self.ends))
-        done = point.epochs if share >= NEARLY_WHOLE or is_over else max(point.epochs - 1 + share, 0.0)
-        return point._replace(epochs=done)
-
-
 def _without_pauses(points: Sequence[Point]) -> tuple[tuple[Point, ...], float, str]:
     """The points without times far beyond those of an epoch, the seconds of these, and before what they were."""
-    timed = [
-        (count, point.seconds)
-        for count, point in zip(_count(points), points, strict=False)
-        if point.seconds is not None
-    ]
+    timed = [(count, point.seconds or 0.0) for count, point in _timed(points)]
     paces = [
         (end - begun) / (after - before)
         for (before, begun), (after, end) in pairwise(timed)

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from costcalc.convergence.partial import LEVEL, Course, Forecast, NoForecast, forecast, sure_length
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.log import NothingYet, Point, TrainingLog
+from own_runs.logs.log import NothingYet, Point, TrainingLog, times
 from own_runs.logs.names import is_metric
 from own_runs.metrics import called, likeliest
-from own_runs.placing import Placed, placed
+from own_runs.placing import placed
 from own_runs.runs import Run, is_lower_better
 
 NO_BUDGET = Decimal("Infinity")
@@ -145,7 +145,10 @@ def outlook(log: TrainingLog, plan: Plan, family: Sequence[Course], now: datetim
     reached = _crossing(run, plan)
     known = reached is None and plan.target is not None and plan.planned_epochs is not None
     further = _further(run, plan, plan.planned_epochs or 0.0, family) if known else _Further()
-    predicted, ahead = further.predicted, _hours_to_end(run, plan)
+    predicted, ahead = further.predicted, None
+    if plan.planned_epochs is not None:
+        more = max(plan.planned_epochs - run.epochs[-1], 0.0)
+        ahead = [more * each + run.hours[-1] for each in run.hours_an_epoch()]
     hours = _hours_to_target(run, plan, predicted, reached) or ahead
     costs = tuple(_cost(plan, each + paid) for each in hours or ())
     seen = Outlook(
@@ -174,17 +177,15 @@ def _judged(seen: Outlook, plan: Plan, doubts: tuple[str, ...], reached: bool) -
         doubts = (*doubts, NO_END)
     if seen.paused and low <= plan.max_cost < high + seen.paused and high <= plan.max_cost:
         doubts = (*doubts, PAUSES)
-    verdict = _verdict(plan, reached, (low, high))
-    if doubts and verdict in (Verdict.WITHIN, Verdict.REACHED):
+    if low > plan.max_cost or not low.is_finite():
+        verdict = Verdict.LEAVES
+    elif not reached and (high > plan.max_cost or not high.is_finite()):
+        verdict = Verdict.MAY_LEAVE
+    elif doubts:
         verdict = Verdict.UNSURE
+    else:
+        verdict = Verdict.REACHED if reached else Verdict.WITHIN
     return replace(seen, verdict=verdict, doubts=doubts)
-
-
-def _hours_to_end(run: _Run, plan: Plan) -> list[float] | None:
-    """Low, middle and high at the end of the schedule; None where none is planned."""
-    if plan.planned_epochs is None:
-        return None
-    return [max(plan.planned_epochs - run.epochs[-1], 0.0) * each + run.hours[-1] for each in run.hours_an_epoch()]
 
 
 def _as_logged(plan: Plan, run: _Run) -> Plan:
@@ -207,27 +208,21 @@ class _Further(NamedTuple):
 
 def _further(run: _Run, plan: Plan, planned: float, family: Sequence[Course]) -> _Further:
     try:
-        seen = _course(run.epochs, run.values, _best(plan, run), planned)
+        seen, error = _course(run.epochs, run.values, _best(plan, run), planned), _error(plan, run)
         predicted = forecast(seen, family)
-        return _Further(predicted, _longer(run, plan, seen, predicted, family))
-    except NoForecast as error:
-        return _Further(unknown=str(error))
+        length = sure_length(predicted, seen, family, error) if predicted.chance(error) < LEVEL else None
+    except NoForecast as failure:
+        return _Further(unknown=str(failure))
+    if length is None:
+        return _Further(predicted)
+    epochs, chance = length
+    return _Further(predicted, Longer(epochs, _cost(plan, epochs * run.hours_an_epoch()[1]), chance))
 
 
 def _end(predicted: Forecast, best: float) -> tuple[float, float, float]:
     """Low, middle and high of the metric at the end: the forecast is of errors, its distance from its best value."""
     low, middle, high = predicted.end()
     return (best * (1 - high), best * (1 - middle), best * (1 - low)) if best else (low, middle, high)
-
-
-def _longer(run: _Run, plan: Plan, seen: Course, predicted: Forecast, family: Sequence[Course]) -> Longer | None:
-    error = _error(plan, run)
-    if predicted.chance(error) >= LEVEL:
-        return None
-    if (length := sure_length(predicted, seen, family, error)) is None:
-        return None
-    epochs, chance = length
-    return Longer(epochs, _cost(plan, epochs * run.hours_an_epoch()[1]), chance)
 
 
 def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
@@ -245,20 +240,11 @@ def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
     running = (now - plan.started).total_seconds() if plan.started else 0.0
     clock = (running * done / epochs[-1] if at is None else at for done, at, _ in rows)
     hours = tuple(at / SECONDS_PER_HOUR for at in clock)
-    return _Run(
-        metric, epochs, values, hours, lies.paused / SECONDS_PER_HOUR, _doubts(lies, plan, len({*rows})), lies.notes
-    )
-
-
-def _doubts(lies: Placed, plan: Plan, rows: int) -> tuple[str, ...]:
-    """Why the figures of a run are not sure."""
-    times = {point.seconds for point in lies.points if point.seconds is not None}
+    few = max(len({*times(lies.points)}), len({*rows}) if plan.started else 0)
     doubts = [SHARE] if "samples_per_epoch" in lies.doubts else []
-    if "hours" in lies.doubts and not plan.started:
-        doubts.append(lies.doubts["hours"])
-    if plan.max_cost.is_finite() and max(len(times), rows if plan.started else 0) < FEWEST_TIMES:
-        doubts.append(FEW_TIMES.format(max(len(times), rows if plan.started else 0)))
-    return tuple(doubts)
+    doubts += [lies.doubts["hours"]] if "hours" in lies.doubts and not plan.started else []
+    doubts += [FEW_TIMES.format(few)] if plan.max_cost.is_finite() and few < FEWEST_TIMES else []
+    return _Run(metric, epochs, values, hours, lies.paused / SECONDS_PER_HOUR, tuple(doubts), lies.notes)
 
 
 def _metric(log: TrainingLog, plan: Plan) -> str:
@@ -336,12 +322,3 @@ def _error(plan: Plan, run: _Run) -> float:
 
 def _cost(plan: Plan, hours: float) -> Decimal:
     return plan.hourly_rate * Decimal(repr(hours)) if math.isfinite(hours) else Decimal("Infinity")
-
-
-def _verdict(plan: Plan, reached: bool, costs: tuple[Decimal, Decimal]) -> Verdict:
-    low, high = costs
-    if low > plan.max_cost or not low.is_finite():
-        return Verdict.LEAVES
-    if reached:
-        return Verdict.REACHED
-    return Verdict.MAY_LEAVE if high > plan.max_cost or not high.is_finite() else Verdict.WITHIN

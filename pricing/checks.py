@@ -92,12 +92,15 @@ def shortened(sentences: Sequence[str]) -> str:
     return "; ".join(sentences[:NAMED]) + (f"; and {rest} more" if rest > 0 else "")
 
 
-def ended_names(offers: Iterable[Offer]) -> list[str]:
-    """These offers by name, one text for each machine and terms, with its regions."""
-    regions: dict[str, list[str]] = defaultdict(list)
-    for offer in offers:
-        regions[f"{offer.instance_type}, {terms_in_words(offer)},"].append(offer.region)
-    return [f"{name} in {', '.join(sorted(where))}" for name, where in sorted(regions.items())]
+def ended_names(ended: Iterable[tuple[str, Offer]]) -> dict[str, list[str]]:
+    """By source, its offers by name, one text for each machine and terms, with its regions."""
+    regions: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for source, offer in ended:
+        regions[source][f"{offer.instance_type}, {terms_in_words(offer)},"].append(offer.region)
+    return {
+        source: [f"{name} in {', '.join(sorted(where))}" for name, where in sorted(named.items())]
+        for source, named in regions.items()
+    }
 
 
 def _readable(listing: SourceListing) -> Iterator[Violation]:
@@ -126,7 +129,7 @@ def _plausible(listing: SourceListing) -> Iterator[Violation]:
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
     on_demand = _on_demand(listing.standing)
     for offer in listing.standing:
-        limit = on_demand.get(_rented(offer))
+        limit = on_demand.get(offer.key[:3])
         if offer.purchase_option is not PurchaseOption.SPOT or limit is None or SPOT_ABOVE_ON_DEMAND in offer.flags:
             continue
         if offer.currency == limit.currency and offer.hourly_rate > limit.hourly_rate:
@@ -141,7 +144,7 @@ def _more_upfront_costs_less(listing: SourceListing) -> Iterator[Violation]:
     for offer in listing.standing:
         if offer.payment is not None:
             rest = (offer.purchase_option.value, offer.term or "", offer.offering_class or "")
-            ladders[_rented(offer), rest][offer.payment] = offer
+            ladders[offer.key[:3], rest][offer.payment] = offer
     for (rented, _), ladder in ladders.items():
         steps = [ladder[payment] for payment in UPFRONT_FIRST if payment in ladder]
         steps += [on_demand[rented]] if rented in on_demand else []
@@ -171,7 +174,7 @@ def _no_jump(listing: SourceListing) -> Iterator[Violation]:
     on_demand = _on_demand(listing.standing)
     for offer in listing.standing:
         before = listing.last_rates.get((*offer.key, offer.currency))
-        bounded = offer.purchase_option is PurchaseOption.SPOT and _rented(offer) in on_demand
+        bounded = offer.purchase_option is PurchaseOption.SPOT and offer.key[:3] in on_demand
         if not before or bounded or {PRICE_JUMP, MARKETPLACE} & set(offer.flags):
             continue
         if not before / LARGEST_JUMP <= offer.hourly_rate <= before * LARGEST_JUMP:
@@ -189,11 +192,7 @@ RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
 
 
 def _on_demand(offers: Iterable[Offer]) -> dict[Key, Offer]:
-    return {_rented(offer): offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
-
-
-def _rented(offer: Offer) -> Key:
-    return offer.provider, offer.region, offer.instance_type
+    return {offer.key[:3]: offer for offer in offers if offer.purchase_option is PurchaseOption.ON_DEMAND}
 
 
 def terms_in_words(offer: Offer) -> str:

@@ -145,17 +145,13 @@ def _head(document: _Document, trusted: Collection[str]) -> EditionHead:
         raise NoEdition(f"the head of the edition cannot be read: {error}") from None
     if not trusted and not head.key:
         return head
-    if head.key not in {key.casefold() for key in trusted} or not _has_signed(head.key, document):
-        raise NoEdition("the edition is not signed by a key of COSTCALC_EDITION_TRUSTED")
-    return head
-
-
-def _has_signed(key: str, document: _Document) -> bool:
     try:
-        Ed25519PublicKey.from_public_bytes(_bytes(key)).verify(document.signature, document.signed)
+        if head.key in {key.casefold() for key in trusted}:
+            Ed25519PublicKey.from_public_bytes(_bytes(head.key)).verify(document.signature, document.signed)
+            return head
     except InvalidSignature:
-        return False
-    return True
+        pass
+    raise NoEdition("the edition is not signed by a key of COSTCALC_EDITION_TRUSTED")
 
 
 def _bytes(key: str) -> bytes:

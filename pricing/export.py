@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -31,47 +30,38 @@ NAMED = 5  # changed rates that the difference names for each provider
 Cells = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Edition:
-    """Offers that the present edition lacks, and sentences on those that the checks left out."""
-
-    new: tuple[Offer, ...]
-    left_out: str
-
-
 def export(offers: Iterable[Offer], folder: Path, now: datetime) -> Iterator[str]:
     """Write the present tables with these offers to `folder`, read them back, and say how they differ from the present ones.
 
     Raises TableError if what was written cannot be read.
     """
     present = {offer.key: offer for offer in _in_time(read_packaged().offers)}
-    edition = _checked([offer for offer in offers if _belongs(offer)], now)
+    new, left_out = _checked(offers, now)
     folder.mkdir(parents=True, exist_ok=True)
     for table in list(packaged_folder().iterdir()):
         (folder / table.name).write_bytes(table.read_bytes())
-    _write(folder, OFFERS, map(_offer_cells, edition.new))
-    _write(folder, PRICE_SOURCES, _hands(edition.new))
-    _write(folder, INSTANCE_TYPES, _machines(edition.new), replace=True)
+    _write(folder, OFFERS, map(_offer_cells, new))
+    _write(folder, PRICE_SOURCES, _hands(new))
+    _write(folder, INSTANCE_TYPES, _machines(new), replace=True)
     write_compact(folder, folder)
-    yield from _differences(present, edition)
-
-
-def _belongs(offer: Offer) -> bool:
-    return offer.purchase_option not in NOT_RENTED and COUNT_NOT_STATED not in offer.flags
+    yield from _differences(present, {offer.key: offer for offer in new}.values())
+    yield from ([f"left out: {left_out}"] if left_out else [])
+    yield from ([] if new else ["Nothing is new."])
 
 
 def _in_time(offers: Iterable[Offer]) -> list[Offer]:
     return sorted(offers, key=lambda offer: offer.observed_at)
 
 
-def _checked(offers: Sequence[Offer], now: datetime) -> Edition:
-    """The offers that no packaged row states yet, if their newest rates keep the rules of a listing."""
+def _checked(offers: Iterable[Offer], now: datetime) -> tuple[list[Offer], str]:
+    """The offers that no packaged row states yet, if their newest rates keep the rules of a listing, and sentences on others."""
+    rented = (each for each in offers if each.purchase_option not in NOT_RENTED and COUNT_NOT_STATED not in each.flags)
     packaged = {(*offer.key, offer.observed_at) for offer in read_packaged().offers}
-    new = _in_time(offer for offer in offers if (*offer.key, offer.observed_at) not in packaged)
+    new = _in_time(offer for offer in rented if (*offer.key, offer.observed_at) not in packaged)
     current = {offer.key: offer for offer in new if ENDED not in offer.flags}
     broken = violations(SourceListing(tuple(current.values()), frozenset(load_evidence().accelerators), {}, now))
     odd = {offer.key for violation in broken for offer in violation.offers}
-    return Edition(tuple(offer for offer in new if offer.key not in odd), in_words(broken) if broken else "")
+    return [offer for offer in new if offer.key not in odd], in_words(broken)
 
 
 def _write(folder: Path, table: Table, rows: Iterable[Cells], replace: bool = False) -> None:
@@ -140,31 +130,22 @@ def _facts(machine: Machine) -> Cells:
     return {name: f"{value:g}" if isinstance(value, float) else value for name, value in facts.items()}
 
 
-def _differences(present: Mapping[Key, Offer], edition: Edition) -> Iterator[str]:
+def _differences(present: Mapping[Key, Offer], newest: Iterable[Offer]) -> Iterator[str]:
     """For each provider, how many offers are new, have another rate or have ended, and its largest changes."""
-    newest = {offer.key: offer for offer in edition.new}
     by_provider: dict[str, list[Offer]] = defaultdict(list)
-    for offer in newest.values():
+    for offer in newest:
         by_provider[offer.provider].append(offer)
     for provider, offers in sorted(by_provider.items()):
         gone = [offer for offer in offers if ENDED in offer.flags]
         added = [offer for offer in offers if offer.key not in present and ENDED not in offer.flags]
-        moved = []
-        for offer in offers:
-            before = present.get(offer.key)
-            if before and ENDED not in offer.flags and before.currency == offer.currency:
-                moved += [offer] if before.hourly_rate != offer.hourly_rate else []
+        pairs = [(present[offer.key], offer) for offer in offers if offer.key in present and ENDED not in offer.flags]
+        moved = [
+            (after.hourly_rate / before.hourly_rate - 1, before, after)
+            for before, after in pairs
+            if before.currency == after.currency and before.hourly_rate != after.hourly_rate
+        ]
         counted = (f"{len(added):,} new offers", f"{len(moved):,} other rates", f"{len(gone):,} ended")
         yield f"{provider}: {', '.join(counted)}"
-        largest = sorted(moved, key=lambda offer: -abs(offer.hourly_rate / present[offer.key].hourly_rate - 1))
-        yield from (f"  {_change(present[offer.key], offer)}" for offer in largest[:NAMED])
-    if edition.left_out:
-        yield f"left out: {edition.left_out}"
-    if not newest:
-        yield "Nothing is new."
-
-
-def _change(before: Offer, after: Offer) -> str:
-    change = after.hourly_rate / before.hourly_rate - 1
-    rates = f"{before.hourly_rate:.4f} to {after.hourly_rate:.4f} {after.currency} an hour ({change:+.1%})"
-    return f"{after.instance_type} in {after.region}, {terms_in_words(after)}: {rates}"
+        for change, before, after in sorted(moved, key=lambda each: -abs(each[0]))[:NAMED]:
+            rates = f"{before.hourly_rate:.4f} to {after.hourly_rate:.4f} {after.currency} an hour ({change:+.1%})"
+            yield f"  {after.instance_type} in {after.region}, {terms_in_words(after)}: {rates}"

@@ -120,13 +120,17 @@ def _gone_together(gone: Sequence[Named], standing: Mapping[Named, Offer]) -> di
 
 
 def _alike_by_source(pairs: Mapping[Named, tuple[Offer, Offer]]) -> Iterator[Named]:
-    """Those whose source's whole list moved by one factor."""
-    ratios: dict[str, dict[Named, Decimal]] = defaultdict(dict)
+    """Those whose source's whole list, or nearly, moved by one factor: a unit or a currency has changed."""
+    rates: Counter[str] = Counter()
+    moved: dict[tuple[str, Decimal], list[Named]] = defaultdict(list)
     for name, (before, offer) in pairs.items():
-        if _source(offer) == _source(before):
-            ratios[_source(offer)][name] = _ratio(before, offer)
-    for moved in ratios.values():
-        yield from _alike(moved)
+        source, ratio = _source(offer), round(_ratio(before, offer), 2)
+        if source == _source(before):
+            rates[source] += 1
+            moved[source, ratio] += [name] if ratio != 1 else []
+    for (source, _), together in moved.items():
+        if len(together) >= FEWEST and len(together) > LARGEST_SHARE_ALIKE * rates[source]:
+            yield from together
 
 
 def _ratio(before: Offer, offer: Offer) -> Decimal:
@@ -139,28 +143,14 @@ def _move(before: Offer, offer: Offer) -> str | None:
         return (
             f"{_words(offer)}: {before.currency} {before.hourly_rate:f} became {offer.currency} {offer.hourly_rate:f}"
         )
-    ratio = _ratio(before, offer)
-    if _source(offer) != _source(before) or not _is_large(ratio, offer):
+    ratio, is_large = _ratio(before, offer), False
+    if offer.purchase_option is PurchaseOption.SPOT or MARKETPLACE in offer.flags:
+        is_large = not 1 / (1 + LARGEST_SPOT_MOVE) <= ratio <= 1 + LARGEST_SPOT_MOVE
+    else:
+        is_large = abs(ratio - 1) >= LARGEST_MOVE
+    if _source(offer) != _source(before) or not is_large:
         return None
     return f"{_words(offer)}: {before.hourly_rate:f} to {offer.hourly_rate:f} {offer.currency} ({ratio - 1:+.0%})"
-
-
-def _alike(ratios: Mapping[Named, Decimal]) -> Sequence[Named]:
-    """Those that moved by one factor, if that is nearly the whole of a list: a unit or a currency has changed."""
-    together: dict[Decimal, list[Named]] = defaultdict(list)
-    for name, ratio in ratios.items():
-        together[round(ratio, 2)].append(name)
-    together.pop(round(Decimal(1), 2), None)
-    largest = max(together.values(), key=len, default=list[Named]())
-    is_a_list = len(largest) >= FEWEST and len(largest) > LARGEST_SHARE_ALIKE * len(ratios)
-    return largest if is_a_list else ()
-
-
-def _is_large(ratio: Decimal, offer: Offer) -> bool:
-    moves_freely = offer.purchase_option is PurchaseOption.SPOT or MARKETPLACE in offer.flags
-    if moves_freely:
-        return not 1 / (1 + LARGEST_SPOT_MOVE) <= ratio <= 1 + LARGEST_SPOT_MOVE
-    return abs(ratio - 1) >= LARGEST_MOVE
 
 
 def _explains(packaged: Offer | None, before: Offer, offer: Offer | None) -> bool:

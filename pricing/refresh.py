@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
+from costcalc.fields import filled
 from costcalc.offer import ANY_SOURCE, OFF_MARKET, YOURS, Gap, Offer
 from pricing.checks import ListingRefused, SourceListing, Violation, ended_names, in_words, shortened, sound, violations
-from pricing.edition_head import EditionHead
 from pricing.market import Market, market
 from pricing.packaged.catalogue import packaged_catalogue
 from pricing.recording import Recording
@@ -54,9 +54,7 @@ class RefreshReport(Struct, frozen=True):
     @property
     def ended(self) -> list[tuple[str, list[str]]]:
         """By source, the names of the offers that it no longer lists."""
-        sources = dict.fromkeys(name for name, _ in self.published.ended)
-        ended = self.published.ended
-        return [(name, ended_names(offer for origin, offer in ended if origin == name)) for name in sources]
+        return list(ended_names(self.published.ended).items())
 
     @property
     def exit_code(self) -> int:
@@ -197,13 +195,16 @@ class _Checker:
 
     def result(self, outcome: Outcome) -> SourceResult:
         """The listing with its gaps, or its failure."""
-        if outcome.collected is None:
+        collected = outcome.collected
+        if collected is None:
             return self._failed(outcome, outcome.error or "no answer")
-        if went_back := self._went_back(outcome.collected.edition):
-            return self._failed(outcome, went_back)
-        offers, conflicts = _unambiguous(outcome.collected.offers, outcome.name)
+        for taken in self._store.taken_editions() if self._store and collected.edition else ():
+            edition = collected.edition
+            if edition and taken.key == edition.key and (fault := edition.fault_after(taken)):
+                return self._failed(outcome, f"the edition of {edition.made_at:%Y-%m-%d %H:%M} UTC {fault}")
+        offers, conflicts = _unambiguous(collected.offers, outcome.name)
         if not offers:
-            reasons = [gap.reason for gap in (*outcome.collected.faults, *outcome.collected.gaps, *conflicts)]
+            reasons = [gap.reason for gap in (*collected.faults, *collected.gaps, *conflicts)]
             return self._failed(outcome, "; ".join(["listed no offers", *reasons]))
         try:
             kept, odd, inspection = self._inspected(outcome.name, offers)
@@ -211,30 +212,31 @@ class _Checker:
             failed = self._failed(outcome, str(refused))
             return replace(failed, inspection=Inspection(outcome.name, _reasons(refused.broken)))
         kept = self._market.flagged(kept)
-        far_off = [self._market.comparison(offer) for offer in kept if OFF_MARKET in offer.flags]
-        if far_off:
-            odd = (*odd, Gap(outcome.name, f"far off the market, not confirmed: {shortened(far_off)}"))
         parts, faults = (
-            tuple(replace(gap, source=outcome.name) for gap in gaps)
-            for gaps in (outcome.collected.gaps, outcome.collected.faults)
+            tuple(replace(gap, source=outcome.name) for gap in gaps) for gaps in (collected.gaps, collected.faults)
         )
-        shorter = () if outcome.collected.whole else self._shorter(outcome.name, len(offers))
-        return SourceResult(
-            *(outcome.name, outcome.seconds, kept, (*faults, *parts, *conflicts, *odd, *shorter)),
+        others = self._far_off_or_shorter(outcome.name, kept, len(offers), bool(collected.whole))
+        return filled(
+            SourceResult,
+            outcome,
+            collected,
+            offers=kept,
+            gaps=(*faults, *parts, *conflicts, *odd, *others),
             faults=faults,
-            whole=outcome.collected.whole,
-            left_out=frozenset(offer.key for offer in outcome.collected.offers) - {offer.key for offer in kept},
+            left_out=frozenset(offer.key for offer in collected.offers) - {offer.key for offer in kept},
             inspection=inspection,
             is_own=SOURCES[outcome.name].is_own,
-            edition=outcome.collected.edition,
-            notes=outcome.collected.notes,
+            as_usual=("missing",),
         )
 
-    def _went_back(self, edition: EditionHead | None) -> str | None:
-        """Why an edition is not taken after the last one of its signer."""
-        taken = self._store.taken_edition(edition.key) if self._store and edition else None
-        fault = edition.fault_after(taken) if edition and taken else None
-        return fault and f"the edition of {edition.made_at:%Y-%m-%d %H:%M} UTC {fault}" if edition else None
+    def _far_off_or_shorter(self, name: str, kept: Sequence[Offer], count: int, is_whole: bool) -> Iterator[Gap]:
+        """What is odd about a listing that was taken over. One of which no part was read whole may have lost offers since last
+        time; their old rates stand."""
+        if far_off := [self._market.comparison(offer) for offer in kept if OFF_MARKET in offer.flags]:
+            yield Gap(name, f"far off the market, not confirmed: {shortened(far_off)}")
+        before = self._states.get(name)
+        if not is_whole and before and count < (before.offers or 0):
+            yield Gap(name, f"lists {count} offers, {before.offers} last time: the others stand as last observed")
 
     def _inspected(self, name: str, offers: tuple[Offer, ...]) -> tuple[tuple[Offer, ...], tuple[Gap, ...], Inspection]:
         """The offers without odd ones, and a gap that names those; the user's own rates are kept, and the gap is a warning.
@@ -260,13 +262,6 @@ class _Checker:
         before = self._states.get(outcome.name)
         gap = Gap(outcome.name, reason, before.succeeded_at if before else None)
         return SourceResult(outcome.name, outcome.seconds, (), (gap,), reason)
-
-    def _shorter(self, name: str, count: int) -> tuple[Gap, ...]:
-        """A gap if a listing of which no part was read whole lost offers since last time; their old rates stand."""
-        before = self._states.get(name)
-        if before is None or before.offers is None or count >= before.offers:
-            return ()
-        return (Gap(name, f"lists {count} offers, {before.offers} last time: the others stand as last observed"),)
 
 
 def _reasons(broken: Iterable[Violation]) -> dict[Rate, str]:
@@ -313,19 +308,17 @@ class _Parts:
             self._due_after = 2 * elapsed
 
     def published(self) -> Published:
-        """All that was published, with the rest published now."""
+        """All that was published, with the rest published now. If none of several sources answered, one gap says so for all: the
+        network is missing."""
         if self._unpublished or not self._published:
-            self._published.append(self._store.publish(self._rest(), self._now))
+            rest = self._unpublished
+            if len(self.results) > 1 and all(result.error for result in self.results):
+                nothing = Gap(ANY_SOURCE, "none of them answered")
+                rest = [replace(each, gaps=() if number else (nothing,)) for number, each in enumerate(rest)]
+            self._published.append(self._store.publish(rest, self._now))
         ended = tuple(each for part in self._published for each in part.ended)
         new, seen_again = (sum(getattr(part, name) for part in self._published) for name in ("new", "seen_again"))
         return Published(self._published[-1].snapshot, new, seen_again, ended)
-
-    def _rest(self) -> Sequence[SourceResult]:
-        """What is unpublished. If none of several sources answered, one gap says so for all: the network is missing."""
-        if len(self.results) == 1 or not all(result.error for result in self.results):
-            return self._unpublished
-        nothing = Gap(ANY_SOURCE, "none of them answered")
-        return [replace(each, gaps=() if number else (nothing,)) for number, each in enumerate(self._unpublished)]
 
 
 def unwatched_seconds(environment: Environment) -> float:

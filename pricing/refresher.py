@@ -21,7 +21,7 @@ from pricing.cell import limit_memory
 from pricing.refresh import RefreshReport, refresh, unwatched_seconds
 from pricing.sources.source import Environment
 from pricing.store.errors import StoreError
-from pricing.store.leases import Lease
+from pricing.store.leases import Lease, give_back, take
 from pricing.store.store import Store
 
 log = logging.getLogger("costcalc.refresher")
@@ -37,7 +37,7 @@ def refresh_if_due(store: Store, environment: Environment, every: timedelta, clo
     limit = unwatched_seconds(environment)
     until = started + timedelta(seconds=limit) + PUBLISHING
     lease = Lease(WORK, uuid4().hex, every, until)
-    if later := store.take(lease, started):
+    if later := take(store, lease, started):
         return later
     done = False
     try:
@@ -45,7 +45,7 @@ def refresh_if_due(store: Store, environment: Environment, every: timedelta, clo
         done = True
         log.info("%s, in %.0f s", in_words(report), (clock() - started).total_seconds())
     finally:
-        store.give_back(lease, clock(), done=done)
+        give_back(store, lease, clock(), done=done)
     return clock() + every
 
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -164,20 +164,11 @@ def _clocks(rows: Sequence[Timed], bare_is_seconds: bool) -> Iterable[Clock]:
         None,
     )
     if evaluations and trained and evaluations.seconds:
-        both = [
-            (a or 0.0) + (b or 0.0) for a, b in zip(_filled(trained.seconds), _filled(evaluations.seconds), strict=True)
-        ]
+        spent, both = [0.0, 0.0], list[float]()
+        for times in zip(trained.seconds, evaluations.seconds, strict=True):
+            spent = [last if now is None else now for last, now in zip(spent, times, strict=True)]
+            both.append(sum(spent))
         yield Clock(both, f"{trained.name} and {evaluations.name}", Of.ROW, trained.notes, "", trained.rank - 1)
-
-
-def _filled(seconds: Sequence[float | None]) -> list[float]:
-    """At each row the last time until there."""
-    filled, last = [], 0.0
-    for time in seconds:
-        if time is not None:
-            last = time
-        filled.append(last)
-    return filled
 
 
 def _since_first(moments: Sequence[float | None]) -> list[float | None]:
@@ -189,18 +180,14 @@ def _since_first(moments: Sequence[float | None]) -> list[float | None]:
         if logged is None:
             since.append(None)
             continue
-        last = _past_midnight(logged, last)
+        if last is None or logged >= min(last - SECONDS_PER_DAY / 2, SECONDS_PER_DAY):
+            last = logged
+        else:
+            last = logged + SECONDS_PER_DAY * math.ceil((last - logged) / SECONDS_PER_DAY)
         first = last if first is None else first
         gone = last - first
         since.append(0.0 if -OUT_OF_ORDER < gone < 0 else gone)
     return since
-
-
-def _past_midnight(moment: float, last: float | None) -> float:
-    """A time of day as seconds since the first midnight, if it follows the `last` one."""
-    if last is None or moment >= min(last - SECONDS_PER_DAY / 2, SECONDS_PER_DAY):
-        return moment
-    return moment + SECONDS_PER_DAY * math.ceil((last - moment) / SECONDS_PER_DAY)
 
 
 class _Times(NamedTuple):
@@ -238,14 +225,18 @@ def _clock_of_times(times: _Times, rows: int) -> Clock:
         return _spread(times, _of_steps(times), rows, Of.STEP, OF_EACH_STEP, 4)
     restarts, of_rows = _restarts(times), _of_rows(times)
     runs = restarts is not None and times.of is not Of.EVALUATION
-    may_run = of_rows is None or (times.of is not Of.EVALUATION and _may_run(times))
+    seconds, rises = times.seconds, len(times.seconds) > 1 and _rises(times.seconds)
+    as_row = rises and (len(seconds) >= FEW or _grows(seconds, times.places, STAYS))
+    may_run = of_rows is None or (times.of is not Of.EVALUATION and as_row)
     if (runs and times.of is Of.EPOCH) or (may_run and not runs and times.of is not Of.EPOCH):
-        shown = in_words(times.seconds[-1]), in_words((of_rows or [sum(times.seconds)])[-1])
+        shown = in_words(seconds[-1]), in_words((of_rows or [sum(seconds)])[-1])
         return Clock((), times.name, times.of, doubt=BOTH.format(times.name, *shown), rank=8)
     if runs:
-        return _spread(
-            times, _since_start(times.seconds), rows, Of.START, RESTARTED.format(restarts) if restarts else "", 1
-        )
+        before, since = 0.0, list[float]()
+        for piece in _pieces(seconds):  # of a clock that may have been started several times
+            since += [before + seconds[index] for index in piece]
+            before = since[-1]
+        return _spread(times, since, rows, Of.START, RESTARTED.format(restarts) if restarts else "", 1)
     of = times.of if times.of is Of.EVALUATION else Of.ROW
     return _spread(times, of_rows or [], rows, of, OF_EACH, 2)
 
@@ -300,50 +291,28 @@ def _grows(seconds: Sequence[float], places: Sequence[float], power: float) -> b
     return seconds[-1] > 0 and (seconds[0] <= 0 or seconds[-1] / seconds[0] >= trained**power)
 
 
-def _may_run(times: _Times) -> bool:
-    """Whether times that are read as those of rows may be a clock that runs."""
-    if len(times.seconds) < 2 or len(_pieces(times.seconds)) > 1:
-        return False
-    return _rises(times.seconds) and (len(times.seconds) >= FEW or _grows(times.seconds, times.places, STAYS))
-
-
-def _since_start(seconds: Sequence[float]) -> list[float]:
-    """The times of a clock that may have been started several times, added up."""
-    before, since = 0.0, []
-    for piece in _pieces(seconds):
-        since += [before + seconds[index] for index in piece]
-        before = since[-1]
-    return since
-
-
 def _of_rows(times: _Times) -> list[float] | None:
     """The sums of the times of rows, each as often as epochs passed; None if it can't be told what a row's is the time of."""
     gaps = [after - before for before, after in pairwise(times.places)]
     gap = sorted(gaps)[len(gaps) // 2] if gaps else times.places[0]
     if gap > 1.5 and times.of is not Of.EPOCH:
         return None
-    many, sums, total = max(round(gap), 1), [], 0.0
-    for seconds in times.seconds:
-        total += seconds * many
-        sums.append(total)
-    return sums
+    return list(accumulate(seconds * max(round(gap), 1) for seconds in times.seconds))
 
 
 def _of_steps(times: _Times) -> list[float]:
     """The sums of the times of steps, each as often as steps passed; steps may count anew in each epoch."""
-    sums, total, done = [], 0.0, 0.0
-    for seconds, step in zip(times.seconds, times.places, strict=True):
-        total += (step - done if step >= done else step) * seconds
-        done = step
-        sums.append(total)
-    return sums
+    passed = (step - done if step >= done else step for done, step in pairwise([0.0, *times.places]))
+    return list(accumulate(steps * seconds for steps, seconds in zip(passed, times.seconds, strict=True)))
 
 
 def _of_places(rows: Sequence[Timed], seconds: Sequence[float | None]) -> list[float | None]:
     """The times of rows; one without has that of its place, which is the last that was told there."""
     filled, begin = list(seconds), 0
     for end in range(1, len(rows) + 1):
-        if end < len(rows) and _same_place(rows[begin], rows[end]):
+        one, other = rows[begin], rows[min(end, len(rows) - 1)]
+        is_same = one.place is not None and one.place == other.place and (one.epoch is None) == (other.epoch is None)
+        if end < len(rows) and is_same:
             continue
         told = max((second for second in seconds[begin:end] if second is not None), default=None)
         last = max((row.step or 0.0 for row in rows[begin:end]), default=0.0)
@@ -352,10 +321,6 @@ def _of_places(rows: Sequence[Timed], seconds: Sequence[float | None]) -> list[f
                 filled[index] = told
         begin = end
     return filled
-
-
-def _same_place(one: Timed, other: Timed) -> bool:
-    return one.place is not None and one.place == other.place and (one.epoch is None) == (other.epoch is None)
 
 
 def _without_standstill(rows: Sequence[Timed], clock: Clock) -> Clock:

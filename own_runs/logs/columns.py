@@ -78,7 +78,9 @@ def _point(where: str, row: Row, meaning: Meaning) -> tuple[Point, Timed]:
     moment: float | None = None
     for name, cell in row.items():
         if place := place_of(name):
-            places.setdefault(place, _number(where, name, cell))
+            if (count := value_of(cell)) is None or math.isnan(count):
+                raise LogRefused(MUST_BE.format(where, name, str(cell)[:40]))
+            places.setdefault(place, count)
         elif moment is None and is_date(name) and (told := moment_of(cell)) is not None:
             moment = told
         elif span := _span(name, cell, meaning):
@@ -101,13 +103,6 @@ def _span(name: str, cell: object, meaning: Meaning) -> Span | None:
     if named is None or (named.unit is None and (moment_of(cell) or 0.0) >= 1e9):
         return None
     return span_of(named, cell)
-
-
-def _number(where: str, column: str, cell: object) -> float:
-    value = value_of(cell)
-    if value is None or math.isnan(value):
-        raise LogRefused(MUST_BE.format(where, column, str(cell)[:40]))
-    return value
 
 
 def _counts_from_0(points: Sequence[Point], is_timed: bool) -> bool:

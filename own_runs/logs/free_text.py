@@ -126,7 +126,11 @@ class _Lines:
                 (line.where, line.row) for line in self.lines if not line.within or line.row.keys() <= {"timestamp"}
             ]
         begin = 0 if any(line.row.get("epoch") == 0 for line in self.lines) else 1
-        return [(line.where, _shared(line.row, begin)) for line in self.lines]
+        for line in self.lines:
+            share, epoch = line.row.pop("share", None), line.row.get("epoch")
+            if isinstance(share, float) and isinstance(epoch, float):
+                line.row["epoch"] = epoch - begin + share
+        return [(line.where, line.row) for line in self.lines]
 
     def read(self, where: str, line: str) -> None:
         """Takes in a line."""
@@ -177,14 +181,6 @@ class _Lines:
 
 def _has_metric(row: Row) -> bool:
     return any(METRIC.search(name) and is_metric(name) for name in row)
-
-
-def _shared(row: Row, begin: int) -> Row:
-    """A row from within an epoch at the share that was done."""
-    share, epoch = row.pop("share", None), row.get("epoch")
-    if not isinstance(share, float) or not isinstance(epoch, float):
-        return row
-    return row | {"epoch": epoch - begin + share}
 
 
 def _share(line: str, begun: re.Match[str] | None) -> float | None:

@@ -133,9 +133,16 @@ def _trainer_state(state: Mapping[str, Any], history: Sequence[object]) -> Train
     """`trainer_state.json` of transformers. Raises LogRefused."""
     batch = state.get("train_batch_size")
     stated = {"batch_size": str(batch)} if isinstance(batch, int) else {}
-    entries = [numbers_of(entry) for entry in history if isinstance(entry, dict)]
-    stated |= stated_by_trainer(entry for entry in entries if "train_runtime" in entry)
-    return TrainingLog("transformers", checked(map(_trainer_point, range(len(history)), history)), stated)
+    points, ended = [], []
+    for index, entry in enumerate(history):
+        where = f"log_history[{index}]"
+        if not isinstance(entry, dict):
+            raise LogRefused(f"{where}: must be an object")
+        numbers = numbers_of(entry)
+        ended += [numbers] if "train_runtime" in numbers else []
+        values = {name: value for name, value in numbers.items() if name not in PLACES and not BESIDE.search(name)}
+        points.append(Point(where, numbers.get("epoch"), numbers.get("step"), None, values))
+    return TrainingLog("transformers", checked(points), stated | stated_by_trainer(ended))
 
 
 def stated_by_trainer(ended: Iterable[Mapping[str, float]]) -> dict[str, str]:
@@ -150,15 +157,6 @@ def stated_by_trainer(ended: Iterable[Mapping[str, float]]) -> dict[str, str]:
         if samples > 0 and steps > 0:
             stated["samples_per_step"] = str(samples / steps)
     return stated
-
-
-def _trainer_point(index: int, entry: object) -> Point:
-    where = f"log_history[{index}]"
-    if not isinstance(entry, dict):
-        raise LogRefused(f"{where}: must be an object")
-    numbers = numbers_of(entry)
-    values = {name: value for name, value in numbers.items() if name not in PLACES and not BESIDE.search(name)}
-    return Point(where, numbers.get("epoch"), numbers.get("step"), None, values)
 
 
 def read_json_lines(lines: Rows) -> TrainingLog:

@@ -22,15 +22,24 @@ from own_runs.logs.tensorboard import HEADER, read_tensorboard
 
 HEAD_BYTES = 4096
 MOST_CUT = 4
-PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"(\xb5/\xfd": "Zstandard"}
+NO_TEXT = {
+    **{
+        bytes((0x80, version)): "a pickle, which may run any program: export the metrics as CSV"
+        for version in range(2, 6)
+    },
+    b"version https://git-lfs.github.com/spec/": "a pointer of Git LFS: fetch the file itself with git lfs pull",
+    b"SQLite format 3": "a database, such as MLflow keeps: write the metric as CSV, with columns step, timestamp and its name",
+    b"PK\x03\x04": "a zip archive: unpack it and give the log inside",
+    b"BZh": "bzip2: unpack it and give the log inside",
+    b"\xfd7zXZ": "xz: unpack it and give the log inside",
+    b"(\xb5/\xfd": "Zstandard: unpack it and give the log inside",
+}
+"""How files begin that are no logs, what they are, and what to do."""
 JSON = re.compile(r"\A\s*+(?:\{\s*+[\"}]|\[\s*+[\[{])")
 TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """Codes of a terminal: colours, moves of the cursor, titles."""
 WALL_TIME = b"\x09"  # how the first field of an event begins; old writers do not tell the version
-PICKLED = tuple(bytes((0x80, version)) for version in range(2, 6))
-SQLITE = b"SQLite format 3"
 GZIP = b"\x1f\x8b"
-LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 KNOWN = (
     "known are DAWNBench's TSV, MLPerf's log, CSV of Keras, Lightning and Ultralytics, timm's summary.csv, trainer_state.json, "
     "TensorBoard's event files, exports of Weights & Biases and MLflow, what pytorch/examples, torchvision, timm, FFCV, pycls, "
@@ -72,16 +81,9 @@ def _unpacked(path: Path) -> bytes:
 
 
 def _refuse_packed(head: bytes) -> None:
-    if head.startswith(PICKLED):
-        raise LogRefused("this is a pickle, which may run any program: export the metrics as CSV")
-    if head.startswith(LFS_POINTER):
-        raise LogRefused("this is a pointer of Git LFS: fetch the file itself with git lfs pull")
-    if head.startswith(SQLITE):
-        advice = "write the metric as CSV, with columns step, timestamp and its name"
-        raise LogRefused(f"this is a database, such as MLflow keeps: {advice}")
-    packed = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
-    if packed:
-        raise LogRefused(f"this is {packed}: unpack it and give the log inside")
+    for beginning, what in NO_TEXT.items():
+        if head.startswith(beginning):
+            raise LogRefused(f"this is {what}")
 
 
 def is_event_file(head: bytes) -> bool:

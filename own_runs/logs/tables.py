@@ -92,7 +92,11 @@ def read_table(text: str) -> TrainingLog:
     try:
         header = [RUN_NAME.sub("", cell.strip()) for cell in next(lines, [])]
         writer = next((each for each in WRITERS if each.wrote(header)), PLAIN)
-        _check_header(header)
+        if twice := [name for name, count in Counter(header).items() if name and count > 1]:
+            raise LogRefused(f"line 1: the column {twice[0]} stands there twice: keep one")
+        if not header_has_place(header):
+            advice = f"name one epoch or step; there are {', '.join(header)[:400]}"
+            raise LogRefused(f"line 1: no column says how far training was: {advice}")
         shown = [name if not BESIDE.search(name) else "" for name in header]
         log = log_of(rows_of_table(lines, shown), Meaning(writer.name, writer.from_0, writer.seconds))
     except csv.Error as error:
@@ -102,12 +106,3 @@ def read_table(text: str) -> TrainingLog:
         values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
         fractions.append(point._replace(values=values))
     return replace(log, points=tuple(fractions))
-
-
-def _check_header(header: Sequence[str]) -> None:
-    twice = [name for name, count in Counter(header).items() if name and count > 1]
-    if twice:
-        raise LogRefused(f"line 1: the column {twice[0]} stands there twice: keep one")
-    if not header_has_place(header):
-        advice = f"name one epoch or step; there are {', '.join(header)[:400]}"
-        raise LogRefused(f"line 1: no column says how far training was: {advice}")

@@ -70,7 +70,9 @@ def read_tensorboard(path: Path) -> TrainingLog:
     epochs = next((series.pop(tag) for tag in EPOCH_TAGS if tag in series), ())
     points = checked(_points(series, epochs))
     notes = [CLOCK, *(THINNED.format(tag, each) for tag, each in scalars.one_in.items() if each > 1 and tag in series)]
-    if not _counts_from_0(epochs):
+    # the running epoch is logged instead of those completed where it is 0 after the first steps
+    starts_at_0 = any(scalar.value == 0 and scalar.step > 0 for scalar in epochs)
+    if not starts_at_0 or any(scalar.value % 1 for scalar in epochs):
         return TrainingLog("TensorBoard", points, notes=tuple(notes))
     return TrainingLog("TensorBoard", counted_from_1(points), notes=(*notes, FROM_0.format("TensorBoard")))
 
@@ -126,7 +128,8 @@ def _values(event: Any) -> Iterator[tuple[str, float]]:
 
 
 def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) -> Iterator[Point]:
-    """The values of each step together, with the epoch logged there or interpolated between those that were."""
+    """The values of each step together, with the epoch logged there: if whole ones are logged, that which ran, else interpolated
+    between those that were."""
     steps: dict[int, dict[str, Scalar]] = defaultdict(dict)
     for tag, scalars in series.items():
         for scalar in scalars:
@@ -134,19 +137,8 @@ def _points(series: Mapping[str, Sequence[Scalar]], epochs: Sequence[Scalar]) ->
     at, logged = [scalar.step for scalar in epochs], [scalar.value for scalar in epochs]
     for step in sorted(steps):
         values = steps[step]
-        epoch = _epoch(step, at, logged) if at else None
+        epoch = float(np.interp(step, at, logged)) if at else None
+        if at and not any(each % 1 for each in logged):
+            epoch = logged[max(int(np.searchsorted(at, step, side="right")) - 1, 0)]
         seconds = max(scalar.seconds for scalar in values.values())
         yield Point(f"step {step}", epoch, float(step), seconds, {tag: scalar.value for tag, scalar in values.items()})
-
-
-def _epoch(step: int, at: Sequence[int], logged: Sequence[float]) -> float:
-    """The epoch of a step: if whole ones are logged, that which ran, else between those that were."""
-    if all(each % 1 == 0 for each in logged):
-        return logged[max(int(np.searchsorted(at, step, side="right")) - 1, 0)]
-    return float(np.interp(step, at, logged))
-
-
-def _counts_from_0(epochs: Sequence[Scalar]) -> bool:
-    """Whether the running epoch is logged instead of those completed: it is 0 after the first steps."""
-    starts_at_0 = any(scalar.value == 0 and scalar.step > 0 for scalar in epochs)
-    return starts_at_0 and all(scalar.value % 1 == 0 for scalar in epochs)

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec import Struct
 
 from pricing.store import HEAD
-from pricing.store.connection import fault, is_damage, open_sqlite
+from pricing.store.connection import fault, is_damage
 from pricing.store.errors import StoreError
-from pricing.store.local_file import SCHEME, default_url, identity_file
+from pricing.store.local_file import SCHEME, default_url, identity_file, open_sqlite
 from pricing.store.store import Store
 from pricing.store.tables import EVERYBODY
 
@@ -23,6 +23,7 @@ BESIDE = ("", "-wal", "-shm")  # https://www.sqlite.org/walformat.html: the log 
 WAIT_SECONDS = 30
 POSTGRESQL = "this store is PostgreSQL, whose own tools do that: pg_dump --format=custom, and pg_restore --clean"
 _PUBLISHED = "SELECT count(*), min(published_at), max(published_at) FROM snapshots"
+_RUN = "INSERT INTO own_runs (id, kind, owner, added_at, document, shared_by) VALUES (?, ?, ?, ?, ?, ?)"
 _NUMBERED = """
     INSERT INTO versions (name, number)
     SELECT DISTINCT CASE WHEN shared_by IS NULL THEN COALESCE(owner, ?1) ELSE ?1 END, 2 FROM own_runs
@@ -90,8 +91,11 @@ def rebuild(url: str | None, now: datetime) -> SetAside:
     with TemporaryDirectory(dir=path.parent) as folder:
         new = Path(folder, path.name)
         Store(f"{SCHEME}{new}").fill(now)
-        if own:
-            _take_over(own, new)
+        with closing(open_sqlite(new, "rw", WAIT_SECONDS)) as connection:
+            if own:
+                connection.execute("UPDATE identity SET key = ?", (own.key,))
+                connection.executemany(_RUN, own.runs)
+                connection.execute(_NUMBERED, (EVERYBODY,))
         new.rename(path)
     _give_to_the_owner_of(aside or identity_file(path), path)
     Store(url)  # tells the file beside it which it is, or is told
@@ -167,32 +171,20 @@ def _own(path: Path) -> _Own | None:
         return None
 
 
-def _take_over(own: _Own, new: Path) -> None:
-    with closing(open_sqlite(new, "rw", WAIT_SECONDS)) as connection:
-        connection.execute("UPDATE identity SET key = ?", (own.key,))
-        row = "INSERT INTO own_runs (id, kind, owner, added_at, document, shared_by) VALUES (?, ?, ?, ?, ?, ?)"
-        connection.executemany(row, own.runs)
-        connection.execute(_NUMBERED, (EVERYBODY,))
-
-
 def _set_aside(path: Path, why: str, now: datetime) -> Path | None:
     """Renames a store with its log, after whoever writes to it is done; None where there is at most a log."""
     aside, is_there = _beside(path, why, now), path.exists()
-    if is_there:
-        _wait_for_its_writer(path)
+    try:
+        if is_there:
+            with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise StoreError(f"{path} is being written ({error}): try again when that is done") from error
     for ending in BESIDE:
         with suppress(FileNotFoundError):
             Path(f"{path}{ending}").rename(f"{aside}{ending}")
     return aside if is_there else None
-
-
-def _wait_for_its_writer(path: Path) -> None:
-    try:
-        with closing(open_sqlite(path, "rw", WAIT_SECONDS)) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.DatabaseError as error:
-        if not is_damage(error):
-            raise StoreError(f"{path} is being written ({error}): try again when that is done") from error
 
 
 def _beside(path: Path, why: str, now: datetime) -> Path:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text, update
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
@@ -18,7 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from pricing.store import HEAD
 from pricing.store.errors import StoreBusy, StoreDamaged, StoreGone, StoreUnavailable
-from pricing.store.local_file import identity_file
+from pricing.store.local_file import identity_file, open_sqlite
 from pricing.store.tables import identity
 
 CONVERTS_ALL = "719229b4"  # whose migrations begin before 0.2.0
@@ -288,12 +287,6 @@ def _write_ahead(connection: sqlite3.Connection, deadline: float) -> None:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
-
-
-def open_sqlite(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
-    """The file as SQLite opens it: `ro`, `rw`, or `rwc` to create it."""
-    address = f"file:{quote(str(path))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=wait_seconds, isolation_level=None)
 
 
 def _sqlite_engine(path: Path, wait_seconds: float) -> Engine:

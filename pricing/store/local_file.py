@@ -71,7 +71,7 @@ def newest_catalogue(url: str, edition: str) -> Catalogue | None:
     if path is None:
         return None
     try:
-        with closing(_reading(path)) as connection:
+        with closing(open_sqlite(path, "ro")) as connection:
             row = connection.execute(_NEWEST, (HEAD, edition)).fetchone()
         return row and Book.from_bytes(row[2]).catalogue(row[0], read_gaps(row[1]))
     except (sqlite3.Error, ValueError, KeyError, TypeError, zipfile.BadZipFile):
@@ -84,7 +84,7 @@ def own_runs(url: str) -> tuple[OwnRun, ...] | None:
     if path is None:
         return None
     try:
-        with closing(_reading(path)) as connection:
+        with closing(open_sqlite(path, "ro")) as connection:
             rows = connection.execute(_OWN_RUNS).fetchall()
     except sqlite3.Error:
         return None
@@ -99,5 +99,7 @@ def _path(url: str) -> Path | None:
     return Path(url.removeprefix(SCHEME)).expanduser().absolute() if url.startswith(SCHEME) and "?" not in url else None
 
 
-def _reading(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+def open_sqlite(path: Path, mode: str, wait_seconds: float = 5) -> sqlite3.Connection:
+    """The file as SQLite opens it: `ro`, `rw`, or `rwc` to create it."""
+    address = f"file:{quote(str(path))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=wait_seconds, isolation_level=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from hashlib import blake2b
 
@@ -120,17 +120,16 @@ def publish(connection: Connection, results: Sequence[SourceResult], now: dateti
         if not result.error:
             _compare(book, result, changes, now)
     _record_results(connection, results, now)
-    upsert(
-        connection, taken_editions, (_taken(result.edition) for result in results if result.edition), lambda _, new: new
-    )
+    editions = [asdict(result.edition) for result in results if result.edition]
+    kept = [{name: value for name, value in edition.items() if name in taken_editions.c} for edition in editions]
+    upsert(connection, taken_editions, kept, lambda _, new: new)
     record(connection, (result.inspection for result in results if result.inspection), now)
-    gaps = (*(gap for result in results for gap in result.gaps), *_ended_gaps(changes.ended))
+    ended = (
+        Gap(origin, f"no longer listed, ended: {shortened(names)}")
+        for origin, names in ended_names(changes.ended).items()
+    )
+    gaps = (*(gap for result in results for gap in result.gaps), *ended)
     return _write_snapshot(connection, book, changes, _standing_gaps(connection, results, gaps, now), now)
-
-
-def _taken(edition: EditionHead) -> dict[str, object]:
-    """What is kept of an edition that was taken: when it would have expired does not matter any more."""
-    return {name: value for name, value in asdict(edition).items() if name in taken_editions.c}
 
 
 def withdraw(connection: Connection, origin: str, keys: frozenset[Key], now: datetime) -> Published:
@@ -238,15 +237,6 @@ def _rows(numbers: Iterable[int]) -> Indices:
     return np.fromiter(numbers, np.int64)
 
 
-def _ended_gaps(ended: Iterable[tuple[str, Offer]]) -> Iterator[Gap]:
-    """One gap for each source, which names the first few offers."""
-    offers: dict[str, list[Offer]] = defaultdict(list)
-    for origin, offer in ended:
-        offers[origin].append(offer)
-    for origin, gone in offers.items():
-        yield Gap(origin, f"no longer listed, ended: {shortened(ended_names(gone))}")
-
-
 def _edition(book: Book, offers: Sequence[Offer]) -> tuple[Book, _Changes]:
     """The book without the packaged rows that this edition lacks, and what it adds. A rate that somebody took back stays so."""
     items = {_identity(each): each for each in (entry(PACKAGED, offer) for offer in offers)}
@@ -301,7 +291,6 @@ def _record_results(connection: Connection, results: Iterable[SourceResult], now
         }
         for result in results
     ]
-
     kept = ("succeeded_at", "offers")
     upsert(connection, source_status, rows, lambda old, new: func.coalesce(new, old) if new.key in kept else new)
 

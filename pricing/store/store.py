@@ -20,12 +20,11 @@ from pricing.checks import ended_names, shortened
 from pricing.edition_head import EditionHead
 from pricing.packaged.offers import packaged_digest, read_packaged
 from pricing.scope import Key
-from pricing.store import leases, snapshots
+from pricing.store import snapshots
 from pricing.store.book import moment
 from pricing.store.changes import By, Change, newest_changes, note
 from pricing.store.connection import Database
 from pricing.store.errors import StoreError
-from pricing.store.leases import Lease
 from pricing.store.local_file import OwnRun, default_url
 from pricing.store.offer_rows import read_gaps
 from pricing.store.publish import (
@@ -168,8 +167,8 @@ class Store(Database):
         """End a source's offers with these keys from now on; earlier dates still know them. Raises StoreBusy."""
         with self.writing() as connection:
             published = withdraw(connection, origin, keys, by.at)
-            gone = shortened(ended_names([offer for _, offer in published.ended]))
-            note(connection, by, "withdrew", f"{origin}: {gone}")
+            gone = ended_names(published.ended).get(origin, [])
+            note(connection, by, "withdrew", f"{origin}: {shortened(gone)}")
             return published
 
     def gaps(self) -> tuple[Gap, ...]:
@@ -199,12 +198,6 @@ class Store(Database):
             book = snapshots.newest_book(connection)
         rows = np.argsort(book.named["observed"], kind="stable")
         return dict(zip(book.keys(rows), map(from_nanos, book.named["hourly"][rows].tolist()), strict=True))
-
-    def taken_edition(self, key: str) -> EditionHead | None:
-        """The edition signed with this key that was taken last."""
-        with self.reading() as connection:
-            row = connection.execute(select(taken_editions).where(taken_editions.c.key == key)).first()
-        return EditionHead(**row._mapping) if row else None
 
     def taken_editions(self) -> list[EditionHead]:
         """By signer, the edition that was taken last."""
@@ -287,16 +280,6 @@ class Store(Database):
         with self.writing() as connection:
             connection.execute(delete(sign_ins).where(sign_ins.c.id == id))
             _number(connection, (SIGN_INS,))
-
-    def take(self, lease: Lease, now: datetime) -> datetime | None:
-        """Take a lease, or return when it is worth asking again. Raises StoreBusy."""
-        with self.writing() as connection:
-            return leases.take(connection, lease, now)
-
-    def give_back(self, lease: Lease, now: datetime, *, done: bool) -> None:
-        """End a lease; `done` says that its work needs nobody until it is due again. Raises StoreBusy."""
-        with self.writing() as connection:
-            leases.give_back(connection, lease, now, done=done)
 
     def changes(self, most: int) -> list[Change]:
         """The latest changes with their authors, oldest first."""

@@ -13,7 +13,7 @@ from pricing import refresher
 from pricing.refresher import WORK, refresh_if_due
 from pricing.sources.running import Outcome
 from pricing.sources.source import Collected
-from pricing.store.leases import LOOK_AGAIN, Lease
+from pricing.store.leases import LOOK_AGAIN, Lease, give_back, take
 from pricing.store.store import Store
 
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -55,7 +55,7 @@ def test_servers_of_a_store_refresh_once_an_hour_together(store_url: str) -> Non
 
 @pytest.mark.usefixtures("answers")
 def test_while_one_refreshes_another_waits_and_takes_over_if_it_dies(store: Store) -> None:
-    assert store.take(lease("dies", NOW), NOW) is None
+    assert take(store, lease("dies", NOW), NOW) is None
     assert at(store, NOW + MINUTE) == LOOK_AGAIN
     assert store.current_snapshot_id() is None
     assert at(store, NOW + 4 * MINUTE) == HOUR
@@ -64,10 +64,10 @@ def test_while_one_refreshes_another_waits_and_takes_over_if_it_dies(store: Stor
 
 def test_who_was_slow_takes_no_lease_from_another(store: Store) -> None:
     slow, quick = lease("slow", NOW), lease("quick", NOW + HOUR)
-    assert store.take(slow, NOW) is None
-    assert store.take(quick, NOW + HOUR) is None
-    store.give_back(slow, NOW + HOUR, done=True)
-    assert store.take(lease("third", NOW + HOUR), NOW + HOUR) == NOW + HOUR + LOOK_AGAIN
+    assert take(store, slow, NOW) is None
+    assert take(store, quick, NOW + HOUR) is None
+    give_back(store, slow, NOW + HOUR, done=True)
+    assert take(store, lease("third", NOW + HOUR), NOW + HOUR) == NOW + HOUR + LOOK_AGAIN
 
 
 def test_a_refresh_that_is_broken_off_is_due_at_once(
