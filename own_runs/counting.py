@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -35,15 +34,11 @@ class Counted(Struct, frozen=True):
 
 def counted(path: Path, tokenizer: Path | None = None) -> Counted:
     """The count, by a tokenizer.json or by bytes. Raises WrongFile, and ImportError where `tokenizers` is not installed."""
-    count = _by_tokenizer(tokenizer) if tokenizer else _by_bytes
+    count = _by_tokenizer(tokenizer) if tokenizer else lambda text: max(round(len(text.encode()) / BYTES_PER_TOKEN), 1)
     lengths = [count(text) for text in _examples(path)]
     if not lengths:
         raise WrongFile(f"{path} has no examples")
     return Counted(len(lengths), sum(lengths), max(lengths), tokenizer is None)
-
-
-def _by_bytes(text: str) -> int:
-    return max(round(len(text.encode()) / BYTES_PER_TOKEN), 1)
 
 
 def _by_tokenizer(path: Path) -> Count:
@@ -62,20 +57,19 @@ def _examples(path: Path) -> Iterator[str]:
         raise WrongFile(f"{path.name} is none of {', '.join(KINDS)}: write it as JSON lines")
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            yield from {".json": _json, ".jsonl": _json_lines, ".csv": _csv}.get(kind, _paragraphs)(file)
+            if kind == ".csv":
+                rows = csv.reader(file)
+                next(rows, None)
+                yield from ("\n".join(row) for row in rows if any(row))
+            elif kind == ".json":
+                entries = _read(file.read(), "the file")
+                yield from map(_text, entries if isinstance(entries, list) else [entries])
+            else:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield _text(_read(line, f"line {number}")) if kind == ".jsonl" else line
     except UnicodeDecodeError:
         raise WrongFile(f"{path.name} is not in UTF-8") from None
-
-
-def _json_lines(lines: Iterable[str]) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _text(_read(line, f"line {number}"))
-
-
-def _json(file: Any) -> Iterator[str]:
-    rows = _read(file.read(), "the file")
-    yield from map(_text, rows if isinstance(rows, list) else [rows])
 
 
 def _read(text: str, where: str) -> object:
@@ -83,16 +77,6 @@ def _read(text: str, where: str) -> object:
         return json.loads(text)
     except ValueError as error:
         raise WrongFile(f"{where} is no JSON: {error}") from None
-
-
-def _csv(file: Iterable[str]) -> Iterator[str]:
-    rows = csv.reader(file)
-    next(rows, None)
-    yield from ("\n".join(row) for row in rows if any(row))
-
-
-def _paragraphs(lines: Iterable[str]) -> Iterator[str]:
-    yield from (line for line in lines if line.strip())
 
 
 def _text(value: object) -> str:

@@ -37,9 +37,6 @@ def _of_other_rows(names: Sequence[str], points: Sequence[Point]) -> list[str]:
 
 def called(named: str, columns: Sequence[str]) -> list[str]:
     """The column of this name, whatever its capitals, else those that have it in theirs."""
-    same = [column for column in columns if column == named]
-    return (
-        same
-        or [column for column in columns if column.casefold() == named.casefold()]
-        or [column for column in columns if named.casefold() in column.casefold()]
-    )
+    plain = named.casefold()
+    same, alike = [each for each in columns if each == named], [each for each in columns if each.casefold() == plain]
+    return same or alike or [each for each in columns if plain in each.casefold()]

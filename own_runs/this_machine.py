@@ -87,9 +87,12 @@ def _known_name(processors: Processors) -> str | None:
 
 
 def _by_its_flags() -> Processor | None:
-    """A processor by its clock and two vector units as wide as its flags say, for multiplications and additions in 32 bits; AMD's
-    before family 26 take 512 bits in two halves."""
-    facts, ghz = _facts(), _ghz()
+    """A processor by its base clock, or the fastest one if the system gives only that, and two vector units as wide as its flags
+    say, for multiplications and additions in 32 bits; AMD's before family 26 take 512 bits in two halves."""
+    facts = _facts()
+    ghz = float(FASTEST_KHZ.read_text()) / KHZ_PER_GHZ if FASTEST_KHZ.exists() else None
+    if "bogomips" in facts and "flags" in facts:  # only x86 has flags
+        ghz = float(facts["bogomips"]) / BOGOMIPS_PER_GHZ
     flags = {*facts.get("flags", "").split(), *facts.get("Features", "").split()}
     halves = facts.get("vendor_id") == "AuthenticAMD" and int(facts.get("cpu family", "0")) < 26
     widths = {"asimd": 16.0, "avx": 16.0, "avx2": 32.0, "sve": 32.0, "avx512f": 32.0 if halves else 64.0}
@@ -109,14 +112,6 @@ def _by_its_flags() -> Processor | None:
         introduced=0,
         source=str(CPU_INFO),
     )
-
-
-def _ghz() -> float | None:
-    """The base clock in GHz, or the fastest one if the system gives only that."""
-    facts = _facts()
-    if "bogomips" in facts and "flags" in facts:  # only x86 has flags
-        return float(facts["bogomips"]) / BOGOMIPS_PER_GHZ
-    return float(FASTEST_KHZ.read_text()) / KHZ_PER_GHZ if FASTEST_KHZ.exists() else None
 
 
 @cache

@@ -98,18 +98,13 @@ def _entries(text: str) -> Iterator[tuple[str, Entry]]:
     for number, line in enumerate(text.splitlines(), 1):
         if match := LINE.search(line):
             try:
-                yield f"line {number}", _entry(match)
+                statement = msgspec.json.decode(match["document"].strip(), type=dict[str, Any])
+                if match["key"]:
+                    statement |= {"time_ms": float(match["seconds"]) * MILLISECONDS, "key": match["key"]}
+                    statement["metadata"] = statement.get("metadata") or {}
+                yield f"line {number}", msgspec.convert(statement, Entry)
             except (msgspec.DecodeError, ValueError) as error:
                 raise LogRefused(f"line {number}: not a line of MLPerf's log: {error}") from None
-
-
-def _entry(match: re.Match[str]) -> Entry:
-    document = match["document"].strip()
-    if not match["key"]:
-        return msgspec.json.decode(document, type=Entry)
-    statement = msgspec.json.decode(document, type=dict[str, Any])
-    metadata = msgspec.convert(statement.get("metadata") or {}, dict[str, Any])
-    return Entry(float(match["seconds"]) * MILLISECONDS, match["key"], statement.get("value"), metadata)
 
 
 def _point(where: str, entry: Entry, start: float, stop: float | None) -> Point:

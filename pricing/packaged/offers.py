@@ -183,21 +183,17 @@ def _free_offer(row: Row) -> Offer:
         observed_at=day(row, "observed_at"),
         source=row.text("source"),
         flags=(NOT_GUARANTEED, *STATUS_FLAGS[status]),
-        session_hours=_session(row),
+        session_hours=_hours(row, "session_hours", SPOT_RESTART_HOURS),
         hours_per_week=_hours(row, "hours_per_week"),
     )
 
 
-def _session(row: Row) -> float | None:
-    hours = _hours(row, "session_hours")
-    if hours is not None and hours <= SPOT_RESTART_HOURS:
-        minutes = f"{SPOT_RESTART_HOURS * 60:.0f} min"
-        raise ValueError(f"session_hours {hours:g}: write more than the {minutes} that each session takes to restart")
-    return hours
-
-
-def _hours(row: Row, column: str) -> float | None:
+def _hours(row: Row, column: str, restart: float = 0.0) -> float | None:
+    """Hours of a week, more than it takes to `restart`."""
     hours = row.maybe_number(column)
     if hours is not None and not 0 < hours <= 168:
         raise ValueError(f"{column} {hours:g} is no number of hours in a week")
+    if hours is not None and hours <= restart:
+        minutes = f"{restart * 60:.0f} min"
+        raise ValueError(f"{column} {hours:g}: write more than the {minutes} that each session takes to restart")
     return hours

@@ -38,13 +38,13 @@ class Hands(Struct, frozen=True):
 
 def read_hands(folder: Traversable | None = None) -> Hands:
     """Which sources are first hand, and which are copies. Raises TableError."""
-    rows = PRICE_SOURCES.read(lambda row: (_is_first_hand(row), row.maybe("copies")), folder)
+
+    def read(row: Row) -> tuple[bool, str | None]:
+        hand = row.text("hand")
+        if hand not in ("first", "second"):
+            raise ValueError(f"hand {hand!r} is neither first nor second")
+        return hand == "first", row.maybe("copies")
+
+    rows = PRICE_SOURCES.read(read, folder)
     first = tuple(start for (start,), (is_first, _) in rows.items() if is_first)
     return Hands(first, tuple(start for (start,), (_, copies) in rows.items() if copies))
-
-
-def _is_first_hand(row: Row) -> bool:
-    hand = row.text("hand")
-    if hand not in ("first", "second"):
-        raise ValueError(f"hand {hand!r} is neither first nor second")
-    return hand == "first"

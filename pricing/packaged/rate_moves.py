@@ -21,16 +21,14 @@ def rate_moves(folder: Traversable | None = None) -> RateMoves:
     """All that is known. Raises TableError, naming file and line."""
     since = max(RATE_MOVES.read(lambda row: day(row, "since"), folder).values())
     known: dict[Moving, list[tuple[int, Figures]]] = defaultdict(lambda: [JUST_SEEN])
-    for (kind, option, generation, days), figures in RATE_MOVES.read(_figures, folder).items():
-        known[kind, option, generation].append((int(days), figures))
-    return RateMoves({name: _moves(by_days) for name, by_days in known.items()}, since)
+    for (kind, option, generation, _), moved in RATE_MOVES.read(_moved, folder).items():
+        known[kind, option, generation].append(moved)
+    moves = {}
+    for name, by_days in known.items():
+        days, figures = zip(*sorted(by_days), strict=True)
+        moves[name] = Moves(days, *zip(*figures, strict=True))
+    return RateMoves(moves, since)
 
 
-def _figures(row: Row) -> Figures:
-    row.integer("days")
-    return row.number("fall"), row.number("expected"), row.number("rise")
-
-
-def _moves(by_days: list[tuple[int, Figures]]) -> Moves:
-    days, figures = zip(*sorted(by_days), strict=True)
-    return Moves(days, *zip(*figures, strict=True))
+def _moved(row: Row) -> tuple[int, Figures]:
+    return row.integer("days"), (row.number("fall"), row.number("expected"), row.number("rise"))

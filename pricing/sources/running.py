@@ -82,7 +82,8 @@ def ask_all(
         while asking or waiting:
             for spec in _fitting(waiting, [each.spec for each in asking]):
                 waiting.remove(spec)
-                asking.append(_Asking.start(spec, environment, now))
+                cell = Cell.start(environment, _answer, spec.name, SOURCES.modules[spec.name], now)
+                asking.append(_Asking(spec, cell))
             gives_way = deadline - share * _rounds(waiting)
             due = min(deadline, *(max(gives_way, each.cell.started + share) for each in asking))
             wait([each.cell.answer for each in asking], max(due - time.monotonic(), 0))
@@ -123,23 +124,17 @@ class _Asking:
     spec: SourceSpec
     cell: Cell
 
-    @classmethod
-    def start(cls, spec: SourceSpec, environment: Environment, now: datetime) -> _Asking:
-        return cls(spec, Cell.start(environment, _answer, spec.name, SOURCES.modules[spec.name], now))
-
     def outcome(self) -> Outcome:
         """What it handed over, or why it handed over nothing. The cell ends."""
+        late = False
         try:
-            content = self.cell.result(self.spec.bounds.offers * BYTES_OF_OFFER)
+            return msgpack.decode(self.cell.result(self.spec.bounds.offers * BYTES_OF_OFFER), type=Outcome)
         except TooLate:
-            return self._failed(f"took longer than {self.cell.seconds:.0f} s", late=True)
+            error, late = f"took longer than {self.cell.seconds:.0f} s", True
         except Died as died:
-            return self._failed(f"{died}, perhaps for want of memory")
+            error = f"{died}, perhaps for want of memory"
         except TooMuch:
-            return self._failed(f"lists more than {self.spec.bounds.offers:,} offers")
-        return msgpack.decode(content, type=Outcome)
-
-    def _failed(self, error: str, late: bool = False) -> Outcome:
+            error = f"lists more than {self.spec.bounds.offers:,} offers"
         return Outcome(self.spec.name, self.cell.seconds, None, error, late)
 
 

@@ -23,7 +23,8 @@ BESIDE = ("", "-wal", "-shm")  # https://www.sqlite.org/walformat.html: the log 
 WAIT_SECONDS = 30
 POSTGRESQL = "this store is PostgreSQL, whose own tools do that: pg_dump --format=custom, and pg_restore --clean"
 _PUBLISHED = "SELECT count(*), min(published_at), max(published_at) FROM snapshots"
-_RUN = "INSERT INTO own_runs (id, kind, owner, added_at, document, shared_by) VALUES (?, ?, ?, ?, ?, ?)"
+_COLUMNS = "id, kind, owner, added_at, document, shared_by"
+_RUN = f"INSERT INTO own_runs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
 _NUMBERED = """
     INSERT INTO versions (name, number)
     SELECT DISTINCT CASE WHEN shared_by IS NULL THEN COALESCE(owner, ?1) ELSE ?1 END, 2 FROM own_runs
@@ -164,8 +165,7 @@ def _own(path: Path) -> _Own | None:
     """The own runs; None if they cannot be read."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
-            rows = connection.execute("SELECT * FROM own_runs").fetchall()
-            runs = [(*row, None if row[2] else "somebody")[:6] for row in rows]  # before 0011 nobody noted who shares
+            runs = connection.execute(f"SELECT {_COLUMNS} FROM own_runs").fetchall()
             return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
     except sqlite3.Error:
         return None

@@ -107,14 +107,9 @@ def flag_dear_spot(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     return tuple(flagged)
 
 
-def _number(name: str) -> int:
-    """The first whole number in a name: the generation of `g7.48xlarge`."""
-    found = re.search(r"\d{1,6}", name)
-    return int(found[0]) if found else 0
-
-
 def first_few(names: Iterable[str]) -> str:
-    """The first few different names, those with the highest number first, which are the newest, and how many more there are."""
-    different = sorted(set(names), key=lambda name: (-_number(name), name))
+    """The first few different names, those with the highest number first, which are the newest, as the generation of
+    `g7.48xlarge` tells, and how many more there are."""
+    different = sorted(set(names), key=lambda name: (-int(next(iter(re.findall(r"\d{1,6}", name)), 0)), name))
     more = f" and {len(different) - SHOWN} more" if len(different) > SHOWN else ""
     return ", ".join(different[:SHOWN]) + more

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from costcalc.hardware import Machine
 from pricing.packaged.machine_facts import data_sheet_memory_gib
@@ -25,21 +26,10 @@ def uncounted(
 ) -> Machine | None:
     """The machine, as far as its name says: `g7.16xlarge` has what all `known` machines of its family have, and
     `Standard_ND96isr_MI350X_v6` what it says. None for a name that says nothing."""
-    chip = _of_family(instance_type, known) or _named(provider, instance_type)
-    return Machine(chip, 0, data_sheet_memory_gib(chip), vcpus, memory_gib) if chip else None
-
-
-def _of_family(instance_type: str, known: Mapping[str, Machine]) -> str | None:
     family, dot, _ = instance_type.partition(".")
     chips = {each.accelerator for name, each in known.items() if name.startswith(f"{family}.") and each.accelerators}
-    return chips.pop() if dot and len(chips) == 1 else None
-
-
-def _named(provider: str, instance_type: str) -> str | None:
-    """The first part of a name that is one of an accelerator, after the family: AWS's `p4` is no Tesla P4."""
-    for part in _PARTS.split(instance_type)[1:]:
-        try:
-            return accelerator(provider, part)
-        except UnknownName:
-            continue
-    return None
+    chip = chips.pop() if dot and len(chips) == 1 else None
+    for part in () if chip else _PARTS.split(instance_type)[1:]:  # after the family: AWS's `p4` is no Tesla P4
+        with suppress(UnknownName):
+            chip = chip or accelerator(provider, part)
+    return Machine(chip, 0, data_sheet_memory_gib(chip), vcpus, memory_gib) if chip else None
