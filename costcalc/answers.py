@@ -8,13 +8,14 @@ from decimal import Decimal
 from functools import cached_property
 from math import nan
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
+from costcalc.costing.bills import Bill
 from costcalc.machine_limits.limits import Part
 from costcalc.money import Component, CostRange, ExchangeRate
 from costcalc.offer import Gap, Offer, Payment, PurchaseOption
@@ -24,9 +25,6 @@ from costcalc.programs import RecipeKind
 from costcalc.query import Basis, EstimateQuery
 from costcalc.training import Code
 from costcalc.units import Flags, Floats, Indices
-
-if TYPE_CHECKING:
-    from costcalc.costing.bills import Bill
 
 
 class Rented(NamedTuple):
@@ -81,18 +79,18 @@ class Estimate:
 
     __slots__ = ("parts",)
 
-    rank: int = at("standing.rank")
-    frontier: bool = at("standing.on_frontier")
-    provider: str = at("machines.provider")
-    region: str = at("machines.region")
-    instance_type: str = at("machines.instance_type")
-    nodes: int = at("machines.nodes")
-    accelerator: str = at("machines.accelerator")
+    rank: int = at("candidate.rank")
+    frontier: bool = at("candidate.on_frontier")
+    provider: str = at("candidate.offer.provider")
+    region: str = at("candidate.offer.region")
+    instance_type: str = at("candidate.offer.instance_type")
+    nodes: int = at("machines.bill.terms.nodes")
+    accelerator: str = at("candidate.offer.machine.accelerator")
     accelerators: int = at("machines.accelerators")
-    accelerator_memory_gib: float | None = at("machines.accelerator_memory_gib")
-    purchase_option: PurchaseOption = at("purchase.option")
-    term: str | None = at("purchase.term")
-    payment: Payment | None = at("purchase.payment")
+    accelerator_memory_gib: float | None = at("candidate.offer.machine.accelerator_memory_gib")
+    purchase_option: PurchaseOption = at("candidate.offer.purchase_option")
+    term: str | None = at("candidate.offer.term")
+    payment: Payment | None = at("candidate.offer.payment")
     model: str = at("training.model")
     dataset: str = at("training.dataset")
     metric: str | None = at("training.metric")
@@ -102,13 +100,13 @@ class Estimate:
     global_batch_size: int | None = at("training.global_batch_size")
     precision: str | None = at("training.precision")
     images_per_second: float | None = at("training.images_per_second")
-    train_hours: float = at("time.train")
-    overhead_hours: float = at("time.overhead")
-    hours: float = at("time.hours")
-    hours_low: float = at("time.low")
-    hours_high: float = at("time.high")
-    retry_hours: float = at("time.retry")
-    calendar_hours: float = at("time.calendar")
+    train_hours: float = at("candidate.time.train_hours")
+    overhead_hours: float = at("candidate.time.overhead_hours")
+    hours: float = at("candidate.time.hours")
+    hours_low: float = at("candidate.time.hours_low")
+    hours_high: float = at("candidate.time.hours_high")
+    retry_hours: float = at("candidate.time.retry_hours")
+    calendar_hours: float = at("candidate.calendar_hours")
     success_probability: float | None = at("training.success_probability")
     hourly_rate: Decimal = at("money.hourly_rate")
     effective_cost: Decimal = at("money.effective")
@@ -118,48 +116,58 @@ class Estimate:
     billed_cost_low: Decimal = at("money.billed_low")
     billed_cost_high: Decimal = at("money.billed_high")
     break_even_hours: float | None = at("break_even_hours")
-    currency: str = at("purchase.currency")
+    currency: str = at("machines.currency")
     evidence: EvidenceTiers = at("grounds.tiers")
     components: tuple[Component, ...] = at("money.components")
     sources: Sources = at("sources")
     assumptions: tuple[str, ...] = at("assumptions")
     vcpus: int | None = at("machines.vcpus")
     limited_by: Part = at("grounds.limited_by")
-    price_age_days: int = at("purchase.age_days")
-    price_first_hand: bool = at("purchase.first_hand")
-    available: bool | None = at("purchase.available")
-    available_at: datetime | None = at("purchase.available_at")
+    price_age_days: int = at("machines.age_days")
+    price_first_hand: bool = at("machines.first_hand")
+    available: bool | None = at("machines.available")
+    available_at: datetime | None = at("machines.available_at")
     evidence_notes: EvidenceNotes = at("grounds.notes")
     code: Code | None = at("grounds.code")
-    usual_hours_low: float | None = at("time.usual_low")
-    usual_hours_high: float | None = at("time.usual_high")
+    usual_hours_low: float | None = at("usual.low")
+    usual_hours_high: float | None = at("usual.high")
     usual_cost_low: Decimal | None = at("money.usual_low")
     usual_cost_high: Decimal | None = at("money.usual_high")
     energy_kwh: float | None = at("energy.kwh")
     carbon_kg: float | None = at("energy.carbon_kg")
     recipe_kind: RecipeKind = at("grounds.recipe_kind")
     recipe_command: str | None = at("grounds.command")
-    runs_here: bool | None = at("standing.runs_here")
-    confirmed: bool = at("standing.confirmed")
+    runs_here: bool | None = at("candidate.runs_here")
+    confirmed: bool = at("candidate.confirmed")
     task: str = at("training.task")
     better: Literal["higher", "lower"] = at("training.better")
     epochs_are: str = at("training.epochs_are")
-    pick: str | None = at("standing.pick")
-    offering_class: str | None = at("purchase.offering_class")
+    pick: str | None = at("candidate.pick")
+    offering_class: str | None = at("candidate.offer.offering_class")
     tokens_per_second: float | None = at("training.tokens_per_second")
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Estimate) and self.parts == other.parts
+        return isinstance(other, Estimate) and figures(self) == figures(other)
 
     def __hash__(self) -> int:
-        return hash(self.parts)
+        return hash(figures(self))
 
     def __repr__(self) -> str:
-        figures = (f"{name}={getattr(self, name)!r}" for name in Estimate.__annotations__)
-        return f"Estimate({', '.join(figures)})"
+        named = zip(Estimate.__annotations__, figures(self), strict=True)
+        return f"Estimate({', '.join(f'{name}={figure!r}' for name, figure in named)})"
+
+    @property
+    def bill(self) -> Bill:
+        """The offer and the terms that its costs follow from."""
+        return self.parts.machines.bill
+
+    @property
+    def on_demand(self) -> Offer | None:
+        """The same machine on demand in its currency, None where it can't be had."""
+        return self.parts.candidate.on_demand
 
     @property
     def reached(self) -> float:
@@ -179,13 +187,8 @@ class Estimate:
         return CostRange(money.effective, money.effective_low, money.effective_high)
 
 
-class Shown(NamedTuple):
-    """An estimate, the offer and the terms that its costs follow from, and the same machine on demand in its currency,
-    None where it can't be had."""
-
-    estimate: Estimate
-    bill: Bill
-    on_demand: Offer | None
+figures = attrgetter(*Estimate.__annotations__)
+"""All figures of an estimate, in one order."""
 
 
 class Pick(Struct, frozen=True):
@@ -249,7 +252,7 @@ class Overview(Struct, frozen=True):
 class Options(Protocol):
     """All estimates of a question, of which an answer has a few: others are made exact when somebody looks."""
 
-    def shown(self, positions: Sequence[int]) -> tuple[Shown, ...]:
+    def estimates(self, positions: Sequence[int]) -> tuple[Estimate, ...]:
         """The candidates at these positions, exactly."""
 
     def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
@@ -330,9 +333,8 @@ class Answer(Struct, frozen=True, dict=True):
 
     `hints` are for a person to whom nothing or little was found; the engine itself gives none.
 
-    `bills` and `on_demand` have an entry for each estimate: the offer and the terms that its costs follow from, and the same
-    machine on demand in the offer's currency, None where it can't be had. `exchange` is the rate of the requested currency,
-    None for US dollars; `quoted_exchange` has the rates of the other currencies that these offers are quoted in.
+    `exchange` is the rate of the requested currency, None for US dollars; `quoted_exchange` has the rates of the other currencies
+    that offers are quoted in.
     """
 
     query: EstimateQuery
@@ -361,20 +363,13 @@ class Answer(Struct, frozen=True, dict=True):
     owned: tuple[OwnedMachine, ...] = ()
     rejection_units: dict[str, str] = field(default_factory=dict)
     exchange: ExchangeRate | None = None
-    bills: tuple[Bill, ...] = ()
-    on_demand: tuple[Offer | None, ...] = ()
     quoted_exchange: tuple[ExchangeRate, ...] = ()
     hints: tuple[Hint, ...] = ()
 
     @cached_property
     def best(self) -> tuple[Estimate, ...]:
         """The picks and a few runners-up, without repeating equal machines."""
-        return tuple(each.estimate for each in self.best_shown)
-
-    @cached_property
-    def best_shown(self) -> tuple[Shown, ...]:
-        """The same with their bills."""
-        return self.options.shown(self.best_at) if self.options else ()
+        return self.options.estimates(self.best_at) if self.options else ()
 
     def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best that picks may come from and that fits; None where there is none."""
@@ -405,14 +400,5 @@ class Answer(Struct, frozen=True, dict=True):
 
     def with_best(self) -> Answer:
         """This answer with `best` among its estimates, by rank."""
-        rows = [*zip(self.estimates, self.bills, self.on_demand, strict=True), *self.best_shown]
-        by_rank = {row[0].rank: row for row in rows}
-        if not by_rank:
-            return self
-        estimates, bills, on_demand = zip(*(by_rank[rank] for rank in sorted(by_rank)), strict=True)
-        return replace(self, estimates=estimates, bills=bills, on_demand=on_demand)
-
-    @property
-    def on_demand_hourly(self) -> tuple[Decimal | None, ...]:
-        """The hourly list rates of `on_demand`."""
-        return tuple(offer.hourly_rate if offer else None for offer in self.on_demand)
+        by_rank = {each.rank: each for each in (*self.estimates, *self.best)}
+        return replace(self, estimates=tuple(by_rank[rank] for rank in sorted(by_rank)))

@@ -11,7 +11,6 @@ from typing import Literal
 from msgspec import Struct
 
 from costcalc.answers import BreakEven, Estimate, OwnedMachine
-from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.fields import filled
 from costcalc.offer import PurchaseOption
@@ -45,21 +44,20 @@ class Comparison(Struct, frozen=True):
     cost_per_hour_saved: Decimal | None
 
 
-def comparison(a: tuple[Estimate, Bill], b: tuple[Estimate, Bill]) -> Comparison:
-    """Compares two estimates in one currency, each with its bill."""
-    (first, _), (second, _) = a, b
-    cost, other_cost = (bill.effective(Decimal(repr(estimate.hours))) for estimate, bill in (a, b))
-    together, more = correlation(first, second), cost - other_cost
-    later = Decimal(repr(second.calendar_hours - first.calendar_hours))
+def comparison(a: Estimate, b: Estimate) -> Comparison:
+    """Compares two estimates in one currency."""
+    cost, other_cost = (each.bill.effective(Decimal(repr(each.hours))) for each in (a, b))
+    together, more = correlation(a, b), cost - other_cost
+    later = Decimal(repr(b.calendar_hours - a.calendar_hours))
     return Comparison(
-        a=first,
-        b=second,
-        price_ratio=float(second.hourly_rate / first.hourly_rate) if first.hourly_rate else None,
-        speed_ratio=first.hours / second.hours,
+        a=a,
+        b=b,
+        price_ratio=float(b.hourly_rate / a.hourly_rate) if a.hourly_rate else None,
+        speed_ratio=a.hours / b.hours,
         cheaper="b" if more > 0 else "a",
-        probability=_probability(first, second, together),
+        probability=_probability(a, b, together),
         correlation=together,
-        break_even_hourly_rate=second.hourly_rate + more / Decimal(repr(second.hours)),
+        break_even_hourly_rate=b.hourly_rate + more / Decimal(repr(b.hours)),
         cost_per_hour_saved=more / later if later and more / later > 0 else None,
     )
 
@@ -87,14 +85,14 @@ def _deviation(estimate: Estimate) -> float:
     return log(high / low) / 2 / OF_INTERVAL if low else 0.0
 
 
-def owned_machines(own: Iterable[tuple[Estimate, Bill]], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:
+def owned_machines(own: Iterable[Estimate], shown: Sequence[Estimate]) -> tuple[OwnedMachine, ...]:
     """Each of the user's machines, with the use above which it costs less than each rental that the answer shows."""
     rented = [each for each in shown if each.purchase_option not in NOT_RENTED]
 
-    def break_even(owned: Estimate, bill: Bill, rental: Estimate) -> BreakEven:
+    def break_even(owned: Estimate, rental: Estimate) -> BreakEven:
         unknown = owned.sources.price.source == PRICE_UNKNOWN
-        hours = None if unknown else owning_pays_from(bill, rental.effective_cost, Decimal(repr(owned.hours)))
+        hours = None if unknown else owning_pays_from(owned.bill, rental.effective_cost, Decimal(repr(owned.hours)))
         after = None if hours is None else float(hours)
         return filled(BreakEven, rental, rented_cost=rental.effective_cost, break_even_hours=after)
 
-    return tuple(OwnedMachine(owned, tuple(break_even(owned, bill, each) for each in rented)) for owned, bill in own)
+    return tuple(OwnedMachine(owned, tuple(break_even(owned, each) for each in rented)) for owned in own)

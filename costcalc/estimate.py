@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented, Shown
+from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.choosing import Choice, folded
@@ -32,11 +32,11 @@ from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_times import Course
 from costcalc.estimate_details import EstimateDetails
 from costcalc.evidence import Evidence
-from costcalc.grounds import RankedCandidate
 from costcalc.memory import Memory
 from costcalc.money import ExchangeRate
 from costcalc.ordinary import OrdinaryScript
 from costcalc.parameters import Part
+from costcalc.parts import RankedCandidate
 from costcalc.picks import PickName
 from costcalc.query import LAST_OFFSET, EstimateQuery, reset
 from costcalc.reasons import reasoned
@@ -101,9 +101,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         if query.offset > LAST_OFFSET and not costed.is_whole:
             raise TooFarBehind(costed.totals.every)
         exact, last_seen, best = self._exact(), costed.recall.last_seen(costed.offers), self.best()
-        shown = exact.shown
-        estimates = {position: of.estimate for position, of in shown.items()}
-        page = [shown[position] for position in self._page]
+        estimates = exact.shown
         return Answer(
             query=query,
             prices=_price_basis(catalogue, costed.recall.as_of, last_seen),
@@ -123,15 +121,13 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             likeliest=costed.likeliest,
             folded=folded(costed.totals.by_marks.tolist(), costed.needed.marks),
             count=costed.totals.every,
-            estimates=tuple([of.estimate for of in page]),
-            owned=owned_machines([shown[at][:2] for at in self._own], tuple(estimates.values())),
+            estimates=tuple(map(estimates.__getitem__, self._page)),
+            owned=owned_machines(map(estimates.__getitem__, self._own), tuple(estimates.values())),
             rejections={reason: number for reason, (_, number) in costed.rejected.items()},
             rejection_units={reason: unit for reason, (unit, _) in costed.rejected.items()},
             best_reached=best_reached(costed.matrix.recipes, query.metric),
             exchange=self.market.exchange[query.currency] if query.currency != "USD" else None,
             quoted_exchange=self.quoted_exchange(np.append(exact.rows, costed.candidates.row[[*best]])),
-            bills=tuple([of.bill for of in page]),
-            on_demand=tuple([of.on_demand for of in page]),
         )
 
     def _exact(self) -> _Exact:
@@ -144,13 +140,13 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         lead = None if self._lead is None else ranked[[*ranks].index(self._lead)]
         beside = Ordinary() if lead is None else self._ordinary(lead)
         scripts = [script for script in (beside.today, beside.as_published) if script]
-        exact = iter(details.shown([*ranked, *scripts]))
+        exact = iter(details.estimates([*ranked, *scripts]))
         return _Exact(
             rows=some.row,
             shown=dict(zip(ranks, islice(exact, len(ranks)), strict=True)),
-            free=tuple([of.estimate for of in islice(exact, len(free.row))]),
-            today=next(exact).estimate if beside.today else None,
-            as_published=next(exact).estimate if beside.as_published else None,
+            free=tuple(islice(exact, len(free.row))),
+            today=next(exact) if beside.today else None,
+            as_published=next(exact) if beside.as_published else None,
             missed=beside.missed,
         )
 
@@ -207,14 +203,14 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""
         position = self._choice.first_that(fits, self._named_first, self._costed.sieve.hour_worth)
-        return None if position is None else self.shown([position])[0].estimate
+        return None if position is None else self.estimates([position])[0]
 
-    def shown(self, positions: Sequence[int]) -> tuple[Shown, ...]:
+    def estimates(self, positions: Sequence[int]) -> tuple[Estimate, ...]:
         """The candidates at these positions as exact estimates."""
         costed = self._costed
         some, ranks = costed.candidates.take(np.array(positions, np.int64)), self._ranks(positions).values()
         ranked = costed.recall.ranked(costed.current, costed.times, some, ranks, map(self._named.get, positions))
-        return tuple(self._details.shown(ranked))
+        return tuple(self._details.estimates(ranked))
 
     def _ordinary(self, lead: RankedCandidate) -> Ordinary:
         """The ordinary scripts on a candidate's machine; without the one that people begin with, why."""
@@ -288,7 +284,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         """A page of the same estimates by the question's order alone, whatever may be picked, exactly."""
         order = self._costed.candidates.order(self.query.sort, self.catalogue)
         positions = order.first(np.arange(len(order.row)), offset + limit)[offset:]
-        return tuple(each.estimate for each in self.shown(positions.tolist()))
+        return self.estimates(positions.tolist())
 
     def bills(self, rows: Sequence[int], nodes: int) -> list[Bill]:
         """The bills of this many machines of the offers in these rows, on the question's terms."""
@@ -341,7 +337,7 @@ class _Exact(NamedTuple):
     `Ordinary`. `rows` are those of the candidates and the free tiers in the catalogue."""
 
     rows: Indices
-    shown: Mapping[int, Shown]
+    shown: Mapping[int, Estimate]
     free: tuple[Estimate, ...]
     today: Estimate | None
     as_published: Estimate | None

@@ -12,17 +12,18 @@ from weakref import ref
 from msgspec import Struct, convert
 
 from costcalc import rate_moves
-from costcalc.answers import Estimate, Shown
+from costcalc.answers import Estimate
 from costcalc.assumptions import as_it_ran, of_hours, of_recipe, own_noise
 from costcalc.costing.bills import break_even_hours
 from costcalc.costing.owning import PRICE_UNKNOWN, owning_pays_from
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
-from costcalc.grounds import RankedCandidate, grounds
+from costcalc.grounds import grounds
 from costcalc.memory import Few
+from costcalc.money import Money
 from costcalc.offer import PurchaseOption
-from costcalc.parts import Energy, Grounds, Money, Parts, Sources, Standing, Time, Training
+from costcalc.parts import Energy, Grounds, Parts, RankedCandidate, Sources, Training, UsualHours
 from costcalc.query import EstimateQuery
 from costcalc.recipes import Recipe
 from costcalc.rented import Rented, Renting, free_tier, of_moves
@@ -36,17 +37,14 @@ JUST_BELOW, FAR_FEWER = 0.01, 0.5
 """How far below the target a recipe ends, and in what share of the epochs, to explain a jump of the cost."""
 
 
-class _Exactly(NamedTuple):
-    """What the estimate of a candidate is made of. `moved` is how far its rate moves until the end, `usual` the hours that other
-    people's code takes in 8 of 10 cases, empty where nobody knows."""
+class _Subject(NamedTuple):
+    """A candidate, and what its estimate says of it; `moved` is how far its rate moves until the end."""
 
     candidate: RankedCandidate
     rented: Rented
     known: Grounds
+    usual: UsualHours
     moved: rate_moves.Width
-    usual: tuple[float, ...]
-    money: Money
-    break_even: Decimal | None
 
 
 class EstimateDetails(Struct, frozen=True, dict=True):
@@ -61,66 +59,48 @@ class EstimateDetails(Struct, frozen=True, dict=True):
     sayings: Few[Any, Any]
     cheapest_rental: Callable[[], Decimal | None]
 
-    def shown(self, candidates: Sequence[RankedCandidate]) -> list[Shown]:
+    def estimates(self, candidates: Sequence[RankedCandidate]) -> list[Estimate]:
         """The candidates as exact estimates; each step handles all of them before the next."""
         times, offers = [candidate.time for candidate in candidates], [candidate.offer for candidate in candidates]
         nodes = [self.matrix.clusters[time.cluster].nodes for time in times]
         rented = self.renting.rented([candidate.row for candidate in candidates], offers, nodes)
         known = self._grounds(candidates)
         moved = [
-            of.bill.terms.moves.after_days(of.purchase.age_days + time.hours / HOURS_PER_DAY)
+            of.bill.terms.moves.after_days(of.age_days + time.hours / HOURS_PER_DAY)
             for of, time in zip(rented, times, strict=True)
         ]
         usual = [
-            tuple([longer * time.train_hours + time.overhead_hours for longer in of.usual])
+            UsualHours(*[longer * time.train_hours + time.overhead_hours for longer in of.usual])
             for of, time in zip(known, times, strict=True)
         ]
-        hours = [(time.hours, time.hours_low, time.hours_high, *of) for time, of in zip(times, usual, strict=True)]
+        hours = [
+            (time.hours, time.hours_low, time.hours_high, *(of if of.low else ()))
+            for time, of in zip(times, usual, strict=True)
+        ]
         factors = [rate_moves.factors(by, *of[:3]) if any(by) else () for by, of in zip(moved, hours, strict=True)]
         as_written = zip(rented, convert(hours, AS_WRITTEN), convert(factors, AS_WRITTEN), strict=True)
         paid = [of.bill.paid(spent, by or STEADY, self.query.basis) for of, spent, by in as_written]
-        break_even = list(map(self._break_even_hours, candidates, rented))
-        exactly = list(map(_Exactly, candidates, rented, known, moved, usual, paid, break_even))
         trainings = {time: self._training(time) for time in {*times}}
-        estimates = map(self._estimate, exactly, map(trainings.__getitem__, times), self._assumptions(exactly))
-        return [Shown(each, of.bill, at.on_demand) for each, of, at in zip(estimates, rented, candidates, strict=True)]
+        subjects = list(map(_Subject, candidates, rented, known, usual, moved))
+        trained = map(trainings.__getitem__, times)
+        return list(map(Estimate, map(self._parts, subjects, trained, paid, self._assumptions(subjects))))
 
-    def _estimate(self, exactly: _Exactly, training: Training, assumptions: tuple[str, ...]) -> Estimate:
-        candidate, rented, known, _, usual, money, break_even = exactly
-        time, power = candidate.time, rented.power
-        kwh = power.kilowatts and power.kilowatts * time.hours
-        standing = Standing(
-            rank=candidate.rank,
-            on_frontier=candidate.on_frontier,
-            pick=candidate.pick,
-            confirmed=candidate.confirmed,
-            runs_here=candidate.runs_here,
-        )
-        hours = Time(
-            train=time.train_hours,
-            overhead=time.overhead_hours,
-            hours=time.hours,
-            low=time.hours_low,
-            high=time.hours_high,
-            retry=time.retry_hours,
-            calendar=candidate.calendar_hours,
-            usual_low=usual[0] if usual else None,
-            usual_high=usual[1] if usual else None,
-        )
-        parts = Parts(
-            standing=standing,
-            machines=rented.machines,
-            purchase=rented.purchase,
+    def _parts(self, subject: _Subject, training: Training, money: Money, assumptions: tuple[str, ...]) -> Parts:
+        candidate, rented, known, usual, _ = subject
+        break_even, power = self._break_even_hours(candidate, rented), rented.power
+        kwh = power.kilowatts and power.kilowatts * candidate.time.hours
+        return Parts(
+            candidate=candidate,
+            machines=rented,
             training=training,
-            time=hours,
+            usual=usual,
             money=money,
             break_even_hours=None if break_even is None else float(break_even),
             energy=Energy(kwh, kwh and power.kg_per_kwh and kwh * power.kg_per_kwh),
             grounds=known,
-            sources=Sources(rented.purchase.price, known.throughput, known.convergence),
+            sources=Sources(rented.stated, known.throughput, known.convergence),
             assumptions=assumptions,
         )
-        return Estimate(parts)
 
     def _training(self, time: TrainingTime) -> Training:
         """What is trained in this time."""
@@ -167,10 +147,10 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             return owning_pays_from(bill, self.cheapest_rental(), Decimal(repr(candidate.time.hours)))
         return break_even_hours(bill.tariff, on_demand.hourly_rate) if bill.tariff.fee and on_demand else None
 
-    def _assumptions(self, exactly: Sequence[_Exactly]) -> list[tuple[str, ...]]:
+    def _assumptions(self, subjects: Sequence[_Subject]) -> list[tuple[str, ...]]:
         """What each estimate takes for granted, every sentence once."""
         recipes = self.matrix.recipes.recipes
-        runs = {time.recipe: (time, known.overhead) for (_, _, time, *_), _, known, *_ in exactly}
+        runs = {candidate.time.recipe: (candidate.time, known.overhead) for candidate, _, known, *_ in subjects}
         of_recipes = {
             at: (
                 *as_it_ran(self.query, recipes[at]),
@@ -179,25 +159,23 @@ class EstimateDetails(Struct, frozen=True, dict=True):
             )
             for at, (time, overhead) in runs.items()
         }
-        others = {
-            of: (OTHERS_TAKE.format(*map(in_words, of)),) if of else () for of in {each.usual for each in exactly}
-        }
-        moves = [tuple(of_moves(each.rented, each.moved)) if any(each.moved) else () for each in exactly]
+        known_usual = {each.usual for each in subjects if each.usual.low}
+        others = {of: OTHERS_TAKE.format(*map(in_words, filter(None, of))) for of in known_usual}
         said = [
             (
                 *known.assumptions,
-                *others[usual],
+                *((others[usual],) if usual.low else ()),
                 rented.power.note,
                 *of_recipes[candidate.time.recipe],
                 *rented.price,
-                *moved,
+                *(of_moves(rented, moved) if any(moved) else ()),
                 *known.network,
                 *rented.number,
                 *known.fed,
                 *self._of_run(candidate, recipes[candidate.time.recipe]),
                 *rented.exchange,
             )
-            for (candidate, rented, known, _, usual, *_), moved in zip(exactly, moves, strict=True)
+            for candidate, rented, known, usual, moved in subjects
         ]
         return [tuple(dict.fromkeys(each)) for each in said]
 

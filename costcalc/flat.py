@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 from functools import cache
-from operator import attrgetter
 from typing import Any, get_type_hints
 
 from msgspec import Struct, defstruct
 from msgspec.structs import replace
 
-from costcalc.answers import Estimate
+from costcalc.answers import Estimate, figures
 from costcalc.costing.owning import PRICE_UNKNOWN
 from costcalc.query import ANY
 
@@ -19,7 +18,6 @@ NAMES = tuple(Estimate.__annotations__)
 UNNAMED = ("model", "recipe")
 """What nobody names of a training of which only the hours are stated."""
 COSTS = tuple(f"{basis}_cost{end}" for basis in ("effective", "billed") for end in ("", "_low", "_high"))
-_figures = attrgetter(*NAMES)
 
 
 @cache
@@ -37,7 +35,7 @@ def flat(estimate: object) -> Any:
     """
     if not isinstance(estimate, Estimate):
         raise NotImplementedError
-    record, unknown = flat_type()(*_figures(estimate)), dict[str, None]()
+    record, unknown = flat_type()(*figures(estimate)), dict[str, None]()
     if estimate.recipe_kind == "stated":
         unknown |= dict.fromkeys(UNNAMED if estimate.model == ANY else ("recipe",))
     if estimate.sources.price.source == PRICE_UNKNOWN:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan
-from typing import NamedTuple
 
 from costcalc.assumptions import (
     NETWORK_OF_TASK,
@@ -24,7 +23,6 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTime
 from costcalc.hardware import Machine
 from costcalc.machine_limits.limits import PARTS, InstanceType
-from costcalc.offer import Offer
 from costcalc.parts import ConvergenceSource, EvidenceNotes, EvidenceTiers, Grounds, ThroughputSource
 from costcalc.throughput import TIERS
 from costcalc.throughput.fitted_parameters import CODE as OF_OTHER_CODE
@@ -33,26 +31,6 @@ from costcalc.training import Tier
 
 LOGGED = "Speed as logged on this very system."
 FITTED_LATER = "Speeds are fitted to everything published, including results later than the requested date."
-
-
-class RankedCandidate(NamedTuple):
-    """One offer with one training time on it, and where it stands in the whole answer.
-
-    `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
-    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had. `pick` has
-    the names of the picks that it is, None where it is none.
-    """
-
-    row: int
-    offer: Offer
-    time: TrainingTime
-    calendar_hours: float
-    rank: int
-    on_frontier: bool
-    on_demand: Offer | None
-    confirmed: bool
-    runs_here: bool | None
-    pick: str | None
 
 
 def grounds(matrix: TrainingMatrix, time: TrainingTime, kind: InstanceType, with_overheads: bool) -> Grounds:

@@ -62,6 +62,22 @@ class Component(Struct, frozen=True):
     amount: Decimal
 
 
+class Money(Struct, frozen=True):
+    """What an estimate costs by each basis, rounded, with the ends of its range; the effective rate per hour, not rounded; what
+    other people's code costs, by the question's basis; and the lines of its bill."""
+
+    hourly_rate: Decimal
+    effective: Decimal
+    effective_low: Decimal
+    effective_high: Decimal
+    billed: Decimal
+    billed_low: Decimal
+    billed_high: Decimal
+    usual_low: Decimal | None
+    usual_high: Decimal | None
+    components: tuple[Component, ...]
+
+
 class CostRange(NamedTuple):
     """A cost with the ends of its 80 % range."""
 

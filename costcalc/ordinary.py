@@ -17,7 +17,7 @@ from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import Course, best_of_groups
-from costcalc.grounds import RankedCandidate
+from costcalc.parts import RankedCandidate
 from costcalc.programs import UsualScript
 from costcalc.query import EstimateQuery
 from costcalc.recipes import IN_16_BITS, Recipe

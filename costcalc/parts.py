@@ -2,66 +2,37 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from costcalc.duration.training_times import TrainingTime
 from costcalc.machine_limits.limits import Part
-from costcalc.money import Component
-from costcalc.offer import Payment, PriceSource, PurchaseOption
+from costcalc.money import Money
+from costcalc.offer import Offer, PriceSource
 from costcalc.programs import RecipeKind
+from costcalc.rented import Rented
 from costcalc.training import Code, Tier
 
 
-class Standing(Struct, frozen=True):
-    """Where an estimate stands among all, and whether picks may come from it.
+class RankedCandidate(NamedTuple):
+    """One offer with one training time on it, and where it stands in the whole answer.
 
-    `pick` has the names of the picks that it is, separated by spaces; None where it is none. `runs_here` says whether public code
-    of the recipe runs on such accelerators, None where nobody knows; `confirmed` whether the rate is vouched for and fresh.
+    `row` is the offer's in the catalogue. `calendar_hours` are those of the training time with the waiting that the offer
+    imposes. `on_demand` is the same machine on demand, in the same region and currency, None where it can't be had. `pick` has
+    the names of the picks that it is, None where it is none.
     """
 
+    row: int
+    offer: Offer
+    time: TrainingTime
+    calendar_hours: float
     rank: int
     on_frontier: bool
-    pick: str | None
+    on_demand: Offer | None
     confirmed: bool
     runs_here: bool | None
-
-
-class Machines(Struct, frozen=True):
-    """So many machines of one type in a region. `accelerators` and `vcpus` are of all `nodes` together, `memory_gib` of each."""
-
-    provider: str
-    region: str
-    instance_type: str
-    nodes: int
-    accelerator: str
-    accelerators: int
-    accelerator_memory_gib: float | None
-    vcpus: int | None
-    memory_gib: float | None
-
-
-class Purchase(Struct, frozen=True):
-    """How machines are bought, in which currency they are paid, and who stated the rate, how many days before the moment of
-    the question.
-
-    `offering_class` tells apart offers of a provider that are otherwise alike: a savings plan for any compute or for this type of
-    machine. `available` says whether such a machine was free then, None where the provider does not say, and `available_at`
-    since when.
-    """
-
-    option: PurchaseOption
-    term: str | None
-    payment: Payment | None
-    offering_class: str | None
-    currency: str
-    price: PriceSource
-    age_days: int
-    first_hand: bool
-    available: bool | None
-    available_at: datetime | None
+    pick: str | None
 
 
 class Training(Struct, frozen=True):
@@ -85,36 +56,6 @@ class Training(Struct, frozen=True):
     better: Literal["higher", "lower"]
     epochs_are: str
     tokens_per_second: float | None
-
-
-class Time(Struct, frozen=True):
-    """The hours of an estimate; see `Estimate`."""
-
-    train: float
-    overhead: float
-    hours: float
-    low: float
-    high: float
-    retry: float
-    calendar: float
-    usual_low: float | None
-    usual_high: float | None
-
-
-class Money(Struct, frozen=True):
-    """What an estimate costs by each basis, rounded, with the ends of its range; the effective rate per hour, not rounded; what
-    other people's code costs, by the question's basis; and the lines of its bill."""
-
-    hourly_rate: Decimal
-    effective: Decimal
-    effective_low: Decimal
-    effective_high: Decimal
-    billed: Decimal
-    billed_low: Decimal
-    billed_high: Decimal
-    usual_low: Decimal | None
-    usual_high: Decimal | None
-    components: tuple[Component, ...]
 
 
 class Energy(Struct, frozen=True):
@@ -179,14 +120,20 @@ class Grounds(NamedTuple):
     overhead: str
 
 
+class UsualHours(NamedTuple):
+    """The hours that other people's code takes in 8 of 10 cases, None where nobody knows."""
+
+    low: float | None = None
+    high: float | None = None
+
+
 class Parts(Struct, frozen=True, kw_only=True):
     """All parts of an estimate; `assumptions` has a sentence for everything that it takes for granted."""
 
-    standing: Standing
-    machines: Machines
-    purchase: Purchase
+    candidate: RankedCandidate
+    machines: Rented
     training: Training
-    time: Time
+    usual: UsualHours
     money: Money
     break_even_hours: float | None
     energy: Energy

@@ -27,11 +27,11 @@ from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
 from costcalc.duration.ways import Way
 from costcalc.evidence import Evidence
-from costcalc.grounds import RankedCandidate
 from costcalc.interruptions import ObservedInterruptions, Place, newest, observed_until
 from costcalc.memory import Few, Memory, Shelf
 from costcalc.offer import Offer, PurchaseOption
 from costcalc.ordinary import OrdinaryGroups, ordinary_groups
+from costcalc.parts import RankedCandidate
 from costcalc.programs import Training
 from costcalc.query import EstimateQuery
 from costcalc.rented import Rented, Renting

@@ -35,7 +35,6 @@ from costcalc.offer import (
     drawn_watts,
     superseded_from,
 )
-from costcalc.parts import Machines, Purchase
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
 
@@ -65,14 +64,21 @@ class Power(NamedTuple):
 class Rented(NamedTuple):
     """So many machines of an offer as a customer rents them at some age of its rate, whatever is trained there and for how long.
 
-    `power` is that of all of them. Of what is said, `price` is about the rate and the interruptions of spot machines,
-    `moves_known` about whose moves are known, `number` about how many machines there are, and `exchange` about currencies,
-    storage and egress.
+    `accelerators`, `vcpus` and `power` are those of all of them. The rate was `stated`, and is so many days old; `available` says
+    whether such a machine was free then, None where the provider does not say, and `available_at` since when. Of the sentences,
+    `price` is about the rate and the interruptions of spot machines, `moves_known` about whose moves are known, `number` about
+    how many machines there are, and `exchange` about currencies, storage and egress.
     """
 
     bill: Bill
-    machines: Machines
-    purchase: Purchase
+    accelerators: int
+    vcpus: int | None
+    currency: str
+    stated: PriceSource
+    age_days: int
+    first_hand: bool
+    available: bool | None
+    available_at: datetime | None
     power: Power
     price: tuple[str, ...]
     moves_known: str
@@ -112,10 +118,17 @@ class Renting(Struct, frozen=True):
         if is_spot:
             observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
+        vcpus = offer.machine.vcpus
         return Rented(
             bill=self.bill(offer, nodes),
-            machines=machines(offer, nodes),
-            purchase=purchase(offer, age_days, query.currency),
+            accelerators=offer.machine.accelerators * nodes,
+            vcpus=vcpus and vcpus * nodes,
+            currency=query.currency,
+            stated=PriceSource(offer.source, offer.observed_at),
+            age_days=age_days,
+            first_hand=offer.first_hand,
+            available=offer.available,
+            available_at=offer.available_at,
             power=power(self.energy, offer, nodes, self.as_of.year),
             price=tuple(price),
             moves_known=moves_known(offer),
@@ -135,38 +148,6 @@ class Renting(Struct, frozen=True):
         moves = self.market.moves.at(self.as_of).of_offer(offer)
         terms = Terms(nodes, own, Decimal(repr(query.utilization)), into, self._rounding_assumed(offer), moves)
         return Bill(offer, terms, self.market.storage_and_egress(query, offer.provider))
-
-
-def machines(offer: Offer, nodes: int) -> Machines:
-    """This many machines of an offer."""
-    of = offer.machine
-    return Machines(
-        provider=offer.provider,
-        region=offer.region,
-        instance_type=offer.instance_type,
-        nodes=nodes,
-        accelerator=of.accelerator,
-        accelerators=of.accelerators * nodes,
-        accelerator_memory_gib=of.accelerator_memory_gib,
-        vcpus=of.vcpus and of.vcpus * nodes,
-        memory_gib=of.memory_gib,
-    )
-
-
-def purchase(offer: Offer, age_days: int, currency: str) -> Purchase:
-    """How an offer is bought, at this age of its rate, and paid in a currency."""
-    return Purchase(
-        option=offer.purchase_option,
-        term=offer.term,
-        payment=offer.payment,
-        offering_class=offer.offering_class,
-        currency=currency,
-        price=PriceSource(offer.source, offer.observed_at),
-        age_days=age_days,
-        first_hand=offer.first_hand,
-        available=offer.available,
-        available_at=offer.available_at,
-    )
 
 
 def power(tables: EnergyTables, offer: Offer, nodes: int, year: int) -> Power:
@@ -283,13 +264,13 @@ def of_moves(rented: Rented, moved: rate_moves.Width) -> Iterator[str]:
     """How far a rate is assumed to move until the end of the run, and by how much such rates have changed since it was seen."""
     offer, ends = rented.bill.offer, f"{exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of"
     begins = "Spot: the" if offer.purchase_option is PurchaseOption.SPOT else "The"
-    also = f"{begins} cost range also allows for the rate ending at {ends} {rented.purchase.price.observed_at.date()}"
+    also = f"{begins} cost range also allows for the rate ending at {ends} {rented.stated.observed_at.date()}"
     yield f"{also}: {rented.moves_known}"
-    change = rented.bill.terms.moves.expected_after(rented.purchase.age_days)
-    if rented.purchase.age_days > OLD_DAYS and abs(change) >= LEAST_CHANGE:
+    change = rented.bill.terms.moves.expected_after(rented.age_days)
+    if rented.age_days > OLD_DAYS and abs(change) >= LEAST_CHANGE:
         rate = money(offer.hourly_rate.quantize(CENTS), offer.currency)
         by_now = f"{abs(exp(change) - 1):.0%} {'higher' if change > 0 else 'lower'} by now on average"
-        yield f"{rate} an hour was seen {rented.purchase.age_days} days ago; such rates are {by_now.replace('%', ' %')}."
+        yield f"{rate} an hour was seen {rented.age_days} days ago; such rates are {by_now.replace('%', ' %')}."
 
 
 def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:

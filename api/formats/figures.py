@@ -38,8 +38,8 @@ def _count(value: float | None) -> str:
 
 
 def _memory(row: Estimate) -> str:
-    machines = row.parts.machines
-    return "" if machines.memory_gib is None else f"{machines.memory_gib * machines.nodes:,.0f} GiB"
+    each = row.bill.offer.machine.memory_gib
+    return "" if each is None else f"{each * row.nodes:,.0f} GiB"
 
 
 FIGURES = {

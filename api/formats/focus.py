@@ -75,10 +75,11 @@ def chunks(answer: Answer, layout: Layout, recipes: Iterable[Recipe]) -> Iterato
 def rows(answer: Answer, runs: Mapping[str, int]) -> Iterator[Row]:
     """The rows of all estimates; a column that is missing is null. `runs` says how many each recipe's curve rests on."""
     shared = _of_question(answer)
-    for estimate, bill, on_demand in zip(answer.estimates, answer.bills, answer.on_demand_hourly, strict=True):
+    for estimate in answer.estimates:
+        bill = estimate.bill
         common = {**shared, **_of_estimate(estimate, answer), **_of_offer(bill.offer)}
         common["x_SampleRuns"] = runs.get(estimate.recipe)
-        for hours, charge in charges(bill, Decimal(repr(estimate.hours)), on_demand):
+        for hours, charge in charges(bill, Decimal(repr(estimate.hours)), estimate.on_demand):
             row = {**common, **_period(answer, hours), **charge}
             row["PricingCurrency"] = row["PricingCurrency"] or row["BillingCurrency"]
             same = row["PricingCurrency"] == row["BillingCurrency"]

@@ -54,10 +54,10 @@ def price_id(offer: Offer, *more: str) -> str:
     return "/".join(part for part in (*offer.key, *more) if part)
 
 
-def charges(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tuple[Decimal, Row]]:
+def charges(bill: Bill, hours: Decimal, on_demand: Offer | None) -> Iterator[tuple[Decimal, Row]]:
     """The charges of a run of so many hours, each with the hours that it covers; a column that is missing is null.
 
-    `on_demand` is the list rate per hour of the same machine in the offer's currency. What is bought ahead costs nothing
+    `on_demand` is the same machine on demand in the offer's currency. What is bought ahead costs nothing
     effectively: its use does.
     """
     lines, shared = bill.components(hours), _bought_ahead(bill, hours)
@@ -135,7 +135,7 @@ def _committed(bill: Bill, machine_hours: Decimal) -> Row:
     return {"CommitmentDiscountQuantity": cut(machine_hours * _fee_per_hour(bill), QUANTITY_DIGITS)}
 
 
-def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tuple[Decimal, Row]]:
+def _uses(bill: Bill, hours: Decimal, on_demand: Offer | None) -> Iterator[tuple[Decimal, Row]]:
     """This run's use of what is bought ahead, other work's, and the hours nobody uses; their costs add up to the purchase."""
     nodes, utilization, paid = bill.terms.nodes, bill.terms.utilization, Decimal(bill.paid_hours(hours))
     left = paid - hours
@@ -144,7 +144,7 @@ def _uses(bill: Bill, hours: Decimal, on_demand: Decimal | None) -> Iterator[tup
     lines = zip(bill.charges, bill.components(hours), strict=False)
     costs[costs.index(max(costs))] += sum(line.amount for charge, line in lines if charge.per_period) - sum(costs)
     offer, terms, committed = bill.offer, bill.terms, bill.offer.purchase_option in COMMITMENTS
-    listed = _list_fee_per_hour(bill) if on_demand is None else on_demand
+    listed = _list_fee_per_hour(bill) if on_demand is None else on_demand.hourly_rate
     column = "CommitmentDiscountStatus" if committed else ""  # a month or an owned machine has none
     column = "CapacityReservationStatus" if offer.purchase_option is PurchaseOption.CAPACITY_BLOCK else column
     kinds = (("Used", False, "used by this run"), ("Used", True, "used by other work"), ("Unused", None, "unused"))

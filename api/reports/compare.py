@@ -23,7 +23,6 @@ from api.service import Service
 from costcalc.answers import Answer, Estimate, OwnedMachine, PriceBasis
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.comparison import ALL, HALF, Comparison, comparison, owned_machines
-from costcalc.costing.bills import Bill
 from costcalc.costing.owning import PROVIDER as OWN
 from costcalc.fields import filled
 from costcalc.money import ExchangeRate
@@ -134,9 +133,9 @@ class CompareReport(OfQuery):
     def document(self) -> CompareDocument:
         """Both estimates, what they come to, and the verdict."""
         a, b = self._answers
-        sides = _first(a), _first(b)
+        sides = a.estimates[0], b.estimates[0]
         compared = comparison(*sides)
-        owned = owned_machines([side for side in sides if side[0].provider == OWN], [compared.a, compared.b])
+        owned = owned_machines([side for side in sides if side.provider == OWN], sides)
         hourly, saved = compared.break_even_hourly_rate, compared.cost_per_hour_saved
         return filled(
             CompareDocument,
@@ -164,10 +163,6 @@ def asked_of(side: Side, query: EstimateQuery) -> EstimateQuery:
     if side.own:
         return replace(limited, provider=(OWN,), own=(side.own,))
     return replace(limited, provider=(side.provider,), instance_type=(side.instance_type,))
-
-
-def _first(answer: Answer) -> tuple[Estimate, Bill]:
-    return answer.estimates[0], answer.bills[0]
 
 
 def verdict(compared: Comparison) -> Iterator[str]:

@@ -16,7 +16,6 @@ from api.questions.suggestions import unknown
 from api.service import Service
 from costcalc.answers import Estimate
 from costcalc.catalogue.catalogue import EVER, Catalogue
-from costcalc.costing.bills import Bill
 from costcalc.evidence import normalised
 from costcalc.offer import YOURS, Offer, PurchaseOption
 from costcalc.query import EstimateQuery
@@ -111,7 +110,7 @@ def _comparison(service: Service, own: OwnModel) -> Comparison:
         dollars = [Term("dollars", None, rate * run.hours, paid.currency)] if paid else []
         nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"), *dollars)
         return Comparison(run.name, None, None, None, None, nothing, paid.source if paid else None)
-    estimate, bill = answer.estimates[0], answer.bills[0]
+    estimate = answer.estimates[0]
     known_epochs = _is_of_same_task(service, run, query.model)
     share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, estimate)
     overhead = estimate.overhead_hours
@@ -123,7 +122,7 @@ def _comparison(service: Service, own: OwnModel) -> Comparison:
         machine=f"{estimate.nodes} x {estimate.instance_type} of {estimate.provider}",
         hours_low=low,
         hours_high=high,
-        terms=(*_terms(run, estimate, share, known_epochs), *_dollars(run, estimate, bill, share, paid)),
+        terms=(*_terms(run, estimate, share, known_epochs), *_dollars(run, estimate, share, paid)),
         paid_by=paid.source if paid else None,
     )
 
@@ -145,11 +144,11 @@ def _own_rate(catalogue: Catalogue, run: Run, option: PurchaseOption, currency: 
     return offer if days <= MOST_DAYS_APART else None
 
 
-def _dollars(run: Run, estimate: Estimate, bill: Bill, share: float, paid: Offer | None) -> Iterator[Term]:
+def _dollars(run: Run, estimate: Estimate, share: float, paid: Offer | None) -> Iterator[Term]:
     """The rate and the dollars of what was predicted, and of what the run took by the user's own rate, else by the same."""
     hours, took = share * estimate.train_hours + estimate.overhead_hours, run.hours + estimate.overhead_hours
     rate = estimate.hourly_rate if paid is None else run.nodes * paid.hourly_rate
-    predicted, same = (float(bill.billed(Decimal(repr(each)))) for each in (hours, took))
+    predicted, same = (float(estimate.bill.billed(Decimal(repr(each)))) for each in (hours, took))
     yield Term("rate", float(estimate.hourly_rate), float(rate), f"{estimate.currency}/h")
     yield Term("dollars", predicted, float(rate) * took if paid else same, estimate.currency)
 

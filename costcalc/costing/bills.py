@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from costcalc.catalogue.columns import Columns, Int8, Int32
 from costcalc.costing.storage_and_egress import StorageOrEgress
-from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component
+from costcalc.money import CENT, HALF_UP, KNOWN, NANOS_PER_UNIT, Component, Money
 from costcalc.offer import Offer, PurchaseOption, Tariff, tariff
-from costcalc.parts import Money
 from costcalc.query import Basis
 from costcalc.rate_moves import STILL, Moves
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices

@@ -61,4 +61,4 @@ def test_bills_are_those_of_the_estimates():
     asked = service.asked(query, catalogue)
     answer, found = asked.answer(), asked.overview()
     for rank in (0, 5, 19):
-        assert asked.bills([int(found.row[rank])], int(found.nodes[rank])) == [answer.bills[rank]]
+        assert asked.bills([int(found.row[rank])], int(found.nodes[rank])) == [answer.estimates[rank].bill]

@@ -17,7 +17,7 @@ from api.questions.schemas.layout import Layout
 from costcalc import rate_moves
 from costcalc.answers import Answer, Estimate
 from costcalc.costing.bills import Bill
-from costcalc.offer import Offer, PurchaseOption
+from costcalc.offer import PurchaseOption
 from costcalc.query import Basis
 from costcalc.units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
@@ -59,13 +59,12 @@ def write_estimates(sheet: Sheet, answer: Answer, rates: Rates, layout: Layout) 
     """
     shown = chosen([name for name, _ in estimate_columns()], layout) if layout.columns else _filled(answer)
     columns = [_column(name, answer.query.currency, name not in shown) for name in NAMES]
-    rows = zip(answer.estimates, answer.bills, answer.on_demand, strict=True)
     own, formulas, compared = OwnRow(NAMES), by_basis(answer.query.basis), compared_figures(answer)
     last = sheet.table(
         columns,
         (
-            [*_Row(own, row, rates, formulas, *each).cells(), *_compared(own, row, figures)]
-            for row, (each, figures) in enumerate(zip(rows, compared, strict=True), 1)
+            [*_Row(own, row, rates, formulas, each).cells(), *_compared(own, row, figures)]
+            for row, (each, figures) in enumerate(zip(answer.estimates, compared, strict=True), 1)
         ),
         frozen=5,
     )
@@ -111,15 +110,13 @@ def _column(name: str, currency: str, is_detail: bool) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """An estimate's row, with the bill that its costs follow from."""
+    """An estimate's row."""
 
     own: OwnRow
     row: int
     rates: Rates
     formulas: Mapping[str, str]
     estimate: Estimate
-    bill: Bill
-    on_demand: Offer | None
 
     def cells(self) -> list[Any]:
         keys = [self._key(name, read(self.estimate)) for name, read in estimate_columns()]
@@ -127,7 +124,7 @@ class _Row:
 
     def _key(self, name: str, value: Any) -> Any:
         template = self.formulas.get(name)
-        if name == "billed_cost_low" and self.bill.terms.rounding_assumed:
+        if name == "billed_cost_low" and self.estimate.bill.terms.rounding_assumed:
             template = LEAST_BY_THE_SECOND
         if name == "break_even_hours" and self.estimate.purchase_option is PurchaseOption.OWNED:
             return value  # against another machine, whose cost no cell of this row has
@@ -138,29 +135,30 @@ class _Row:
 
     def _numbers(self) -> tuple[int | None, ...]:
         """Where the rates of the offer, of its machine on demand, and of storage and egress are on the sheet."""
-        bill, compared = self.bill, None
-        if self.on_demand:
-            compared = self.rates.number(Bill(self.on_demand, bill.terms, bill.storage_and_egress))
+        bill, compared = self.estimate.bill, None
+        if self.estimate.on_demand:
+            compared = self.rates.number(Bill(self.estimate.on_demand, bill.terms, bill.storage_and_egress))
         return self.rates.number(bill), compared, self.rates.number_beside(bill)
 
     def _amounts(self) -> Iterator[Any]:
         """The two-part tariff of all machines under the user's terms, plus storage and egress."""
-        tariff, factor, beside = self.bill.tariff, self.bill.factor, self.bill.storage_and_egress
+        bill, on_demand = self.estimate.bill, self.estimate.on_demand
+        tariff, factor, beside = bill.tariff, bill.factor, bill.storage_and_egress
         yield self._formula(PER_PERIOD, tariff.fee * factor)
         yield self._formula(METERED, tariff.metered_hourly * factor)
-        yield self._formula(ON_DEMAND, self.on_demand.hourly_rate * factor) if self.on_demand else None
+        yield self._formula(ON_DEMAND, on_demand.hourly_rate * factor) if on_demand else None
         once = sum((each.quantity * each.rate for each in beside), Decimal(0))
         hourly = sum((each.quantity_hourly * each.rate for each in beside), Decimal(0))
         yield self._formula(ONCE, once) if beside else None
         yield self._formula(PER_HOUR, hourly) if beside else None
 
     def _limits(self) -> tuple[Any, ...]:
-        offer, tariff = self.bill.offer, self.bill.tariff
+        offer, tariff = self.estimate.bill.offer, self.estimate.bill.tariff
         billing = (
             *(tariff.period_hours, tariff.minimum_periods, tariff.sold_singly),
             *(tariff.increment_seconds, tariff.minimum_seconds),
         )
-        return (*billing, self.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
+        return (*billing, self.estimate.bill.terms.utilization, offer.session_hours, offer.hours_per_week)
 
     def _factors(self) -> Iterator[Any]:
         """Images seen in training, and the factors that turn hours and rates into other figures."""
@@ -170,7 +168,7 @@ class _Row:
         yield from (getattr(estimate, name) / estimate.hours for name in SCALED)
         figures = (getattr(estimate, name) for name in WHERE_KNOWN)
         yield from (None if figure is None else figure / estimate.hours for figure in figures)
-        width = self.bill.terms.moves.after_days(estimate.price_age_days + estimate.hours / HOURS_PER_DAY)
+        width = estimate.bill.terms.moves.after_days(estimate.price_age_days + estimate.hours / HOURS_PER_DAY)
         factors = rate_moves.factors(width, estimate.hours, estimate.hours_low, estimate.hours_high)
         yield from width
         yield from map(self._formula, RATE_FACTORS, factors) if any(width) else factors

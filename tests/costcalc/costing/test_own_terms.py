@@ -38,11 +38,8 @@ def costs(packaged_evidence, packaged_prices):
 
 def keyed(found):
     return {
-        (e.provider, e.instance_type, e.nodes, e.purchase_option, e.term, e.payment, bill.offer.offering_class): (
-            e,
-            bill,
-        )
-        for e, bill in zip(found.estimates, found.bills, strict=True)
+        (e.provider, e.instance_type, e.nodes, e.purchase_option, e.term, e.payment, e.offering_class): (e, e.bill)
+        for e in found.estimates
     }
 
 

@@ -41,7 +41,7 @@ def test_answers_are_those_of_all_estimates(packaged_evidence, packaged_prices, 
     for most in (10**9, 0):
         monkeypatch.setattr(sieve, "MOST_PAIRS", most)
         asked = Asked(query, packaged_evidence, packaged_prices, NOW, memory=memory)
-        best = asked.shown(asked.best(with_frontier=True))
+        best = asked.estimates(asked.best(with_frontier=True))
         answers.append((asked.answer(), best, asked.overview(pickable=True).every, asked.dearer(30)))
     (whole, *of_whole), (sifted, *of_sifted) = answers
     assert sifted.count == whole.count
