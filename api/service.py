@@ -334,7 +334,7 @@ class Service:
             now,
             Market(rates, storage_and_egress_rates(), whole_hours_assumed(), rate_moves()),
             self.memory,
-            partial(starts, accelerators=self.evidence.accelerators),
+            starts,
         )
 
     def _evidence_for(self, query: EstimateQuery) -> Evidence:

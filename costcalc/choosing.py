@@ -20,6 +20,8 @@ from costcalc.costing.requirements import are_sure
 from costcalc.costing.storage_and_egress import Market
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
+from costcalc.hardware import Accelerator
+from costcalc.memory import Few
 from costcalc.offer import PurchaseOption
 from costcalc.picks import (
     A_WAIT,
@@ -42,6 +44,8 @@ from costcalc.units import Floats, Indices, chance_above, stays_below
 MOST_BEST, MOST_OF_FRONTIER = 10, 50
 MOSTLY_WORTH = 2.0
 """The least worth is mostly at most so many times the least middle."""
+Kind = tuple[int, ...]
+"""An instance type, a way to buy, a number of machines and a recipe, by their codes."""
 MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
 
 
@@ -59,9 +63,21 @@ class Safe(NamedTuple):
         return in_cents((self.cost + hour_worth * self.hours) * self.dearer)
 
 
+Starts = Callable[[Rented, Mapping[str, Accelerator]], bool]
+"""Whether a machine starts a recipe as it is, by the data sheets of accelerators."""
+
+
+class Starting(NamedTuple):
+    """What tells whether a machine starts a recipe as it is, what it told of kinds of candidates, and the data sheets."""
+
+    starts: Starts
+    known: Few[Kind, bool]
+    accelerators: Mapping[str, Accelerator]
+
+
 class Choice(Struct, frozen=True, eq=False, dict=True):
-    """The candidates of a question, and what `starts` as it is, None where that is not asked. Positions are those of the
-    candidates."""
+    """The candidates of a question, and which are `starting` as they are, None where that is not asked. Positions are those of
+    the candidates."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -70,7 +86,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     candidates: Candidates
     market: Market
     as_of: datetime
-    starts: Callable[[Rented], bool] | None
+    starting: Starting | None
 
     def picks(self, hour_worth: float) -> dict[PickName, int]:
         """The position of each pick, an hour on the calendar being worth so much in the question's currency.
@@ -128,15 +144,16 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             figures = self.candidates.calendar_hours[positions]
         else:
             figures = self._safe(positions).worth(hour_worth if named_first == "balanced" else 0.0)
-        return self._first_fitting(positions[np.argsort(figures, kind="stable")], fits)
+        known = Few[Kind, bool](len(positions) + 1, 0)
+        return next(self._fitting(positions[np.argsort(figures, kind="stable")], fits, known), None)
 
     def _best_to_start(self, some: Safe, hour_worth: float, most: float) -> int:
         """The position of the one that is worth least, of those that start as they are and are worth at most `most` times the
         least; of all where there are none, and where the question is not about what one would rent now."""
         worth, query = some.worth(hour_worth), self.query
         near = (worth <= most * worth.min()).nonzero()[0]
-        if self.starts and not (query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}):
-            starting = some.positions.searchsorted([*self._fitting(some.positions[near], self.starts)])
+        if self.starting and not (query.as_of or query.own or {*query.purchase} - {PurchaseOption.ON_DEMAND}):
+            starting = some.positions.searchsorted([*self._fitting(some.positions[near], *self.starting)])
             near = starting if len(starting) else near
         return self._least(some.positions[near], worth[near])
 
@@ -169,22 +186,22 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
                 dearer *= 1 + TOO_MUCH * np.array(beyond)
         return Safe(positions, stays_below(*costs, SAFE), stays_below(*hours, SAFE), dearer)
 
-    def _first_fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> int | None:
-        return next(self._fitting(positions, fits), None)
-
-    def _fitting(self, positions: Indices, fits: Callable[[Rented], bool]) -> Iterator[int]:
-        """Those of these positions whose machine and recipe fit, each asked about once."""
+    def _fitting(
+        self, positions: Indices, fits: Callable[..., bool], known: Few[Kind, bool], *by: object
+    ) -> Iterator[int]:
+        """Those of these positions whose machine and recipe fit `by` these facts, each kind asked about once."""
         words, columns, some = self.catalogue.vocabulary, self.catalogue.columns, self.candidates
         row, time = some.row[positions], some.time[positions]
         nodes = self.matrix.nodes[self.times.cluster[time]]
         codes = columns.instance[row], columns.option[row], nodes, self.times.recipe[time]
         kinds = zip(*(code.tolist() for code in codes), strict=True)
-        fitting: dict[tuple[int, ...], bool] = {}
         for position, kind in zip(positions.tolist(), kinds, strict=True):
-            if kind not in fitting:
+            fitting = known.get(kind)
+            if fitting is None:
                 (provider, name, machine), recipe = words.instances[kind[0]], self.matrix.recipes.recipes[kind[3]].name
-                fitting[kind] = fits(Rented(provider, name, machine.accelerator, kind[2], OPTIONS[kind[1]], recipe))
-            if fitting[kind]:
+                machines = Rented(provider, name, machine.accelerator, kind[2], OPTIONS[kind[1]], recipe)
+                fitting = known.recall(kind, fits, machines, *by)
+            if fitting:
                 yield int(position)
 
     def best(self, picked: Iterable[int]) -> list[int]:

@@ -16,14 +16,12 @@ from msgspec.structs import replace
 from costcalc.answers import Answer, Estimate, Missed, Overview, PriceBasis, Ranges, Rented
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.freshness import LastSeen
-from costcalc.choosing import Choice, folded
+from costcalc.choosing import Choice, Starts, folded
 from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
 from costcalc.costed import Costed, costed
 from costcalc.costing.bills import Bill
-from costcalc.costing.candidates import (
-    free_tiers,
-)
+from costcalc.costing.candidates import free_tiers
 from costcalc.costing.kept import LEAST_KEPT
 from costcalc.costing.listing import Listing
 from costcalc.costing.owning import cheapest_rental, own_candidates
@@ -93,7 +91,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     now: datetime
     market: Market = IN_DOLLARS
     memory: Memory = field(default_factory=Memory)
-    starts: Callable[[Rented], bool] | None = None
+    starts: Starts | None = None
 
     def answer(self) -> Answer:
         """The picks and the page of estimates asked for, exactly. Raises TooFarBehind."""
@@ -189,7 +187,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     @cached_property
     def _choice(self) -> Choice:
         costed, where = self._costed, (self.market, self._costed.recall.as_of)
-        return Choice(self.query, self.catalogue, costed.matrix, costed.times, costed.candidates, *where, self.starts)
+        starting = costed.recall.starting(costed.matrix, self.starts) if self.starts else None
+        return Choice(self.query, self.catalogue, costed.matrix, costed.times, costed.candidates, *where, starting)
 
     @cached_property
     def _named_first(self) -> PickName | None:

@@ -16,6 +16,7 @@ from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.catalogue.current import CurrentOffers
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
+from costcalc.choosing import Kind, Starting, Starts
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.costing.candidates import Candidates
 from costcalc.costing.rentals import AllowedOffers, Risks, allowed_offers, spot_risks
@@ -41,6 +42,7 @@ from costcalc.units import Indices
 OFFERS_KEPT, OFFER_BYTES = 4096, 1200
 SAYINGS_KEPT, SAYING_BYTES = 4096, 2000
 RENTED_KEPT, RENTED_BYTES = 256, 2500
+KINDS_KEPT, KIND_BYTES = 2048, 150
 OF_TERMS = attrgetter("currency", "discount", "utilization", "overheads")
 
 
@@ -105,6 +107,12 @@ class Recall(Struct, frozen=True, dict=True):
         usual = next((script for script in self.evidence.usual_scripts if chip and script.vendor == chip.vendor), None)
         name = ref(self.evidence), ref(matrix), "ordinary", usual
         return self._shelf.recall(name, lambda: ordinary_groups(matrix.recipes.recipes, usual))
+
+    def starting(self, matrix: TrainingMatrix, starts: Starts) -> Starting:
+        """Which machines start recipes of the matrix as they are."""
+        name = ref(self.evidence), ref(self.catalogue), ref(matrix), starts
+        known = self._shelf.recall(name, lambda: Few[Kind, bool](KINDS_KEPT, KIND_BYTES))
+        return Starting(starts, known, self.evidence.accelerators)
 
     def last_seen(self, offers: AllowedOffers) -> LastSeen:
         name = ref(self.catalogue), ref(offers), "last seen"

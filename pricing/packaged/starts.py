@@ -106,8 +106,9 @@ def start_on(launcher: Launcher, machine: Rented, accelerators: Mapping[str, Acc
     start, chip = _start_of(machine.recipe), accelerators.get(machine.accelerator)
     if start is None or chip is None or (chip.host == "arm" and launcher not in ARM_LAUNCHERS):
         return None
-    name = name_of(launcher, machine)
-    return start.on(chip, machine.nodes) if name and name.starts_images else None
+    there = start.on(chip, machine.nodes)
+    name = there and name_of(launcher, machine)
+    return there if name and name.starts_images else None
 
 
 def starts(machine: Rented, accelerators: Mapping[str, Accelerator]) -> bool:
