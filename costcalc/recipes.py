@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import ClassVar, Self
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from costcalc.hardware import Cluster
 from costcalc.programs import Command, Program, RecipeKind
@@ -202,6 +205,11 @@ class Recipe(Struct, frozen=True, kw_only=True):
             return 1 + EVALUATION_SHARE
         train = sum(epochs * self.samples_per_epoch / (rate or 1) for epochs, rate in spent) / SECONDS_PER_HOUR
         return min(max(end.hours / train, 1.0), MOST_CLOCK_FACTOR)
+
+
+def of_each(read: Callable[[Recipe], object], kind: type = float) -> cached_property[NDArray[Any]]:
+    """A column of what has `recipes`: what is read of each of them [R], NaN for None."""
+    return cached_property(lambda of: np.array([read(recipe) for recipe in of.recipes], kind))
 
 
 class MetricRecipe(Recipe, frozen=True):

@@ -60,7 +60,7 @@ class EpochsToTarget(NamedTuple):
 class Curves:
     """The accuracy curves of several recipes in one metric, laid end to end; each has its end in `end_epochs` [R].
 
-    Of a loss, accuracies and targets here are the values with their sign changed (`oriented`)."""
+    Of a loss, accuracies and targets here are the values with their sign changed."""
 
     def __init__(self, recipes: Sequence[Recipe], metric: str) -> None:
         curves = [_curve(recipe, metric) for recipe in recipes]
@@ -103,9 +103,9 @@ class Curves:
         return values, self._owner * (len(values) + 1) + values.searchsorted(points)
 
 
-def oriented(value: float, recipe: Recipe) -> float:
-    """The value, with its sign changed if lower values are better."""
-    return -value if recipe.lower_is_better else value
+def sign(recipe: Recipe) -> float:
+    """What values are multiplied with, so that higher ones are better."""
+    return -1.0 if recipe.lower_is_better else 1.0
 
 
 def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
@@ -114,9 +114,9 @@ def _curve(recipe: Recipe, metric: str) -> list[Evaluation]:
     if recipe.tuned_to is None or recipe.is_closed:
         return evaluations
     values = _values(recipe, evaluations, metric)
-    reached = np.flatnonzero(values >= oriented(recipe.tuned_to, recipe))
+    reached = np.flatnonzero(values >= sign(recipe) * recipe.tuned_to)
     return evaluations[reached[0] :] if len(reached) else evaluations[-1:]
 
 
 def _values(recipe: Recipe, curve: Sequence[Evaluation], metric: str) -> Floats:
-    return np.array([oriented(point.in_metric(metric) or 0.0, recipe) for point in curve])
+    return sign(recipe) * np.array([point.in_metric(metric) or 0.0 for point in curve])

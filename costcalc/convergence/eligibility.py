@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -13,12 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.convergence import own_noise
-from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, oriented
+from costcalc.convergence.curves import NEAR_THE_END, Curves, EpochsToTarget, sign
 from costcalc.programs import UP_TO, Training
 from costcalc.query import EstimateQuery
-from costcalc.recipes import Recipe
+from costcalc.recipes import Recipe, of_each
 from costcalc.training import Metric
-from costcalc.units import Flags, Floats, Indices
+from costcalc.units import Flags, Floats
 
 INTERVAL = 0.8
 SEED_SIGMA: Mapping[str, float] = {Metric.TOP1: 0.0011, Metric.TOP5: 0.0007}
@@ -57,7 +58,14 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
 
     def oriented(self, value: float) -> float:
         """Converts a value to the sign used in `curves`, or back."""
-        return oriented(value, self.recipes[0]) if self.recipes else value
+        return self._sign * value
+
+    @cached_property
+    def _sign(self) -> float:
+        return sign(self.recipes[0]) if self.recipes else 1.0
+
+    def __iter__(self) -> Iterator[Recipe]:
+        return iter(self.recipes)
 
     @property
     def model(self) -> str:
@@ -87,10 +95,18 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     def _top5_curves(self) -> Curves:
         return Curves(self.recipes, Metric.TOP5)
 
-    @cached_property
-    def is_interpolated(self) -> Flags:
-        """Recipes whose schedule nobody has run."""
-        return np.array([recipe.is_interpolated for recipe in self.recipes], bool)
+    is_interpolated = of_each(attrgetter("is_interpolated"), bool)
+    """Recipes whose schedule nobody has run."""
+    has_borrowed_curve = of_each(attrgetter("has_borrowed_curve"), bool)
+    """Recipes published with their end alone, whose earlier curve is that of others."""
+    is_closed = of_each(attrgetter("is_closed"), bool)
+    """Recipes that cannot answer beyond the target at which they stop."""
+    published_runs = of_each(attrgetter("runs"))
+    """How many runs each recipe's end accuracy rests on."""
+    mean_top1 = of_each(attrgetter("mean_top1"))
+    """The mean end accuracy over all published runs, NaN where only one run's curve is known."""
+    years = of_each(attrgetter("year"), np.int64)
+    _epochs_widths, _run_spreads = of_each(attrgetter("epochs_width")), of_each(attrgetter("run_spread"))
 
     @cached_property
     def of_care(self) -> Mapping[Training, Flags]:
@@ -98,28 +114,9 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
         return {care: np.array([recipe.kind in UP_TO[care] for recipe in self.recipes], bool) for care in UP_TO}
 
     @cached_property
-    def has_borrowed_curve(self) -> Flags:
-        """Recipes published with their end alone, whose earlier curve is that of others."""
-        return np.array([recipe.has_borrowed_curve for recipe in self.recipes], bool)
-
-    @cached_property
-    def published_runs(self) -> Floats:
-        """How many runs each recipe's end accuracy rests on."""
-        return np.array([recipe.runs for recipe in self.recipes], float)
-
-    @cached_property
-    def years(self) -> Indices:
-        return np.array([recipe.year for recipe in self.recipes], np.int64)
-
-    @cached_property
     def tuned_to(self) -> Floats:
         """The accuracy at which each recipe's runs stop, as in `curves`; NaN where they end with their schedule."""
         return np.array([self.oriented(recipe.tuned_to or np.nan) for recipe in self.recipes], float)
-
-    @cached_property
-    def is_closed(self) -> Flags:
-        """Recipes that cannot answer beyond the target at which they stop."""
-        return np.array([recipe.is_closed for recipe in self.recipes], bool)
 
     @cached_property
     def stopped_share(self) -> Floats:
@@ -136,11 +133,6 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     def is_mlperf(self) -> Flags:
         """Recipes whose runs stop at a target of MLPerf's."""
         return ~np.isnan(self.tuned_to)
-
-    @cached_property
-    def mean_top1(self) -> Floats:
-        """The mean end accuracy over all published runs, NaN where only one run's curve is known."""
-        return np.array([np.nan if recipe.mean_top1 is None else recipe.mean_top1 for recipe in self.recipes], float)
 
     def evaluation_sigma(self, metric: str) -> Floats | float:
         """Standard deviation from one evaluation to the next."""
@@ -176,14 +168,12 @@ class ModelRecipes(Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def length_width(self) -> Floats:
         """Half-width in ln(epochs), at 80 %, of the length of each schedule; 0 if its length is known."""
-        widths = np.array([recipe.epochs_width for recipe in self.recipes], float)
-        return np.where(self.is_interpolated, self.interpolated_length_width, widths)
+        return np.where(self.is_interpolated, self.interpolated_length_width, self._epochs_widths)
 
     @cached_property
     def run_width(self) -> Floats:
         """Half-width in ln(minutes), at INTERVAL, of single runs about the published mean of several [R]."""
-        spreads = np.array([recipe.run_spread for recipe in self.recipes], float)
-        return NormalDist().inv_cdf((1 + INTERVAL) / 2) * spreads
+        return np.asarray(NormalDist().inv_cdf((1 + INTERVAL) / 2) * self._run_spreads)
 
 
 class EligibleRecipes(NamedTuple):

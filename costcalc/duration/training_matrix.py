@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -12,24 +13,17 @@ from msgspec import Struct
 from costcalc.convergence.curves import EpochsToTarget
 from costcalc.convergence.eligibility import ModelRecipes
 from costcalc.duration import overheads
-from costcalc.duration.offered_clusters import (
-    NOWHERE,
-    OfferedCluster,
-)
+from costcalc.duration.offered_clusters import NOWHERE, OfferedCluster
 from costcalc.duration.running import OTHER_FRAMEWORK, Runs, Usual
 from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import LimitTables
 from costcalc.machine_limits.limits import LimitedSpeeds
-from costcalc.recipes import EVALUATION_COUNTED
+from costcalc.recipes import EVALUATION_COUNTED, of_each
 from costcalc.throughput import TIERS, SpeedTable, global_batch
 from costcalc.throughput.fitted_parameters import FittedParameters
 from costcalc.throughput.reference_model import is_reference
 from costcalc.training import DATA_SET_GB, System, Tier
 from costcalc.units import SECONDS_PER_HOUR, Flags, Floats, Indices
-
-if TYPE_CHECKING:
-    pass
-
 
 OTHER_ACCELERATOR = 100.0  # as a distance in ln(accelerators): farther than any count
 
@@ -72,6 +66,28 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     most_run: Usual
     is_past: bool = False
 
+    clock_factor = of_each(attrgetter("clock_factor"))
+    """Hours on each recipe's own clock [R] for one hour of training alone."""
+    counts_evaluation = of_each(lambda recipe: recipe.clock == EVALUATION_COUNTED, bool)
+    """Whether each recipe's clock [R] ran during evaluation."""
+    own_system_only = of_each(lambda recipe: recipe.expensive_optimizer or recipe.division == "open", bool)
+    """Recipes [R] that answer on their own system only: those whose optimizer's steps cost more than the ones that speeds were
+    measured with, and MLPerf's open division, which may change image sizes and network without logging it."""
+    usual_code = of_each(is_reference, bool)
+    """Recipes [R] whose speeds are those of MLPerf's usual code for this network and image size, not of code of their own."""
+    global_batch = of_each(global_batch)
+    """Images per step of each recipe [R], on all accelerators together; what is usual where none was published."""
+    untimed_hours = of_each(attrgetter("untimed_hours"))
+    """Hours of a run that the clock of each recipe [R] leaves out."""
+    samples_per_epoch = of_each(attrgetter("samples_per_epoch"))
+    """Images, or other samples, in an epoch of each recipe [R]."""
+    own_nodes = of_each(lambda recipe: recipe.home.nodes or 1, np.int64)
+    """Machines of each recipe's own system [R], 1 where that is unknown."""
+    _data_set_gb = of_each(attrgetter("data_set_gb"))
+    _is_ordinary = of_each(lambda recipe: recipe.kind == "ordinary", bool)
+    _mean_rates = of_each(lambda recipe: recipe.images_per_second or None)
+    """Images per second of each recipe's own run [R], NaN where unknown."""
+
     @property
     def about_bytes(self) -> int:
         """The memory that it holds: some 90 bytes for each of its K x C speeds and 300 for each cluster."""
@@ -99,27 +115,6 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
         newest."""
         return np.lexsort((-self.recipes.years, -self.same_speed))
 
-    @cached_property
-    def clock_factor(self) -> Floats:
-        """Hours on each recipe's own clock [R] for one hour of training alone."""
-        return np.array([recipe.clock_factor for recipe in self.recipes.recipes], float)
-
-    @cached_property
-    def counts_evaluation(self) -> Flags:
-        """Whether each recipe's clock [R] ran during evaluation."""
-        return np.array([recipe.clock == EVALUATION_COUNTED for recipe in self.recipes.recipes], bool)
-
-    @cached_property
-    def own_system_only(self) -> Flags:
-        """Recipes [R] that answer on their own system only.
-
-        Those whose optimizer's steps cost more than the ones that speeds were measured with, and MLPerf's open division, which
-        may change image sizes and network without logging it.
-        """
-        return np.array(
-            [recipe.expensive_optimizer or recipe.division == "open" for recipe in self.recipes.recipes], bool
-        )
-
     def out_of_use(self, recipes: Indices, clusters: Indices) -> Flags:
         """Which of these recipes [r, c] are ordinary scripts of another framework than what most people run on these clusters."""
         return self._out_of_use.take(recipes, axis=0).take(self.most_run.vendor.take(clusters), axis=1)
@@ -127,18 +122,7 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def _out_of_use(self) -> Flags:
         """The same of all recipes, by the vendor of the clusters' chips [R, V]."""
-        ordinary = np.array([recipe.kind == "ordinary" for recipe in self.recipes.recipes], bool)
-        return np.asarray((self.most_run.steps == OTHER_FRAMEWORK) & ordinary[:, None])
-
-    @cached_property
-    def usual_code(self) -> Flags:
-        """Recipes [R] whose speeds are those of MLPerf's usual code for this network and image size, not of code of their own."""
-        return np.array([is_reference(recipe) for recipe in self.recipes.recipes], bool)
-
-    @cached_property
-    def global_batch(self) -> Floats:
-        """Images per step of each recipe [R], on all accelerators together; what is usual where none was published."""
-        return np.array([global_batch(recipe) for recipe in self.recipes.recipes], float)
+        return np.asarray((self.most_run.steps == OTHER_FRAMEWORK) & self._is_ordinary[:, None])
 
     @cached_property
     def nodes(self) -> Indices:
@@ -153,22 +137,7 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     @cached_property
     def staging_hours(self) -> Floats:
         """Hours to bring the data set of each recipe [R] to the machine."""
-        return overheads.staging_hours(np.array([recipe.data_set_gb for recipe in self.recipes.recipes], float))
-
-    @cached_property
-    def untimed_hours(self) -> Floats:
-        """Hours of a run that the clock of each recipe [R] leaves out."""
-        return np.array([recipe.untimed_hours for recipe in self.recipes.recipes], float)
-
-    @cached_property
-    def samples_per_epoch(self) -> Floats:
-        """Images, or other samples, in an epoch of each recipe [R]."""
-        return np.array([recipe.samples_per_epoch for recipe in self.recipes.recipes], float)
-
-    @cached_property
-    def own_nodes(self) -> Indices:
-        """Machines of each recipe's own system [R], 1 where that is unknown."""
-        return np.array([recipe.home.nodes or 1 for recipe in self.recipes.recipes], np.int64)
+        return overheads.staging_hours(self._data_set_gb)
 
     def on_own_system(self, recipes: Indices, clusters: Indices) -> Flags:
         """Whether each of these clusters [c] is as the own system of each of these recipes [r, c] was: its accelerators, as many
@@ -227,11 +196,6 @@ class TrainingMatrix(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def _seconds_to_power(self) -> Floats:
         """Seconds per epoch to the power by which evaluation and warm-up grow with a run of MLPerf's [K, C]."""
         return np.asarray(self.seconds_per_epoch[0] ** self.fitted.elapsed_time.power)
-
-    @cached_property
-    def _mean_rates(self) -> Floats:
-        """Images per second of each recipe's own run [R], NaN where unknown."""
-        return np.array([recipe.images_per_second or np.nan for recipe in self.recipes.recipes], float)
 
     @cached_property
     def _phases(self) -> tuple[Floats, Floats]:
