@@ -83,7 +83,8 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         trainings = {time: self._training(time) for time in {*times}}
         subjects = list(map(_Subject, candidates, rented, known, usual, moved))
         trained = map(trainings.__getitem__, times)
-        return list(map(Estimate, map(self._parts, subjects, trained, paid, self._assumptions(subjects))))
+        parts = list(map(self._parts, subjects, trained, paid, self._assumptions(subjects)))
+        return list(map(Estimate, parts))
 
     def _parts(self, subject: _Subject, training: Training, money: Money, assumptions: tuple[str, ...]) -> Parts:
         candidate, rented, known, usual, _ = subject
@@ -161,6 +162,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         }
         known_usual = {each.usual for each in subjects if each.usual.low}
         others = {of: OTHERS_TAKE.format(*map(in_words, filter(None, of))) for of in known_usual}
+        moves = [tuple(of_moves(each.rented, each.moved)) if any(each.moved) else () for each in subjects]
         said = [
             (
                 *known.assumptions,
@@ -168,14 +170,14 @@ class EstimateDetails(Struct, frozen=True, dict=True):
                 rented.power.note,
                 *of_recipes[candidate.time.recipe],
                 *rented.price,
-                *(of_moves(rented, moved) if any(moved) else ()),
+                *moved,
                 *known.network,
                 *rented.number,
                 *known.fed,
                 *self._of_run(candidate, recipes[candidate.time.recipe]),
                 *rented.exchange,
             )
-            for candidate, rented, known, usual, moved in subjects
+            for (candidate, rented, known, usual, _), moved in zip(subjects, moves, strict=True)
         ]
         return [tuple(dict.fromkeys(each)) for each in said]
 

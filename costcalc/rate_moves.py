@@ -121,11 +121,7 @@ def generation(provider: str, accelerator: str) -> str | None:
 
 
 def factors(moved: Width, hours: float, low: float, high: float) -> tuple[float, float]:
-    """The factors on a rate that moves so, at the low and the high end of the 80 % interval of these hours."""
-    return 1 / _beyond(hours / low, moved.fall), _beyond(high / hours, moved.rise)
-
-
-def _beyond(ratio: float, moved: float) -> float:
-    """The factor beyond that of the hours. Hours and rate are independent: their widths in ln add in quadrature."""
-    own = abs(log(ratio))
-    return exp(hypot(own, moved) - own)
+    """The factors on a rate that moves so, at the low and the high end of the 80 % interval of these hours, beyond those of the
+    hours. Hours and rate are independent: their widths in ln add in quadrature."""
+    sooner, later = abs(log(hours / low)), abs(log(high / hours))
+    return 1 / exp(hypot(sooner, moved.fall) - sooner), exp(hypot(later, moved.rise) - later)

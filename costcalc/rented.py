@@ -266,8 +266,10 @@ def of_moves(rented: Rented, moved: rate_moves.Width) -> Iterator[str]:
     begins = "Spot: the" if offer.purchase_option is PurchaseOption.SPOT else "The"
     also = f"{begins} cost range also allows for the rate ending at {ends} {rented.stated.observed_at.date()}"
     yield f"{also}: {rented.moves_known}"
+    if rented.age_days <= OLD_DAYS:
+        return
     change = rented.bill.terms.moves.expected_after(rented.age_days)
-    if rented.age_days > OLD_DAYS and abs(change) >= LEAST_CHANGE:
+    if abs(change) >= LEAST_CHANGE:
         rate = money(offer.hourly_rate.quantize(CENTS), offer.currency)
         by_now = f"{abs(exp(change) - 1):.0%} {'higher' if change > 0 else 'lower'} by now on average"
         yield f"{rate} an hour was seen {rented.age_days} days ago; such rates are {by_now.replace('%', ' %')}."

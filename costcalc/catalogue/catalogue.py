@@ -282,10 +282,19 @@ class Catalogue:
         return np.array([index[machine.shape] for machine in self._machines], np.int64)
 
     @cached_property
+    def providers(self) -> tuple[str, ...]:
+        """The names of all providers."""
+        return tuple(dict.fromkeys(name for name, _, _ in self.vocabulary.instances))
+
+    @cached_property
     def provider_of_instance(self) -> Indices:
-        """A number for the provider of each instance code."""
-        number: dict[str, int] = {}
-        return np.array([number.setdefault(name, len(number)) for name, _, _ in self.vocabulary.instances], np.int64)
+        """The index into `providers` of each instance code."""
+        number = {name: place for place, name in enumerate(self.providers)}
+        return np.array([number[name] for name, _, _ in self.vocabulary.instances], np.int64)
+
+    def provider_of(self, rows: Indices) -> Indices:
+        """The index into `providers` of each of these rows."""
+        return self.provider_of_instance.take(self.columns.instance.take(rows))
 
     @cached_property
     def movers(self) -> tuple[Sequence[Mover], Indices]:

@@ -38,12 +38,13 @@ class LastSeen(Struct, frozen=True, eq=False):
     @classmethod
     def of(cls, catalogue: Catalogue, rows: Indices) -> LastSeen:
         moments = catalogue.columns.observed[rows]
-        providers = catalogue.provider_of_instance[catalogue.columns.instance[rows]]
+        providers = catalogue.provider_of(rows)
         order = np.lexsort((moments, providers))
-        names = dict(zip(catalogue.provider_of_instance.tolist(), catalogue.vocabulary.instances, strict=True))
         numbers, starts = np.unique(providers[order], return_index=True)
         parts = np.split(moments[order], starts[1:])
-        medians = {names[number][0]: _median(part) for number, part in zip(numbers.tolist(), parts, strict=False)}
+        medians = {
+            catalogue.providers[number]: _median(part) for number, part in zip(numbers.tolist(), parts, strict=False)
+        }
         return cls(np.sort(moments), dict(sorted(medians.items())))
 
     def freshness(self, as_of: datetime, refreshed_at: datetime | None) -> Freshness:

@@ -315,9 +315,8 @@ def cost_ranges(
 
 def _rounding_assumed(catalogue: Catalogue, market: Market, row: Indices) -> Flags:
     """For which of the offers in these rows nobody knows how the provider rounds time up."""
-    kinds, of_kind = np.unique(catalogue.columns.instance.take(row), return_inverse=True)
-    providers = [catalogue.vocabulary.instances[kind][0] for kind in kinds.tolist()]
-    return np.array([name in market.whole_hours_assumed for name in providers], bool)[of_kind]
+    assumed = np.array([name in market.whole_hours_assumed for name in catalogue.providers], bool)
+    return assumed.take(catalogue.provider_of(row))
 
 
 def _rate_widths(catalogue: Catalogue, known: RateMoves, row: Indices, days: Floats) -> tuple[Floats, Floats]:
@@ -357,17 +356,13 @@ def price_factors(
     factors: Floats = into.take(columns.currency.take(rows))
     if not query.discount:
         return factors
-    providers = [provider for provider, _, _ in words.instances]
-    left = {name: [float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in set(providers)}
-    own = np.array([left[provider] for provider in providers])
-    return np.asarray(own[columns.instance[rows], columns.option[rows]] * factors)
+    left = [[float(1 - discount_fraction(query, name, option)) for option in OPTIONS] for name in catalogue.providers]
+    return np.asarray(np.array(left)[catalogue.provider_of(rows), columns.option[rows]] * factors)
 
 
 def storage_and_egress(catalogue: Catalogue, query: EstimateQuery, rows: Indices, market: Market) -> Floats:
     """What storage and egress cost once, and by the hour, beside the machines in these rows [2, n]."""
-    providers = [provider for provider, _, _ in catalogue.vocabulary.instances]
-    charges = {provider: market.storage_and_egress(query, provider) for provider in set(providers)}
-    once = {name: sum(float(line.rate * line.quantity) for line in lines) for name, lines in charges.items()}
-    hourly = {name: sum(float(line.rate * line.quantity_hourly) for line in lines) for name, lines in charges.items()}
-    by_instance = np.array([(once[provider], hourly[provider]) for provider in providers], float)
-    return by_instance[catalogue.columns.instance[rows]].T
+    charges = [market.storage_and_egress(query, provider) for provider in catalogue.providers]
+    once = [sum(float(line.rate * line.quantity) for line in lines) for lines in charges]
+    hourly = [sum(float(line.rate * line.quantity_hourly) for line in lines) for lines in charges]
+    return np.array([once, hourly], float)[:, catalogue.provider_of(rows)]
