@@ -46,7 +46,9 @@ MOSTLY_WORTH = 2.0
 """The least worth is mostly at most so many times the least middle."""
 Kind = tuple[int, ...]
 """An instance type, a way to buy, a number of machines and a recipe, by their codes."""
-MOST_LOOKED_AT = 100  # of the best, before all are: ten different ones are mostly among these
+FEW = 2**12
+"""Of so many it is faster to look at all than to find those that matter."""
+MOST_LOOKED_AT = 50  # of the best, before all are: ten different ones are mostly among these
 
 
 class Safe(NamedTuple):
@@ -113,7 +115,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         }
         is_sure = are_sure(self.matrix, self.times)[self.candidates.time[pickable]]
         sure = pickable[is_sure & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
-        ranges = self.ranges(sure)
+        ranges = self._ranges(sure)
         costs = ranges.cost_low > 0
         if costs.any():
             of_cost = ranges.cost_high[costs] / ranges.cost_low[costs]
@@ -161,6 +163,8 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         """All that can be the cheapest or the balanced, of those that picks may come from; by their middles, which are less than
         what they are worth, many are left out."""
         positions, times = self._pickable, MOSTLY_WORTH
+        if len(positions) <= FEW:
+            return self._safe(positions)
         cost = self.candidates.cost[positions]
         both = cost + hour_worth * self.candidates.calendar_hours[positions]
         least, least_of_both = CENTS * cost.min(), CENTS * both.min()
@@ -174,7 +178,7 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             times = 1.01 * max(worth / least, worth_of_both / least_of_both)
 
     def _safe(self, positions: Indices) -> Safe:
-        some, query, ranges = self.candidates, self.query, self.ranges(positions)
+        some, query, ranges = self.candidates, self.query, self._ranges(positions)
         costs = some.cost.take(positions), ranges.cost_high
         hours = some.calendar_hours.take(positions), ranges.hours_high
         dearer = np.ones(len(positions))
@@ -239,6 +243,17 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         rented = Rentals(row, EVERYTHING, time, hours, calendar, waits, tariffs)
         ends = cost_ranges(self.catalogue, self.query, rented, (low, high), self.market, self.as_of)
         return Ranges(np.where(waits, calendar, low), np.where(waits, calendar, high), *ends)
+
+    def _ranges(self, positions: Indices) -> Ranges:
+        """The same of some that picks may come from: of all of these at once, where they are few."""
+        if len(self._pickable) > FEW:
+            return self.ranges(positions)
+        at = self._pickable.searchsorted(positions)
+        return Ranges._make([column.take(at) for column in self._of_pickable])
+
+    @cached_property
+    def _of_pickable(self) -> Ranges:
+        return self.ranges(self._pickable)
 
     def frontier(self) -> list[int]:
         """The positions of the frontier's candidates, at most MOST_OF_FRONTIER, the cheapest first."""

@@ -150,11 +150,11 @@ class EstimateDetails(Struct, frozen=True, dict=True):
 
     def _assumptions(self, subjects: Sequence[_Subject]) -> list[tuple[str, ...]]:
         """What each estimate takes for granted, every sentence once."""
-        recipes = self.matrix.recipes.recipes
+        recipes, is_asked_otherwise = self.matrix.recipes.recipes, any(self.query.running)
         runs = {candidate.time.recipe: (candidate.time, known.overhead) for candidate, _, known, *_ in subjects}
         of_recipes = {
             at: (
-                *as_it_ran(self.query, recipes[at]),
+                *(as_it_ran(self.query, recipes[at]) if is_asked_otherwise else ()),
                 *of_recipe(recipes[at], time),
                 *of_hours(self.query, recipes[at], overhead),
             )
@@ -162,7 +162,7 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         }
         known_usual = {each.usual for each in subjects if each.usual.low}
         others = {of: OTHERS_TAKE.format(*map(in_words, filter(None, of))) for of in known_usual}
-        moves = [tuple(of_moves(each.rented, each.moved)) if any(each.moved) else () for each in subjects]
+        moves = [of_moves(each.rented, each.moved) if any(each.moved) else () for each in subjects]
         said = [
             (
                 *known.assumptions,

@@ -66,8 +66,9 @@ class Rented(NamedTuple):
 
     `accelerators`, `vcpus` and `power` are those of all of them. The rate was `stated`, and is so many days old; `available` says
     whether such a machine was free then, None where the provider does not say, and `available_at` since when. Of the sentences,
-    `price` is about the rate and the interruptions of spot machines, `moves_known` about whose moves are known, `number` about
-    how many machines there are, and `exchange` about currencies, storage and egress.
+    `price` is about the rate and the interruptions of spot machines, `moves_known` about whose moves are known, `changed` about
+    how such rates changed since it was seen, `number` about how many machines there are, and `exchange` about currencies,
+    storage and egress.
     """
 
     bill: Bill
@@ -82,6 +83,7 @@ class Rented(NamedTuple):
     power: Power
     price: tuple[str, ...]
     moves_known: str
+    changed: str
     number: tuple[str, ...]
     exchange: tuple[str, ...]
 
@@ -118,9 +120,9 @@ class Renting(Struct, frozen=True):
         if is_spot:
             observed = self.interruptions.get((offer.provider, offer.instance_type, offer.region))
             price.append(INTERRUPTIONS_LEFT_OUT if query.overheads == "none" else interruptions(offer, observed))
-        vcpus = offer.machine.vcpus
+        vcpus, bill = offer.machine.vcpus, self.bill(offer, nodes)
         return Rented(
-            bill=self.bill(offer, nodes),
+            bill=bill,
             accelerators=offer.machine.accelerators * nodes,
             vcpus=vcpus and vcpus * nodes,
             currency=query.currency,
@@ -132,6 +134,7 @@ class Renting(Struct, frozen=True):
             power=power(self.energy, offer, nodes, self.as_of.year),
             price=tuple(price),
             moves_known=moves_known(offer),
+            changed=changed_since(bill, age_days),
             number=tuple(why_so_many(query, offer, nodes)),
             exchange=(*converted(query.currency, offer, market.exchange), *market.rates.notes(query, offer.provider)),
         )
@@ -260,19 +263,22 @@ def moves_known(offer: Offer) -> str:
     )
 
 
-def of_moves(rented: Rented, moved: rate_moves.Width) -> Iterator[str]:
+def changed_since(bill: Bill, age_days: int) -> str:
+    """By how much rates such as this one have changed since it was seen; empty where hardly, or not long ago."""
+    change = bill.terms.moves.expected_after(age_days) if age_days > OLD_DAYS else 0.0
+    if abs(change) < LEAST_CHANGE:
+        return ""
+    rate = money(bill.offer.hourly_rate.quantize(CENTS), bill.offer.currency)
+    by_now = f"{abs(exp(change) - 1):.0%} {'higher' if change > 0 else 'lower'} by now on average"
+    return f"{rate} an hour was seen {age_days} days ago; such rates are {by_now.replace('%', ' %')}."
+
+
+def of_moves(rented: Rented, moved: rate_moves.Width) -> tuple[str, ...]:
     """How far a rate is assumed to move until the end of the run, and by how much such rates have changed since it was seen."""
-    offer, ends = rented.bill.offer, f"{exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of"
-    begins = "Spot: the" if offer.purchase_option is PurchaseOption.SPOT else "The"
-    also = f"{begins} cost range also allows for the rate ending at {ends} {rented.stated.observed_at.date()}"
-    yield f"{also}: {rented.moves_known}"
-    if rented.age_days <= OLD_DAYS:
-        return
-    change = rented.bill.terms.moves.expected_after(rented.age_days)
-    if abs(change) >= LEAST_CHANGE:
-        rate = money(offer.hourly_rate.quantize(CENTS), offer.currency)
-        by_now = f"{abs(exp(change) - 1):.0%} {'higher' if change > 0 else 'lower'} by now on average"
-        yield f"{rate} an hour was seen {rented.age_days} days ago; such rates are {by_now.replace('%', ' %')}."
+    ends = f"{exp(-moved.fall):.2f} to {exp(moved.rise):.2f} times that of {rented.stated.observed_at.date()}"
+    begins = "Spot: the" if rented.bill.offer.purchase_option is PurchaseOption.SPOT else "The"
+    also = f"{begins} cost range also allows for the rate ending at {ends}: {rented.moves_known}"
+    return (also, rented.changed) if rented.changed else (also,)
 
 
 def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:
