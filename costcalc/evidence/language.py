@@ -5,34 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import resources
 
 from costcalc.evidence.collection import normalised
-from costcalc.evidence.tables import cells, typed
+from costcalc.evidence.tables import packaged
 from costcalc.throughput.language.law import TokenRate
 from costcalc.throughput.language.networks import LanguageNetwork
 
-NETWORKS, RATES = "language_models.csv", "language_speeds.csv"
 _ADDED = re.compile(
     r"-?(?:hf|instruct|it|chat|base|pt|meta|v[0-9.]+|thinking|deduped|unsloth|bnb|4bit|int4|gptq|awq|gguf|fp8|bf16|[0-9]{4})$"
 )
 _MAKER = re.compile(r"^[\w.-]+/|^meta-(?=llama)")
 
 
-def _lines(name: str) -> list[dict[str, str | bool | None]]:
-    return cells(name, (resources.files("costcalc.evidence") / "data" / name).read_text("utf-8"))
-
-
 @cache
 def language_rates() -> tuple[TokenRate, ...]:
     """All published rates. Raises TableError."""
-    return tuple(typed(RATES, _lines(RATES), TokenRate))
+    return tuple(packaged("language_speeds.csv", TokenRate))
 
 
 @cache
 def language_networks() -> Mapping[str, LanguageNetwork]:
     """By name. Raises TableError."""
-    return {each.name: each for each in typed(NETWORKS, _lines(NETWORKS), LanguageNetwork)}
+    return {each.name: each for each in packaged("language_models.csv", LanguageNetwork)}
 
 
 def find_language_network(text: str) -> LanguageNetwork | None:
@@ -55,13 +49,13 @@ def _forms(text: str) -> Iterator[str]:
 
 @cache
 def _by_word() -> Mapping[str, LanguageNetwork]:
-    named = [(word, network) for network in language_networks().values() for word in _words(network)]
+    named = [
+        (word, each)
+        for each in language_networks().values()
+        for word in (each.name, (each.hub or each.name).rpartition("/")[2], *(each.also or "").split())
+    ]
     words = {normalised(word): each for word, each in reversed(named)}
     for word, each in named:
         for form in _forms(word):
             words.setdefault(form, each)
     return words
-
-
-def _words(each: LanguageNetwork) -> Iterator[str]:
-    yield from (each.name, (each.hub or each.name).rpartition("/")[2], *(each.also or "").split())

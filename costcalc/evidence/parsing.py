@@ -8,8 +8,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from fnmatch import fnmatchcase
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import TypeVar
 
 import msgspec
@@ -18,7 +16,7 @@ from msgspec.structs import replace
 
 from costcalc.evidence.collection import Evidence, Schedule
 from costcalc.evidence.hub import HubNetwork, HubRecipe
-from costcalc.evidence.tables import FIRST_LINE, TableError, cells, typed
+from costcalc.evidence.tables import FIRST_LINE, FOLDER, TableError, cells, text_of, typed
 from costcalc.fields import filled
 from costcalc.hardware import Accelerator, DataCenters, GridCarbon, energy_tables
 from costcalc.interruptions import ObservedInterruptions
@@ -104,7 +102,7 @@ def load_evidence() -> Evidence:
     Raises TableError naming file and line when a table is corrupt.
     """
     texts = _packaged_texts()
-    document = (_folder() / COMPACT).read_bytes()
+    document = (FOLDER / COMPACT).read_bytes()
     version = bytes.fromhex(_digest(texts))
     if document.startswith(version):
         return _evidence(DECODER.decode(zlib.decompress(document[len(version) :])), texts)
@@ -136,13 +134,8 @@ def parse_evidence(texts: Mapping[str, str]) -> Evidence:
     return _evidence(_tables(texts), texts)
 
 
-def _folder() -> Traversable:
-    return resources.files("costcalc.evidence") / "data"
-
-
 def _packaged_texts() -> dict[str, str]:
-    texts = {name: (_folder() / f"{name}.csv").read_text("utf-8") for name in TABLES}
-    return {**texts, FITTED: (_folder() / "fitted.json").read_text("utf-8")}
+    return {name: text_of(f"{name}.csv") for name in TABLES} | {FITTED: text_of("fitted.json")}
 
 
 def _tables(texts: Mapping[str, str]) -> Tables:

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
-from importlib.resources import files
 
 from msgspec import Struct
 
 from costcalc.evidence import normalised
-from costcalc.evidence.tables import cells, typed
+from costcalc.evidence.tables import packaged
 from costcalc.training import TrainingKind
 
-FILE = "published_runs.csv"
 PAPER = "paper:"
 """What a question puts before the name of a published run."""
 FEWEST_LETTERS = 4
@@ -69,5 +67,4 @@ def _by_spelling() -> Mapping[str, PublishedRun]:
 @cache
 def published_runs() -> Mapping[str, PublishedRun]:
     """The runs by what questions call them. Raises TableError."""
-    text = (files(__package__) / "data" / FILE).read_text()
-    return {run.name: run for run in typed(FILE, cells(FILE, text), PublishedRun)}
+    return {run.name: run for run in packaged("published_runs.csv", PublishedRun)}

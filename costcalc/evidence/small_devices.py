@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import resources
-
-from costcalc.evidence.tables import cells, typed
+from costcalc.evidence.tables import cells, text_of, typed
 from costcalc.small_networks import SmallDevice
 
 TABLE = "small_devices.csv"
@@ -12,5 +10,5 @@ TABLE = "small_devices.csv"
 
 def small_devices() -> tuple[SmallDevice, ...]:
     """All small devices. Raises TableError."""
-    text = (resources.files("costcalc.evidence") / "data" / TABLE).read_text("utf-8")
-    return tuple(typed(TABLE, [{**line, "name": line["device"]} for line in cells(TABLE, text)], SmallDevice))
+    lines = [{**line, "name": line["device"]} for line in cells(TABLE, text_of(TABLE))]
+    return tuple(typed(TABLE, lines, SmallDevice))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from io import StringIO
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ Cell = str | bool | None
 BOOLEANS: Mapping[str, Cell] = {"": None, "yes": True, "no": False}
 NOT_FINITE = re.compile(r"(?im)(?:^|,)[+-]?(?:nan|inf|infinity)(?=,|$)")
 FIRST_LINE = 2  # below the header
+FOLDER = files("costcalc.evidence") / "data"
 
 
 class TableError(ValueError):
@@ -36,6 +38,16 @@ def cells(name: str, text: str) -> list[dict[str, Cell]]:
         if len(line) != len(header):
             raise TableError(f"{name}, line {number}: expected {len(header)} cells, not {len(line)}")
     return [dict(zip(header, [BOOLEANS.get(cell, cell) for cell in line], strict=False)) for line in lines]
+
+
+def text_of(name: str) -> str:
+    """The text of a packaged file of evidence."""
+    return FOLDER.joinpath(name).read_text("utf-8")
+
+
+def packaged(name: str, of: type[T]) -> list[T]:
+    """The rows of a packaged table. Raises TableError."""
+    return typed(name, cells(name, text_of(name)), of)
 
 
 def typed(name: str, lines: Sequence[Mapping[str, object]], of: type[T]) -> list[T]:

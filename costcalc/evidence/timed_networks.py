@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from math import log
 
 from msgspec import Struct
 
 from costcalc.evidence.collection import normalised
-from costcalc.evidence.tables import cells, typed
+from costcalc.evidence.tables import packaged
 from costcalc.throughput.workloads import REFERENCE_SIZE
 from costcalc.training import OWN_DATA, Throughput, TrainingKind
 
-FILE = "timed_networks.csv"
 CONTEXT_GIB = 0.5
 """Memory that CUDA takes beside what a program reserves."""
 OF_DATA = log(1.12)
@@ -96,8 +94,7 @@ def find_timed_network(name: str) -> TimedNetwork | None:
 @cache
 def timed_networks() -> Mapping[str, TimedNetwork]:
     """By name. Raises TableError."""
-    text = (files(__package__) / "data" / FILE).read_text("utf-8")
-    return {each.name: each for each in typed(FILE, cells(FILE, text), TimedNetwork)}
+    return {each.name: each for each in packaged("timed_networks.csv", TimedNetwork)}
 
 
 @cache

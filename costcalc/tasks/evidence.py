@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from costcalc.evidence import Evidence
+from costcalc.evidence.tables import text_of
 from costcalc.fields import filled
 from costcalc.programs import Program
 from costcalc.recipes import EVALUATION_COUNTED, ClosedRecipe, Recipe
@@ -28,7 +29,6 @@ from costcalc.tasks.tables import (
     reference_points,
     results,
     rounds,
-    text_of,
     version,
 )
 from costcalc.throughput.fitted_parameters import ElapsedTime, HalfWidth
@@ -52,7 +52,7 @@ OF_NO_RESULT = (
 @cache
 def fitted() -> Fitted:
     """The parameters fitted to all tasks."""
-    return msgspec.json.decode(text_of("fitted.json"), type=Fitted)
+    return msgspec.json.decode(text_of("tasks/fitted.json"), type=Fitted)
 
 
 def task_evidence(

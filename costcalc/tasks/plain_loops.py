@@ -8,10 +8,10 @@ from statistics import median
 
 from msgspec import Struct
 
-from costcalc.evidence.tables import cells, typed
-from costcalc.tasks.tables import PLAIN_LOOPS, results, tasks, text_of
+from costcalc.evidence.tables import packaged
+from costcalc.tasks.tables import PLAIN_LOOPS, results, tasks
 
-FILE = f"{PLAIN_LOOPS}.csv"
+FILE = f"tasks/{PLAIN_LOOPS}.csv"
 
 
 class PlainLoop(Struct, frozen=True):
@@ -34,7 +34,7 @@ class PlainLoop(Struct, frozen=True):
 @cache
 def plain_loops() -> tuple[PlainLoop, ...]:
     """The loops of all tasks. Raises TableError."""
-    return tuple(typed(FILE, cells(FILE, text_of(FILE)), PlainLoop))
+    return tuple(packaged(FILE, PlainLoop))
 
 
 @cache

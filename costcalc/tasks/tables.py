@@ -7,15 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
-from importlib import resources
 from typing import Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from costcalc.evidence.tables import TableError, cells, typed
+from costcalc.evidence.tables import TableError, cells, text_of, typed
 from costcalc.training import Code
 
-FOLDER = "data/tasks"
 TASKS, RESULTS, POINTS, ROUNDS, PARTWAY = "tasks", "results", "reference_points", "rounds", "partway"
 MEMORY = "memory"
 PLAIN_LOOPS = "plain_loops"
@@ -202,20 +200,15 @@ def is_contest(task: Task) -> bool:
     return rounds()[results()[task.name][0].round].code == "contest"
 
 
-def text_of(name: str) -> str:
-    """The text of a packaged file of tasks."""
-    return (resources.files("costcalc.evidence") / FOLDER / name).read_text("utf-8")
-
-
 @cache
 def version() -> str:
     """A digest of the tables, which changes with any byte of them."""
     names = [*(f"{name}.csv" for name in (TASKS, RESULTS, MEMORY, POINTS, ROUNDS, PARTWAY, PLAIN_LOOPS)), "fitted.json"]
-    return hashlib.sha256("".join(map(text_of, names)).encode()).hexdigest()[:8]
+    return hashlib.sha256("".join(text_of(f"tasks/{name}") for name in names).encode()).hexdigest()[:8]
 
 
 def _lines(name: str) -> list[dict[str, str | bool | None]]:
-    return cells(f"{name}.csv", text_of(f"{name}.csv"))
+    return cells(f"{name}.csv", text_of(f"tasks/{name}.csv"))
 
 
 @cache
