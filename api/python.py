@@ -203,7 +203,7 @@ class CostAnswer:
         """Cost against time, of everything that one can rent now."""
         from api.formats.charts.cost_and_time import figure
 
-        return Picture(figure(self.answer, self.report.glance.points).svg())
+        return Picture(figure(self.answer, self.report.points).svg())
 
     def __str__(self) -> str:
         return "\n".join(self.verdict)

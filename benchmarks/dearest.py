@@ -21,9 +21,9 @@ from time import process_time
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from api.forms.plan import MOST_SECONDS
 from api.questions.schemas.training import CostSchema
 from api.questions.words.understanding import LONGEST, MOST_WORDS
-from api.reports.plan import MOST_SECONDS
 from api.service import Service
 from api.settings import Settings
 from api.stored import FixedPrices

@@ -17,7 +17,7 @@ from costcalc.catalogue.freshness import NO_RATES, Freshness
 from costcalc.convergence.eligibility import BestReached
 from costcalc.costing.bills import Bill
 from costcalc.machine_limits.limits import Part
-from costcalc.money import Component, CostRange, ExchangeRate
+from costcalc.money import Component, CostRange, ExchangeRate, money
 from costcalc.offer import Gap, Offer, Payment, PurchaseOption
 from costcalc.parts import EvidenceNotes, EvidenceTiers, Parts, Sources
 from costcalc.picks import PickName, Requirement
@@ -181,10 +181,24 @@ class Estimate:
 
     def cost(self, basis: Basis) -> CostRange:
         """The cost with its range, by this basis."""
-        money = self.parts.money
+        paid = self.parts.money
         if basis == "billed":
-            return CostRange(money.billed, money.billed_low, money.billed_high)
-        return CostRange(money.effective, money.effective_low, money.effective_high)
+            return CostRange(paid.billed, paid.billed_low, paid.billed_high)
+        return CostRange(paid.effective, paid.effective_low, paid.effective_high)
+
+    def price(self, basis: Basis) -> str:
+        """What it costs by this basis, in words."""
+        return money(self.cost(basis).cost, self.currency)
+
+    @property
+    def is_owned(self) -> bool:
+        """Whether the machine is the user's own."""
+        return self.purchase_option is PurchaseOption.OWNED
+
+    @property
+    def is_rented(self) -> bool:
+        """Whether somebody is paid for the machine."""
+        return self.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.FREE)
 
 
 figures = attrgetter(*Estimate.__annotations__)
@@ -394,9 +408,14 @@ class Answer(Struct, frozen=True, dict=True):
         return next(pick.estimate for pick in self.picks if pick.name == name)
 
     @cached_property
+    def picked(self) -> Mapping[PickName, Estimate]:
+        """The picks by name, the cheapest first."""
+        return {pick.name: pick.estimate for pick in self.picks}
+
+    @cached_property
     def basis(self) -> Basis:
         """The basis by which costs are compared. A user's own machine outlasts the run, which bears its share of it."""
-        return "effective" if self.lead.purchase_option is PurchaseOption.OWNED else self.query.basis
+        return "effective" if self.lead.is_owned else self.query.basis
 
     def with_best(self) -> Answer:
         """This answer with `best` among its estimates, by rank."""

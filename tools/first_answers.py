@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from api.formats.terminal.grid import View
-from api.forms.ask import terminal
-from api.reports.ask import AskReport
+from api.forms.ask import AskReport, terminal
 from api.service import Service
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue

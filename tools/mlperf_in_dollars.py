@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from api.reports import every_round
-from api.reports.every_round import MOMENT, PARTS, EveryRoundReport, fall
-from api.reports.mlperf import RoundRow, RoundsReport, RoundsSchema, rounds_report
+from api import reports
+from api.forms.every_round import FILE, MOMENT, PARTS, EveryRoundReport, fall
+from api.forms.mlperf import RoundRow, RoundsReport, RoundsSchema, rounds_report
 from api.service import Service
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
@@ -23,7 +23,7 @@ from costcalc.tasks.tables import MLPERF, benchmark_of, tasks
 from pricing.packaged.offers import read_packaged
 
 PAGE = Path(__file__).parents[1] / "docs" / "mlperf-in-dollars.md"
-ROUNDS = Path(every_round.__file__).parent / "data" / every_round.TABLE
+ROUNDS = Path(reports.__file__).parent / "data" / FILE
 TITLE = "# MLPerf in dollars"
 INTRODUCTION = f"""The least cost of training each task on demand, at the packaged rates confirmed on the day of a round and on
 {MOMENT:%Y-%m-%d}; the record is the fastest result of the task's newest round, on whatever system. {PARTS}

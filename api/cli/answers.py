@@ -82,8 +82,7 @@ class PlanAnswer(Struct, frozen=True):
 
 def plan(settings: Settings, given: dict[str, list[str]], body: bytes) -> PlanAnswer:
     """What `POST /plan` answers, in the form of the rows unless `format` asks for another. Raises what `answer` does."""
-    from api.forms.plan import FORMS, in_all
-    from api.reports.plan import planner
+    from api.forms.plan import FORMS, in_all, planner
     from api.reports.rows import rows_of
 
     service = build_once(settings)

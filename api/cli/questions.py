@@ -93,7 +93,7 @@ COMMANDS = tuple(QuestionCommand(question, question.command) for question in QUE
 
 def planning() -> Schema:
     """The parameters of all rows of a plan."""
-    from api.reports.plan import DEFAULTS
+    from api.forms.plan import DEFAULTS
 
     return DEFAULTS
 

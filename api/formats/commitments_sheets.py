@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.sheet_columns import shared_columns, within
-from api.reports.decision import Compared, ComparedMachines
+from api.reports.commitments import CommitmentsDocument
+from api.reports.decision import Compared
 from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.fields import names_of
 from costcalc.money import cents
@@ -45,7 +46,7 @@ class PaymentRow(NamedTuple):
         return on_demand and cents(on_demand.hourly_rate * self.usage.hours_per_month * self.month)
 
 
-def columns_and_rows(compared: ComparedMachines, table: str = "break_even") -> tuple[list[Column], Iterator[Any]]:
+def columns_and_rows(document: CommitmentsDocument, table: str) -> tuple[list[Column], Iterator[Any]]:
     """The flat table: costs by utilization, or payments by month."""
     is_by_month = table == "cash"
     by_month = map(csv_export.attribute, ("month", "due", "paid_so_far", "on_demand_so_far"))
@@ -55,9 +56,9 @@ def columns_and_rows(compared: ComparedMachines, table: str = "break_even") -> t
         *(by_month if is_by_month else ()),
         *columns_of("usage", ("utilization",) if is_by_month else names_of(Usage)),
         *_origins(),
-        *shared_columns(compared),
+        *shared_columns(document),
     ]
-    return columns, _months(compared) if is_by_month else _usages(compared)
+    return columns, (_months if is_by_month else _usages)(document.machines)
 
 
 def columns_of(part: str, names: Iterable[str]) -> Iterator[Column]:
@@ -65,21 +66,21 @@ def columns_of(part: str, names: Iterable[str]) -> Iterator[Column]:
     return ((name, attrgetter(f"{part}.{name}")) for name in names)
 
 
-def _usages(compared: ComparedMachines) -> Iterator[UsageRow]:
-    return (UsageRow(*choice, usage) for choice in _choices(compared) for usage in choice[-1].usage)
+def _usages(machines: Sequence[Compared]) -> Iterator[UsageRow]:
+    return (UsageRow(*choice, usage) for choice in _choices(machines) for usage in choice[-1].usage)
 
 
-def _months(compared: ComparedMachines) -> Iterator[PaymentRow]:
+def _months(machines: Sequence[Compared]) -> Iterator[PaymentRow]:
     """At the asked usage, or at full use."""
-    for machine, choice in _choices(compared):
+    for machine, choice in _choices(machines):
         usage = next((usage for usage in choice.usage if usage.asked), choice.usage[-1])
         due = [amount * usage.machine_sets for amount in choice.cash_by_month or ()]
         for month, (amount, total) in enumerate(zip(due, accumulate(due), strict=True), 1):
             yield PaymentRow(machine, choice, usage, month, amount, total)
 
 
-def _choices(compared: ComparedMachines) -> Iterator[tuple[Compared, PurchaseChoice]]:
-    return ((machine, choice) for machine in compared.machines for choice in machine.ways)
+def _choices(machines: Sequence[Compared]) -> Iterator[tuple[Compared, PurchaseChoice]]:
+    return ((machine, choice) for machine in machines for choice in machine.ways)
 
 
 def _origins() -> Iterator[Column]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         tasks,
         throughput,
         trend,
-    )
+    )  # fmt: skip
 else:
 
     def __getattr__(name: str) -> ModuleType:

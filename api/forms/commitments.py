@@ -176,7 +176,7 @@ def _by_hours(machine: Compared) -> Rows:
 def sheet(report: CommitmentsReport) -> Sheet:
     """One row per purchase choice and usage, or per month, whichever table is asked for, behind the verdict."""
     document = report.document()
-    columns, rows = commitments_sheets.columns_and_rows(report.compared, report.table)
+    columns, rows = commitments_sheets.columns_and_rows(document, report.table)
     title = f"Rent or commit: {document.query.model} to {goal_in_words(document.query)}"
     lines = [*document.verdict, *document.notes]
     return Sheet("Commitments", title, lines, columns, rows, document.prices.as_of, document.query.currency)

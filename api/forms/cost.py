@@ -1,9 +1,14 @@
-"""`/cost`: what to do, and the picks with a few others beside them; the list of all where that is asked for, and as sheets."""
+"""`/cost`: every estimate that answers the question; what to do, and the picks with a few others beside them, or the list of all
+where that is asked for, and as sheets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from api.formats import csv_export
 from api.formats.blocks import Block, Part, Rows, Say
@@ -17,17 +22,124 @@ from api.formats.terminal.first_answer import first_answer, shown_first
 from api.formats.terminal.grid import View
 from api.formats.words import highest_accuracy, how_fresh, machine, marks_explained, owned, waiting
 from api.forms.code import Code
+from api.questions.asked import query_of, with_moment
 from api.questions.errors import BadParameters
 from api.questions.schemas.layout import Layout
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import many
-from api.reports.cost import CostDocument, CostReport, cost_report
+from api.questions.values import Values
+from api.reports.advice import Advice
+from api.reports.by_tokens import ApiPrice, api_prices, needed_gib_of
 from api.reports.left_out import left_out
-from costcalc.answers import Answer, Estimate
+from api.reports.paging import Rest
+from api.service import Service
+from costcalc.answers import Answer, Estimate, Folded, Hint, OwnedMachine, Pick, PriceBasis, Step
+from costcalc.catalogue.catalogue import Catalogue
+from costcalc.catalogue.freshness import Freshness
+from costcalc.convergence.eligibility import BestReached
+from costcalc.fields import filled
 from costcalc.flat import flat
+from costcalc.money import ExchangeRate
+from costcalc.picks import Requirement
 from costcalc.programs import NOBODYS
-from costcalc.query import DEFAULT_LIMIT
+from costcalc.query import DEFAULT_LIMIT, LAST_OFFSET, EstimateQuery
+from costcalc.recipes import Recipe
 from costcalc.tasks.goals import training_in_words
+
+
+class Beside(Struct, frozen=True):
+    """What the lead's machine takes with another script."""
+
+    recipe: str
+    hours: float
+    hours_low: float
+    hours_high: float
+    billed_cost: Decimal
+    billed_cost_low: Decimal
+    billed_cost_high: Decimal
+    command: str | None
+
+    @classmethod
+    def of(cls, each: Estimate | None) -> Beside | None:
+        """The figures of an estimate."""
+        return filled(cls, each, command=each.recipe_command) if each else None
+
+
+class CostDocument(Struct, frozen=True):
+    """The JSON answer. `query` is the question as it was understood; `exchange` is null for dollars; `quoted_exchange` has the
+    rates of further currencies that offers here are quoted in; `notes` are to be read before the figures. Of a language model by
+    tokens `api_prices` are what APIs charge, and `needed_gib` is the memory that each of so many accelerators needs."""
+
+    query: EstimateQuery
+    prices: PriceBasis
+    picks: tuple[Pick, ...]
+    missed: tuple[Requirement, ...]
+    count: int
+    verdict: tuple[str, ...]
+    unconfirmed: Estimate | None
+    folded: Folded
+    freshness: Freshness
+    estimates: tuple[Estimate, ...]
+    free: tuple[Estimate, ...]
+    rejections: dict[str, int]
+    rejection_units: dict[str, str]
+    best_reached: BestReached | None
+    exchange: ExchangeRate | None
+    quoted_exchange: tuple[ExchangeRate, ...]
+    hints: tuple[Hint, ...]
+    owned: tuple[OwnedMachine, ...]
+    notes: tuple[str, ...] = ()
+    next: Step | None = None
+    ordinary: Beside | None = None
+    as_published: Beside | None = None
+    api_prices: tuple[ApiPrice, ...] = ()
+    needed_gib: dict[str, float] = field(default_factory=dict)
+
+
+class CostReport(Advice):
+    """Every estimate that answers a question."""
+
+    @property
+    def name(self) -> str:
+        return f"cost-{self.query.model}-{self.query.target:g}"
+
+    def with_frontier(self) -> Answer:
+        """The answer with the frontier's estimates among the best, for sheets."""
+        return replace(self.answer, best_at=self._asked.best(with_frontier=True))
+
+    def document(self) -> CostDocument:
+        """The estimates in the order of the document's keys."""
+        return filled(
+            CostDocument,
+            self.answer,
+            query=_as_told(with_moment(self.answer.query, self.answer.prices.as_of)),
+            notes=self.notes,
+            ordinary=Beside.of(self.answer.ordinary),
+            as_published=Beside.of(self.answer.as_published),
+            api_prices=api_prices(self.query, self.answer.prices.as_of),
+            needed_gib=needed_gib_of(self.query),
+        )
+
+    @property
+    def rest(self) -> Rest | None:
+        end = self.query.offset + self.query.limit
+        return Rest(end, self.answer.count) if end < self.answer.count and end <= LAST_OFFSET else None
+
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The recipes that the estimates may rest on."""
+        return self._asked.evidence.recipes_of(self.query.model)
+
+
+def _as_told(query: EstimateQuery) -> EstimateQuery:
+    """The question without the goal that its tokens or its hours settle, which nobody named."""
+    is_settled = query.method is not None or query.took is not None
+    return replace(query, target=None, metric=None) if is_settled else query
+
+
+def cost_report(service: Service, catalogue: Catalogue, values: Values) -> CostReport:
+    """The report that parsed parameters of `/cost` ask for."""
+    return CostReport(service, catalogue, query_of(values))
+
 
 if TYPE_CHECKING:
     from api.formats.charts.figure import Figure
@@ -133,7 +245,7 @@ def figure(report: CostReport) -> Figure:
     """The picture of the estimates by cost and time."""
     from api.formats.charts import cost_and_time  # a table does not wait for it
 
-    return cost_and_time.figure(report.answer, report.glance.points)
+    return cost_and_time.figure(report.answer, report.points)
 
 
 CODE: Code[CostReport] = Code(

@@ -54,7 +54,6 @@ class Question(Struct, frozen=True, dict=True):
     a path.
     """
 
-    name: str
     path: str
     summary: str
     imported: Callable[[], Code[Any]]
@@ -66,6 +65,12 @@ class Question(Struct, frozen=True, dict=True):
     example: Mapping[str, str] = field(default_factory=dict)
     drawn: Mapping[str, Any] = field(default_factory=dict)
     is_page: bool = False
+    called: str = ""
+
+    @property
+    def name(self) -> str:
+        """What code, commands and tools call it: its path, unless it is `called` otherwise."""
+        return self.called or self.path.strip("/")
 
     @cached_property
     def code(self) -> Code[Any]:

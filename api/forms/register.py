@@ -9,7 +9,6 @@ EXAMPLE = {"model": "resnet50", "target": "0.757"}
 
 QUESTIONS = (
     Question(
-        "cost",
         "/cost",
         "Hours and cost of training to an accuracy, on everything that can be rented",
         lambda: forms.cost.CODE,
@@ -28,7 +27,6 @@ QUESTIONS = (
         topic="What it costs",
     ),
     Question(
-        "ask",
         "/ask",
         "A question in a sentence: how it is understood, and its answer",
         lambda: forms.ask.CODE,
@@ -43,7 +41,6 @@ QUESTIONS = (
         is_page=True,
     ),
     Question(
-        "estimate",
         "/estimate",
         "The first estimate of a question term by term, with the accuracy curve of its recipe",
         lambda: forms.estimate.CODE,
@@ -52,7 +49,6 @@ QUESTIONS = (
         topic="One estimate explained",
     ),
     Question(
-        "accuracy",
         "/accuracy",
         "The highest accuracy that a budget or a time limit buys",
         lambda: forms.accuracy.CODE,
@@ -69,13 +65,10 @@ QUESTIONS = (
         example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed"},
     ),
     Question(
-        "commitments",
         "/commitments",
         "Reserved, committed and monthly offers compared with on demand",
         lambda: forms.commitments.CODE,
-        Chart(
-            "What a month costs by hours of use, on the machine with the cheapest commitment",
-        ),
+        Chart("What a month costs by hours of use, on the machine with the cheapest commitment"),
         Command(
             "Compare commitments with paying by the hour.\n\nFor the machines that suit training MODEL to TARGET, the answer "
             "gives the hours a month above which each commitment costs less.",
@@ -92,7 +85,6 @@ QUESTIONS = (
         drawn={"limit": 8},
     ),
     Question(
-        "trend",
         "/trend",
         "What a training cost at past dates, and whether waiting paid",
         lambda: forms.trend.CODE,
@@ -108,7 +100,6 @@ QUESTIONS = (
         example=EXAMPLE,
     ),
     Question(
-        "mlperf",
         "/mlperf",
         "What a task of MLPerf cost to train when each round was published, and what those machines cost today",
         lambda: forms.mlperf.CODE,
@@ -123,15 +114,14 @@ QUESTIONS = (
         example={"model": "bert-large"},
     ),
     Question(
-        "every_round",
         "/mlperf/all",
         "What every task of MLPerf cost to train at each round, at the packaged prices",
         lambda: forms.every_round.CODE,
         chart=Chart("The least cost of every task of MLPerf at each round", (860, 544)),
         topic="What it cost before",
+        called="every_round",
     ),
     Question(
-        "compare",
         "/compare",
         "Two machines for the same training: which costs less, and the rate at which that changes",
         lambda: forms.compare.CODE,
@@ -151,7 +141,6 @@ QUESTIONS = (
         example={**EXAMPLE, "a": "aws:p5.4xlarge", "b": "aws:p4d.24xlarge"},
     ),
     Question(
-        "offers",
         "/offers",
         "The price sheet, with source and date of every rate",
         lambda: forms.offers.CODE,
@@ -162,24 +151,23 @@ QUESTIONS = (
         drawn={"sort": "accelerator"},
     ),
     Question(
-        "changes",
         "/offers/changes",
         "Rates that are new or different since a date",
         lambda: forms.changes.CODE,
         command=Command("List the rates that are new or different since a date."),
         tool=Tool("Rates that are new or different since a date.", rows=20, name="price_changes"),
+        called="changes",
     ),
     Question(
-        "history",
         "/offers/history",
         "Every rate ever observed for a machine",
         lambda: forms.history.CODE,
         chart=Chart("The rates of machines over time"),
         command=Command("List every rate ever seen for INSTANCE_TYPE.", ("instance_type",)),
         tool=Tool("Every rate ever observed of a machine.", rows=20, name="price_history"),
+        called="history",
     ),
     Question(
-        "throughput",
         "/throughput",
         "Measured speeds, also per dollar",
         lambda: forms.throughput.CODE,
@@ -190,7 +178,6 @@ QUESTIONS = (
         example={"model": "resnet50", "purchase": "on_demand", "rates": "confirmed", "speeds": "best"},
     ),
     Question(
-        "fit",
         "/fit",
         "The largest batch of each network on each accelerator",
         lambda: forms.fit.CODE,
@@ -207,7 +194,6 @@ QUESTIONS = (
         },
     ),
     Question(
-        "small",
         "/small",
         "How long a network given by its layers trains on a processor and on GPUs",
         lambda: forms.small.CODE,
@@ -221,7 +207,6 @@ QUESTIONS = (
         example={"model": "mlp:784-512-512-10"},
     ),
     Question(
-        "tasks",
         "/tasks",
         "Every task: its data set, metric and quality, and the results that its answers rest on",
         lambda: forms.tasks.CODE,
@@ -233,22 +218,18 @@ QUESTIONS = (
         topic="Models",
     ),
     Question(
-        "models",
         "/models",
         "Every model with a measurement",
         lambda: forms.models.CODE,
-        command=Command(
-            "List the models, or all measurements of one MODEL.",
-            ("model?",),
-        ),
+        command=Command("List the models, or all measurements of one MODEL.", ("model?",)),
         topic="Models",
     ),
     Question(
-        "model",
         "/models/{model}",
         "One model's recipes with their curves, and its measured throughputs",
         lambda: forms.models.MODEL,
         errors=(404,),
+        called="model",
     ),
 )
 """Every question that a query string asks. Sheets and logs that are sent have paths of their own: `/plan`, `/recipes`."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from marshmallow import Schema
 
 from api.forms import question as questions
+from api.forms.models import ModelQuestionSchema, ModelsReport
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.mcp.answers import Desk, Json, address_of, short_answer, texts_of
@@ -17,7 +18,6 @@ from api.mcp.doctor import diagnosis
 from api.questions.errors import BadParameters
 from api.questions.fields import Number, Parameter
 from api.questions.values import Values
-from api.reports.models import ModelQuestionSchema, ModelsReport
 from api.reports.own_runs import own_recipes_report
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue

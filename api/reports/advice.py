@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
+from typing import Any, get_args
 
 from msgspec.structs import replace
 
 from api.questions.regions import located
 from api.reports.by_tokens import what_is_trained
-from api.reports.glance import Glance
-from api.reports.goal import what_part, whose_epochs, whose_speed, whose_target
+from api.reports.glance import Counted, Points
+from api.reports.goal import goal, work
 from api.reports.left_out import Hints, nothing
 from api.reports.next_step import next_step
 from api.reports.paging import OfQuery
@@ -21,7 +22,6 @@ from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import OfferFilter
 from costcalc.estimate import Asked
 from costcalc.evidence.published_runs import find_published
-from costcalc.money import money
 from costcalc.query import EstimateQuery
 from costcalc.units import in_words
 from pricing.packaged.providers import provider
@@ -47,18 +47,8 @@ class Advice(OfQuery):
         as_of = self.query.as_of or self.service.clock()
         catalogue = self.service.at(self.catalogue, self.query.as_of)
         stand_ins = located(self.query, catalogue, as_of, self.service.sources).notes
-        in_vain = " ".join(self.in_vain())
-        about = " ".join(
-            (
-                *what_part(self.query),
-                *whose_target(self.query),
-                *whose_epochs(self.query),
-                *whose_speed(self.query),
-                *what_is_trained(self.query),
-                *self._stated_bill(),
-            )
-        )
-        return tuple(filter(None, (about, *stand_ins, in_vain)))
+        about = " ".join((*goal(self.query), *work(self.query), *what_is_trained(self.query), *self._stated_bill()))
+        return tuple(filter(None, (about, *stand_ins, " ".join(self.in_vain()))))
 
     def in_vain(self) -> Iterator[str]:
         return unused(self.query, self._answers)
@@ -74,11 +64,9 @@ class Advice(OfQuery):
         [home] = query.on
         if run := find_published(query.model):
             yield run.sentence
-        there = replace(
-            query, accelerator=(home.accelerator,), accelerators=home.accelerators, limit=1, pick="cheapest"
-        )
+        there = {"accelerator": (home.accelerator,), "accelerators": home.accelerators, "limit": 1, "pick": "cheapest"}
         moments = [*filter(None, (query.took_on,)), query.as_of]
-        costs = [*filter(None, (self._least_cost(replace(there, as_of=moment)) for moment in moments))]
+        costs = [*filter(None, (self._least_cost(replace(query, as_of=moment, **there)) for moment in moments))]
         on = f"{home.accelerators} {home.accelerator}"
         if costs:
             yield f"{in_words(query.took)} on {on} cost {', and '.join(costs)}."
@@ -89,11 +77,8 @@ class Advice(OfQuery):
     def _least_cost(self, query: EstimateQuery) -> str:
         """`$829.44 on 2023-06-30 at Lambda`; empty where nobody rents it."""
         answer = self.service.answer(query, self.catalogue)
-        if not answer.picks:
-            return ""
-        least = answer.picks[0].estimate
-        when = f"on {query.as_of:%Y-%m-%d}" if query.as_of else "now"
-        return f"{money(least.cost(answer.basis).cost, least.currency)} {when} at {provider(least.provider).name}"
+        least, when = answer.picked.get("cheapest"), f"on {query.as_of:%Y-%m-%d}" if query.as_of else "now"
+        return f"{least.price(answer.basis)} {when} at {provider(least.provider).name}" if least else ""
 
     @cached_property
     def _plain(self) -> Answer:
@@ -119,5 +104,18 @@ class Advice(OfQuery):
         return "" if answer.count else " ".join([f"{nothing(answer)}.", *(hint.sentence for hint in answer.hints)])
 
     @cached_property
-    def glance(self) -> Glance:
-        return Glance(self.service, self.catalogue, self._asked)
+    def points(self) -> Points:
+        """All estimates at a glance."""
+        return Points(self._asked)
+
+    def counts(self) -> dict[str, list[tuple[str, int]]]:
+        """By filter, every name that it may have with the number of estimates that it would leave, most first."""
+        return {name: self._counted(name) for name in get_args(Counted)}
+
+    def _counted(self, name: Counted) -> list[tuple[str, int]]:
+        query, points = self._asked.query, self.points
+        if chosen := getattr(query, name):
+            dropped: dict[str, Any] = {name: ()}
+            points = Points(self.service.asked(replace(query, **dropped), self.catalogue))
+        counted = {**dict.fromkeys(map(str, chosen), 0), **points.counted(name)}
+        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))

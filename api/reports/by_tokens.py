@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from costcalc.answers import Answer, Estimate
 from costcalc.duration.overheads import STARTUP_HOURS
+from costcalc.fields import filled
 from costcalc.money import money
-from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.tasks.goals import training_in_words
 from costcalc.throughput.language.memory import card_gib
@@ -75,21 +75,17 @@ def api_prices(query: EstimateQuery, as_of: datetime) -> tuple[ApiPrice, ...]:
     training = TokenTraining.of(query)
     if training is None:
         return ()
-    tokens = training.billed_tokens
+    work, tokens = training.work, training.billed_tokens * query.runs
     return tuple(
-        ApiPrice(
-            each.provider,
-            each.model or training.work.network.name,
-            each.method if each.method != CLOSED else training.work.method,
-            each.rate,
-            "1M tokens",
-            each.minimum,
-            each.cost(tokens * query.runs),
-            each.serving,
-            each.observed_at,
-            each.source,
+        filled(
+            ApiPrice,
+            each,
+            model=each.model or work.network.name,
+            method=work.method if each.method == CLOSED else each.method,
+            unit="1M tokens",
+            cost=each.cost(tokens),
         )
-        for each in token_prices(training.work.network, training.work.method, as_of.date())
+        for each in token_prices(work.network, work.method, as_of.date())
     )
 
 
@@ -97,8 +93,7 @@ def by_the_token(answer: Answer, lead: Estimate) -> str:
     """Whether an API trains the same model for less than the lead, and from how many tokens renting is cheaper."""
     query = answer.query
     same = [each for each in api_prices(query, answer.prices.as_of) if each.model == query.model]
-    is_rented = lead.purchase_option not in (PurchaseOption.OWNED, PurchaseOption.FREE)
-    if not same or not is_rented or query.currency != "USD":
+    if not same or not lead.is_rented or query.currency != "USD":
         return ""
     least = same[0]
     cost = money(least.cost, "USD") if least.cost else "less than a cent"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -15,12 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.asked import query_of
-from api.questions.declared import fields_of
 from api.questions.errors import BadParameters
 from api.questions.links import command_of, to_url
-from api.questions.schemas.training import TrainingSchema
+from api.questions.schemas.training import TrainingSchema, schema
 from api.questions.values import Values, taken
-from api.reports.decision import Compared, ComparedMachines, OnDemand, decision
+from api.reports.decision import Compared, OnDemand, decision
 from api.reports.left_out import IF_ALL_ARE_OLD, all_are_old
 from api.reports.paging import OfQuery
 from api.reports.unused import unused
@@ -34,7 +33,7 @@ from costcalc.fields import filled
 from costcalc.money import ExchangeRate
 from costcalc.offer import PriceSource, PurchaseOption
 from costcalc.parameters import Param
-from costcalc.query import DEFAULT_LIMIT, Basis, EstimateQuery, OwnMachine, parameters_of, reset, usual_basis
+from costcalc.query import Basis, EstimateQuery, OwnMachine, parameters_of, reset, usual_basis
 from costcalc.units import HOURS_PER_MONTH
 
 MACHINES = 3
@@ -74,18 +73,8 @@ class CommitmentsParameters(Struct):
     # fmt: on
 
 
-class CommitmentsSchema(TrainingSchema):
-    """The parameters of `/commitments`."""
-
-    class Meta:
-        """A comparison by month has no single run."""
-
-        include = fields_of(CommitmentsParameters)
-        exclude = parameters_of("bill", "own", "pick")
-
-    def _names_own_machines(self, values: Mapping[str, object]) -> bool:
-        """Each machine is compared with the user's own that has the same accelerators."""
-        return True
+CommitmentsSchema = schema(TrainingSchema, CommitmentsParameters, without=parameters_of("bill", "own", "pick"))
+"""A comparison by month has no single run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +91,11 @@ class CommitmentsDocument:
     verdict: tuple[str, ...]
 
 
-def question_beside(query: EstimateQuery) -> EstimateQuery:
-    """The question about commitments that has the same filters as one about cost; it ranks machines by effective cost, and no
-    machine that the user owns among those for rent."""
-    return reset(query, "bill", "order", "page", "own", max_cost=None, basis="effective", limit=MACHINES)
-
-
 def question_of_runs(query: EstimateQuery, *beside: str) -> tuple[str, str]:
-    """The same question as a command, with further options, and its address."""
-    asked, taken = replace(question_beside(query), limit=DEFAULT_LIMIT), CommitmentsSchema().fields.keys() - {"basis"}
+    """The question about commitments that has the same filters as one about cost: as a command, with further options, and its
+    address. It ranks machines by effective cost, and no machine that the user owns among those for rent."""
+    asked = reset(query, "bill", "order", "page", "own", max_cost=None, basis="effective")
+    taken = CommitmentsSchema().fields.keys() - {"basis"}
     link = to_url(asked, "/commitments", {*asked.__struct_fields__} - taken)
     return command_of("commitments", asked, taken, *beside), link
 
@@ -127,14 +112,9 @@ class CommitmentsReport(OfQuery):
         return f"commitments-{self.query.model}"
 
     @cached_property
-    def compared(self) -> ComparedMachines:
+    def machines(self) -> tuple[Compared, ...]:
         """The machines of the answer."""
-        return ComparedMachines(
-            query=replace(self.query, as_of=self._first.prices.as_of),
-            exchange=self._first.exchange,
-            runs_per_month=self.runs_per_month,
-            machines=tuple(islice(self._machines(), self.query.limit)),
-        )
+        return tuple(islice(self._machines(), self.query.limit))
 
     def in_vain(self) -> Iterator[str]:
         """What the question states that changes nothing; costs are effective ones unless it says otherwise."""
@@ -144,14 +124,14 @@ class CommitmentsReport(OfQuery):
         )
 
     def document(self) -> CommitmentsDocument:
-        machines = self.compared.machines
         return filled(
             CommitmentsDocument,
-            self.compared,
+            self,
+            self._first,
+            query=replace(self.query, as_of=self._first.prices.as_of),
             hours_per_month=HOURS_PER_MONTH,
-            prices=self._first.prices,
-            notes=(*self._remarks(machines), *NOTES),
-            verdict=(*decision(machines, self.rental, self.runs_per_month), *self.in_vain()),
+            notes=(*self._remarks(), *NOTES),
+            verdict=(*decision(self.machines, self.rental, self.runs_per_month), *self.in_vain()),
         )
 
     @cached_property
@@ -163,20 +143,19 @@ class CommitmentsReport(OfQuery):
     def _first(self) -> Answer:
         return self.service.answered(self._candidates)
 
-    def _remarks(self, machines: tuple[Compared, ...]) -> Iterator[str]:
+    def _remarks(self) -> Iterator[str]:
         if self.query.purchase and not set(self.query.purchase) & set(FIXED):
             yield NO_COMMITMENT
-        if not machines:
+        if not self.machines:
             yield f"All offers are too old: {IF_ALL_ARE_OLD}." if all_are_old(self._first) else NOTHING
-        if any(machine.owned for machine in machines):
+        if any(machine.owned for machine in self.machines):
             yield OWNED
 
     @cached_property
     def rental(self) -> Estimate | None:
         """The cheapest machine of the same question on demand, None where there is none."""
         bought = {"purchase": (PurchaseOption.ON_DEMAND,), "term": (), "payment": ()}
-        picks = self.ask(**bought, basis="billed", offset=0, limit=1).picks
-        return picks[0].estimate if picks else None
+        return self.ask(**bought, basis="billed", offset=0, limit=1).picked.get("cheapest")
 
     def _machines(self) -> Iterator[Compared]:
         """The candidates' machines: those of the first page, then of further pages, each twice as long as the last."""
@@ -203,7 +182,8 @@ class CommitmentsReport(OfQuery):
                 by_region[region] = self._there([each for each in estimates if each.region == region])
             fixed, on_demand = by_region[region]
             if ways := fixed_bills(fixed.bills(estimate)):
-                yield self._compared(estimate, ways, fixed.quoted_exchange(estimate), on_demand.bills(estimate))
+                beside = self._on_demand(estimate, on_demand.bills(estimate))
+                yield self._compared(estimate, ways, beside, fixed.quoted_exchange(estimate))
 
     def _there(self, estimates: Sequence[Estimate]) -> tuple[Offered, Offered]:
         """The offers of these machines in their region, for a fixed time and on demand."""
@@ -212,10 +192,8 @@ class CommitmentsReport(OfQuery):
         return Offered(self._bought(self._fixed, **where)), Offered(self._sold_on_demand(**where))
 
     def _compared(
-        self, estimate: Estimate, ways: tuple[Bill, ...], quoted: tuple[ExchangeRate, ...], same: list[Bill]
+        self, estimate: Estimate, ways: Sequence[Bill], on_demand: OnDemand | None, quoted: Sequence[ExchangeRate]
     ) -> Compared:
-        bill = same[0] if same else self._alike(estimate)
-        on_demand = _on_demand(bill, bool(same)) if bill else None
         demand = Demand(Decimal(repr(estimate.hours)), self.runs_per_month)
         rate = on_demand.hourly_rate if on_demand else None
         return filled(
@@ -228,6 +206,23 @@ class CommitmentsReport(OfQuery):
             quoted_exchange=quoted,
             assumptions=(*_about(on_demand), *estimate.assumptions),
         )
+
+    def _on_demand(self, each: Estimate, same: Sequence[Bill]) -> OnDemand | None:
+        """The cheapest bill of these for the same machine, else of another one with the same accelerators."""
+        for bill in same or self._alike(each):
+            price, rate = PriceSource(bill.offer.source, bill.offer.observed_at), bill.effective_hourly(NO_HOURS)
+            return filled(OnDemand, bill.offer, hourly_rate=rate, same_machine=bool(same), price=price)
+        return None
+
+    def _alike(self, estimate: Estimate) -> Iterator[Bill]:
+        """The machines on demand with the same accelerators, in the same number, the cheapest first."""
+        question = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
+        overview, catalogue = question.overview(), question.catalogue
+        instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
+        for row, nodes in zip(overview.row.tolist(), overview.nodes.tolist(), strict=True):
+            *_, machine = catalogue.vocabulary.instances[instances[row]]
+            if nodes == estimate.nodes and machine.accelerators == per_node:
+                yield from question.bills([row], nodes)
 
     def _owned(self, estimate: Estimate, demand: Demand, on_demand_hourly: Decimal | None) -> PurchaseChoice | None:
         nodes = estimate.nodes
@@ -247,23 +242,10 @@ class CommitmentsReport(OfQuery):
         return self._bought((PurchaseOption.ON_DEMAND,), term=(), payment=(), **where)
 
     def _bought(self, purchase: tuple[PurchaseOption, ...], **changes: Any) -> Asked:
-        """The question for this way to buy, with its own number of machines, whose speeds are known."""
-        return self.service.asked(replace(self._plain(), purchase=purchase, **changes), self.catalogue)
-
-    def _plain(self) -> EstimateQuery:
-        """The question without limits and order, which only choose machines."""
-        return reset(self.query, "limit", "order", "page", accelerator=(), basis="effective", limit=1000)
-
-    def _alike(self, estimate: Estimate) -> Bill | None:
-        """The cheapest on-demand machine with the same accelerators, in the same number."""
-        question = self._sold_on_demand(accelerator=(estimate.accelerator,), provider=(), region=(), instance_type=())
-        overview, catalogue = question.overview(), question.catalogue
-        instances, per_node = catalogue.columns.instance, estimate.accelerators // estimate.nodes
-        for row, nodes in zip(overview.row.tolist(), overview.nodes.tolist(), strict=True):
-            *_, machine = catalogue.vocabulary.instances[instances[row]]
-            if nodes == estimate.nodes and machine.accelerators == per_node:
-                return question.bills([row], nodes)[0]
-        return None
+        """The question for this way to buy, with its own number of machines, whose speeds are known. Limits and order only
+        choose machines."""
+        plain = {"accelerator": (), "basis": "effective", "limit": 1000, "purchase": purchase}
+        return self.service.asked(reset(self.query, "limit", "order", "page", **plain | changes), self.catalogue)
 
 
 class Offered:
@@ -287,12 +269,6 @@ class Offered:
         return self._question.quoted_exchange(
             np.array([row for row, _ in self._rows[of.provider, of.instance_type]], int)
         )
-
-
-def _on_demand(bill: Bill, is_same: bool) -> OnDemand:
-    offer = bill.offer
-    price = PriceSource(offer.source, offer.observed_at)
-    return filled(OnDemand, offer, hourly_rate=bill.effective_hourly(NO_HOURS), same_machine=is_same, price=price)
 
 
 def _about(on_demand: OnDemand | None) -> tuple[str, ...]:

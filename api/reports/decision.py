@@ -13,7 +13,6 @@ from costcalc.costing.commitments import PurchaseChoice, Usage
 from costcalc.hardware import counted
 from costcalc.money import ExchangeRate, money
 from costcalc.offer import PriceSource
-from costcalc.query import EstimateQuery
 from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.providers import provider
 
@@ -61,16 +60,6 @@ class Compared:
     def choices(self) -> tuple[PurchaseChoice, ...]:
         """Everything that on demand is compared with: all ways to commit, and owning."""
         return (*self.ways, self.owned) if self.owned else self.ways
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedMachines:
-    """The machines that suit a question, with the ways to commit to each for so many runs a month."""
-
-    query: EstimateQuery
-    exchange: ExchangeRate | None
-    runs_per_month: Decimal | None
-    machines: tuple[Compared, ...]
 
 
 class Commitment(NamedTuple):

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
-from api.service import Service
 from costcalc.answers import Overview
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.sieve import Totals
 from costcalc.estimate import Asked
-from costcalc.query import EstimateQuery
 from costcalc.units import Indices
 
 Counted = Literal["provider", "accelerator", "purchase"]
@@ -44,11 +41,15 @@ class Point(NamedTuple):
     cost_high: float
 
 
-class Points(Struct, frozen=True):
-    """The estimates of a question that picks may come from, as figures in the question's order."""
+class Points(Struct, frozen=True, dict=True):
+    """The estimates of a question that picks may come from, in the question's order."""
 
-    figures: Overview
     asked: Asked
+
+    @cached_property
+    def figures(self) -> Overview:
+        """Their figures."""
+        return self.asked.overview(pickable=True)
 
     @property
     def totals(self) -> Totals:
@@ -101,34 +102,3 @@ class Points(Struct, frozen=True):
             provider, name, machine = words.instances[instance]
             offered = (provider, name, nodes, machine.accelerator, machine.accelerators * nodes, words.regions[region])
             yield Point(rank, *offered, OPTIONS[option].value, words.terms[term] or None, *rest)
-
-
-class Glance(Struct, frozen=True, dict=True):
-    """Overviews of one question, and of the questions beside it that leave one filter out."""
-
-    service: Service
-    catalogue: Catalogue
-    asked: Asked
-
-    @property
-    def query(self) -> EstimateQuery:
-        return self.asked.query
-
-    @cached_property
-    def points(self) -> Points:
-        """The estimates in the question's order."""
-        return Points(self.asked.overview(pickable=True), self.asked)
-
-    def counts(self) -> dict[str, list[tuple[str, int]]]:
-        """By filter, every name that it may have with the number of estimates that it would leave, most first."""
-        return {name: self._counted(name) for name in get_args(Counted)}
-
-    def _counted(self, name: Counted) -> list[tuple[str, int]]:
-        chosen = getattr(self.query, name)
-        points = self._without(name).points if chosen else self.points
-        counted = {**dict.fromkeys(map(str, chosen), 0), **points.counted(name)}
-        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-
-    def _without(self, name: str) -> Glance:
-        dropped: dict[str, Any] = {name: ()}
-        return replace(self, asked=self.service.asked(replace(self.query, **dropped), self.catalogue))

@@ -1,4 +1,5 @@
-"""`/launch`: the machines of the best estimate that a launcher can rent, and what to expect of the run."""
+"""`/launch`: the machines of the best estimate that a launcher can rent, what to expect of the run, and what its file allows:
+after how long it is stopped, and what a machine may cost an hour."""
 
 from __future__ import annotations
 
@@ -12,14 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.asked import query_of
-from api.questions.declared import fields_of
 from api.questions.errors import BadParameters, NotFound
 from api.questions.links import narrowed
-from api.questions.schemas.training import LayoutSchema, TrainingSchema
+from api.questions.schemas.training import LayoutSchema, TrainingSchema, schema
 from api.questions.suggestions import many
 from api.questions.values import Values, taken
-from api.reports.launch_limits import Limits
 from api.reports.left_out import left_out
+from api.reports.paging import OfQuery
 from api.service import Service
 from costcalc.answers import Answer, Estimate, Rented
 from costcalc.catalogue.catalogue import Catalogue
@@ -32,6 +32,60 @@ from costcalc.recipes import Recipe
 from costcalc.throughput.provenance import RUN_OTHERWISE
 from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
 from pricing.packaged.starts import Start, start_on
+
+DEARER = Decimal("1.1")
+"""How much dearer than the rate here a machine may always be: rates move by some per cent."""
+LONGER, PREPARING_HOURS = 2, 1
+"""Without a limit by the user, a run hangs after this multiple of the upper end of its range, and this long to prepare."""
+MORE = 1.5
+"""How many times the hours and the cost of the first machine one may take that stands in for it."""
+ROUNDED = Decimal("1.0001")
+"""Rates are rounded up for launchers, by less than this."""
+
+
+class Limits(Struct, frozen=True):
+    """The limits of one run, which `hours` end, in a file whose `first` machine others may stand in for.
+
+    They keep the user's budget and time, which are for all runs asked about. Rates are of all machines, in `query.currency`.
+    """
+
+    query: EstimateQuery
+    first: Estimate
+    hours: float
+
+    @classmethod
+    def of(cls, first: Estimate, query: EstimateQuery) -> Limits:
+        """The limits by the first machine: when budget or time is spent, or when a run hangs."""
+        hours = LONGER * first.hours_high / query.runs + PREPARING_HOURS
+        if query.max_hours is not None:
+            hours = min(hours, query.max_hours / query.runs)
+        if query.max_cost is not None:
+            lasting = query.max_cost / Decimal(first.hours_high)
+            rate = max(first.hourly_rate, min(_usual_highest(first), lasting))
+            hours = min(hours, float(query.max_cost / query.runs / (rate * ROUNDED)))
+        return cls(query, first, hours)
+
+    def highest_rate(self, each: Estimate) -> Decimal:
+        """The rate beyond which it shall not be rented: what the upper end of its cost allows; with a budget less, so that the
+        budget lasts."""
+        usual = _usual_highest(each)
+        if self.query.max_cost is None:
+            return usual
+        return min(usual, self.query.max_cost / self.query.runs / Decimal(self.hours) / ROUNDED)
+
+    def suit(self, each: Estimate) -> bool:
+        """Whether another machine may stand in for the first: it takes not much more, and the limits leave it enough."""
+        takes_more = each.hours > MORE * self.first.hours or float(each.billed_cost) > MORE * float(
+            self.first.billed_cost
+        )
+        ends = each.hours_high / self.query.runs <= max(self.hours, self.first.hours_high / self.query.runs)
+        return not takes_more and ends and each.hourly_rate <= self.highest_rate(each)
+
+
+def _usual_highest(each: Estimate) -> Decimal:
+    dearer = each.billed_cost_high / each.billed_cost if each.billed_cost else DEARER
+    return each.hourly_rate * max(DEARER, dearer)
+
 
 MOST_SEARCHED = 1000
 
@@ -59,21 +113,12 @@ class LaunchParameters(Struct):
     # fmt: on
 
 
-class LaunchSchema(TrainingSchema):
-    """The parameters of `/launch`."""
-
-    class Meta:
-        """Launchers rent by the hour, and are told list rates in dollars, whatever currency and discounts are asked for."""
-
-        include = fields_of(LaunchParameters)
-        exclude = (
-            *parameters_of("own", "owned"),
-            "term",
-            "payment",
-            "offset",
-            *LayoutSchema().fields.keys() - {"token"},
-        )
-
+LaunchSchema = schema(
+    TrainingSchema,
+    LaunchParameters,
+    without={*parameters_of("own", "owned"), "term", "payment", "offset", *LayoutSchema().fields} - {"token"},
+)
+"""Launchers rent by the hour, and are told list rates in dollars, whatever currency and discounts are asked for."""
 
 LAUNCHED = frozenset(LaunchSchema().fields) - {"limit"}
 """The parameters of a question that the one about its launch file takes alike."""
@@ -87,16 +132,13 @@ class Launchable(Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class LaunchReport:
+class LaunchReport(OfQuery):
     """One question, the launcher that rents its answer, the command to run there, and where data set and checkpoints lie.
 
     The machine is the one that the verdict begins with. Where its code is not known to start there, and no command is given, it
     is the one that the verdict's last line names.
     """
 
-    service: Service
-    catalogue: Catalogue
-    query: EstimateQuery
     launcher: Launcher
     command: str
     data: str = ""
@@ -168,7 +210,7 @@ class LaunchReport:
 
     @cached_property
     def _answer(self) -> Answer:
-        return self.service.answer(self.query, self.catalogue)
+        return self.ask()
 
     @cached_property
     def _first(self) -> Launchable:

@@ -19,7 +19,6 @@ from api.reports.by_tokens import needed_memory
 from costcalc.answers import Answer, Hint
 from costcalc.convergence.usual_target import usual_target
 from costcalc.evidence import Evidence
-from costcalc.money import money
 from costcalc.offer import PurchaseOption
 from costcalc.query import DECLARED, DEFAULTS, NARROWING, EstimateQuery, OwnMachine, parameters_of
 from costcalc.tasks.goals import metric_name, task_of, value_in_words
@@ -188,23 +187,21 @@ class Hints(Struct, frozen=True):
         Asks at most twelve questions, and none where enough was found. Where a few were found, only changes that bring back what
         was left out are tried. Where none were and no one change helps, several are tried together.
         """
-        without_accelerators = (
-            bool(answer.estimates)
-            and not answer.query.accelerator
-            and not any(estimate.accelerators for estimate in answer.estimates)
-        )
-        if not without_accelerators and (answer.count >= FEW or (answer.count and answer.query.frontier)):
-            return answer
-        changes = list(self._alike(answer.query, "measured speed") if without_accelerators else self._changes(answer))
-        if answer.count and not without_accelerators:
-            wanted = {BROUGHT_BACK_BY.get(reason) for reason in answer.rejections}
-            changes = [change for change in changes if wanted & set(change.values)]
-        hints = (
-            self._helpful(answer, changes[: MOST_TRIES - TOGETHER])
-            or self._helpful(answer, _together(answer, changes))[:1]
-        )
+        changes = [*self._changes(answer)]
+        hints = self._helpful(answer, changes[: MOST_TRIES - TOGETHER])
+        hints = hints or self._helpful(answer, _together(answer, changes))[:1]
         ordered = sorted(hints, key=lambda hint: ("without" in hint.change, -hint.count))
         return replace(answer, hints=tuple(ordered[:MOST_HINTS]))
+
+    def _changes(self, answer: Answer) -> Iterable[Change]:
+        """The changes to try, those that are likeliest to help first."""
+        query = answer.query
+        if answer.estimates and not query.accelerator and not any(each.accelerators for each in answer.estimates):
+            return self._alike(query, "measured speed")
+        if answer.count >= FEW or (answer.count and query.frontier):
+            return ()
+        wanted = {BROUGHT_BACK_BY.get(reason) for reason in answer.rejections}
+        return (each for each in self._any_change(answer) if not answer.count or wanted & each.values.keys())
 
     def _helpful(self, before: Answer, changes: Iterable[Change]) -> list[Hint]:
         tried = ((change, self._answered(before, change)) for change in changes)
@@ -221,7 +218,7 @@ class Hints(Struct, frozen=True):
         except Refused:  # a machine without its watts, say
             return None
 
-    def _changes(self, answer: Answer) -> Iterator[Change]:
+    def _other_goals(self, answer: Answer) -> Iterator[Change]:
         query = answer.query
         if answer.best_reached is None:
             if self.evidence.recipes_of(query.model):
@@ -233,7 +230,12 @@ class Hints(Struct, frozen=True):
         elif isinstance(query.metric, Metric) and query.target > answer.best_reached.accuracy:
             highest = _shortened(answer.best_reached.accuracy)
             yield from (Change({"target": round(highest - below, 3)}) for below in (0, 0.005))
-        yield from _on_ones_own(query)
+
+    def _any_change(self, answer: Answer) -> Iterator[Change]:
+        query = answer.query
+        yield from self._other_goals(answer)
+        if len(query.accelerator) == 1 and not query.own:  # on a machine of one's own time needs no rental
+            yield Change({"own": (OwnMachine(query.accelerators or 1, query.accelerator[0]),), "own_price": Decimal(0)})
         if answer.free:
             yield Change({"purchase": (PurchaseOption.FREE,)})
         if answer.best_reached and not any(row.model == query.model for row in self.evidence.throughputs):
@@ -262,12 +264,9 @@ class Hints(Struct, frozen=True):
     def _alike(self, query: EstimateQuery, lacking: str) -> Iterator[Change]:
         for other, likeness in self.evidence.alike(query.model):
             because = f": {query.model} has no {lacking} yet, and {other} is {likeness}"
-            reached = _shortened(
-                max((recipe.best(query.metric) or 0.0 for recipe in self.evidence.recipes_of(other)), default=0.0)
-                - 0.005
-            )
-            target = {} if query.target <= reached else {"target": reached}
-            yield Change({"model": other, **target}, because)
+            bests = (recipe.best(query.metric) or 0.0 for recipe in self.evidence.recipes_of(other))
+            reached = _shortened(max(bests, default=0.0) - 0.005)
+            yield Change({"model": other} | ({"target": reached} if query.target > reached else {}), because)
 
     def _older_prices(self, answer: Answer) -> Iterator[Change]:
         seen = self.last_seen(answer.query)
@@ -278,13 +277,6 @@ class Hints(Struct, frozen=True):
             yield Change({"max_price_age": ceil(days / 100) * 100})
         if not 0 < days <= answer.query.max_price_age:
             yield Change({"as_of": datetime.combine(seen, LAST_SECOND)})
-
-
-def _on_ones_own(query: EstimateQuery) -> Iterator[Change]:
-    """The accelerators asked for as a machine of one's own: time needs no rental."""
-    if len(query.accelerator) == 1 and not query.own:
-        own = OwnMachine(query.accelerators or 1, query.accelerator[0])
-        yield Change({"own": (own,), "own_price": Decimal(0)})
 
 
 def _shortened(accuracy: float) -> float:
@@ -315,10 +307,8 @@ def _least(change: Change, answer: Answer) -> str:
     """What the limit would have to be, or what one's own machine takes."""
     if "own" in change.values:
         return f": {in_words(answer.estimates[0].hours)} on a machine of your own"
-    if len(change.values) > 1 or not answer.picks:
-        return ""
-    picked = {pick.name: pick.estimate for pick in answer.picks}
-    if "max_cost" in change.values:
-        cheapest = picked["cheapest"]
-        return f", the cheapest at {money(cheapest.cost(answer.query.basis).cost, cheapest.currency)}"
-    return f", the fastest in {in_words(picked['fastest'].calendar_hours)}" if "max_hours" in change.values else ""
+    if [*change.values] == ["max_cost"] and answer.picks:
+        return f", the cheapest at {answer.picked['cheapest'].price(answer.query.basis)}"
+    if [*change.values] == ["max_hours"] and answer.picks:
+        return f", the fastest in {in_words(answer.picked['fastest'].calendar_hours)}"
+    return ""

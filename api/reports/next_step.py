@@ -13,7 +13,6 @@ from api.reports.launch import LAUNCHED, first_launched, launchers, left_to_set,
 from api.reports.verdict import HOW_BOUGHT, in_short
 from costcalc.answers import Answer, Estimate, Step
 from costcalc.hardware import Accelerator, counted
-from costcalc.money import money
 from costcalc.offer import BY_THE_TERM, PurchaseOption
 from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
@@ -54,9 +53,9 @@ def does(step: Step) -> str:
 
 
 def _with(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerator]) -> Step:
-    if lead.purchase_option is PurchaseOption.OWNED and (lead.recipe_kind in NOBODYS or task_of(answer.query)):
+    if lead.is_owned and (lead.recipe_kind in NOBODYS or task_of(answer.query)):
         return FOLLOWED  # no such network is measured
-    if lead.purchase_option is PurchaseOption.OWNED:
+    if lead.is_owned:
         command = shlex.join(["costcalc", "measure", lead.model])
         return Step(f"{command} says how fast your machine is", command)
     if lead.purchase_option in BY_THE_TERM:
@@ -110,10 +109,9 @@ def _launch(answer: Answer, lead: Estimate, accelerators: Mapping[str, Accelerat
 
 def _instead(answer: Answer, other: Estimate) -> str:
     """Which other machine is started, how it is bought, and why it is another."""
-    cost = money(other.cost(answer.basis).cost, other.currency)
     on = "" if other.purchase_option is PurchaseOption.ON_DEMAND else f" {HOW_BOUGHT[other.purchase_option]}"
     missing = counted(answer.lead.accelerators, answer.lead.accelerator).removeprefix("1 ")
-    return f"{in_short(other)}{on}, {in_words(other.hours)}, {cost} ({DATA}; no known image for {missing})"
+    return f"{in_short(other)}{on}, {in_words(other.hours)}, {other.price(answer.basis)} ({DATA}; no known image for {missing})"
 
 
 def _starting(query: EstimateQuery, each: Estimate, launcher: Launcher, what: str) -> Step:

@@ -51,7 +51,7 @@ class Point(Struct, frozen=True):
     @classmethod
     def of(cls, date: datetime, answer: Answer) -> Point | None:
         """The point of what an answer picks first; None where it picks nothing."""
-        for estimate in (pick.estimate for pick in answer.picks):
+        if estimate := answer.picked.get("cheapest"):
             return cls(date, estimate.cost(answer.query.basis).cost, estimate.calendar_hours, estimate)
         return None
 
@@ -120,9 +120,9 @@ class OverTime(OfQuery, Generic[D]):
         """The same question, with a memory for what answers at past dates share."""
         return dataclass_replace(self, service=at_past_dates(self.service))
 
-    def compared(self, points: Iterable[Point]) -> tuple[tuple[Point, ...], Drivers]:
-        """The points with what changed at each, and what made the last one's cost of the first one's."""
-        told = tuple(with_changes(points))
+    def compared(self, points: Iterable[Point | None]) -> tuple[tuple[Point, ...], Drivers]:
+        """The points that there are with what changed at each, and what made the last one's cost of the first one's."""
+        told = tuple(with_changes(filter(None, points)))
         try:
             return told, self._drivers(told)
         except Spent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -35,7 +34,6 @@ from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 
 MOST_RUNS = 500  # of one owner
-MACHINES = re.compile(r"(.*?)(?::(\d{1,5}))?")
 QUESTION = TrainingSchema()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 
 
 V = TypeVar("V")
+
+
+class Sliced(Protocol):
+    """What has a number of rows, and parts."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Any: ...
+
+
+L = TypeVar("L", bound="Sliced")
 
 
 @dataclass(frozen=True)
@@ -57,12 +68,10 @@ class Rest(NamedTuple):
         return f"{self.total - self.offset:,} of {self.total:,} rows are left out here. The next row has offset={self.offset}."
 
 
-def page_of(values: Values, default_limit: int | None = None) -> slice:
-    """The rows that `offset` and `limit` ask for; all the rest without a limit, asked for or by default."""
-    start, limit = values.get("offset", 0), values.get("limit", default_limit)
-    return slice(start, None if limit is None else start + limit)
-
-
-def rest_of(total: int, page: slice) -> Rest | None:
-    """What a page of so many rows leaves out behind it; None where it holds the last row."""
-    return Rest(page.stop, total) if page.stop is not None and page.stop < total else None
+def paged(rows: L, values: Values, default_limit: int | None = None) -> tuple[L, int, Rest | None]:
+    """The rows that `offset` and `limit` ask for, all the rest without a limit, asked for or by default; how many there are; and
+    what the page leaves out behind it."""
+    start, limit, total = values.get("offset", 0), values.get("limit", default_limit), len(rows)
+    end = total if limit is None else start + limit
+    page: L = rows[start:end]
+    return page, total, Rest(end, total) if end < total else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -101,30 +101,47 @@ def score(compared: Iterable[Comparison]) -> Score:
 
 
 def _comparison(service: Service, own: OwnModel) -> Comparison:
-    run = own.run
-    query = _asked(service, own)
-    answer = service.answer(query, service.catalogue()) if query else None
-    if query is None or answer is None or not answer.estimates:
-        paid = _own_rate(service.catalogue(), run, PurchaseOption.ON_DEMAND)
-        rate = float(run.nodes * paid.hourly_rate) if paid else 0.0
-        dollars = [Term("dollars", None, rate * run.hours, paid.currency)] if paid else []
-        nothing = (Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h"), *dollars)
-        return Comparison(run.name, None, None, None, None, nothing, paid.source if paid else None)
-    estimate = answer.estimates[0]
-    known_epochs = _is_of_same_task(service, run, query.model)
-    share = 1.0 if known_epochs else run.epochs * run.samples_per_epoch / _samples(service, estimate)
-    overhead = estimate.overhead_hours
-    low, high = (share * (hours - overhead) + overhead for hours in (estimate.hours_low, estimate.hours_high))
+    run, query = own.run, _asked(service, own)
+    for estimate in service.answer(query, service.catalogue()).estimates if query else ():
+        return _predicted(service, run, estimate)
+    paid = _own_rate(service.catalogue(), run, PurchaseOption.ON_DEMAND)
+    terms = [Term("epochs", None, run.epochs, ""), Term("hours", None, run.hours, "h")]
+    if paid:
+        terms.append(Term("dollars", None, float(run.nodes * paid.hourly_rate) * run.hours, paid.currency))
+    return Comparison(run.name, None, None, None, None, tuple(terms), _source(paid))
+
+
+def _predicted(service: Service, run: Run, estimate: Estimate) -> Comparison:
+    """A run beside the estimate of its day: of other work than a run of the same task, it predicts the speed alone."""
+    knows_epochs = _is_of_same_task(service, run, estimate.model)
+    share = 1.0 if knows_epochs else run.epochs * run.samples_per_epoch / _samples(service, estimate)
+    overhead, train = estimate.overhead_hours, share * estimate.train_hours
+    hours, took = train + overhead, run.hours + overhead
+    low, high = (share * (end - overhead) + overhead for end in (estimate.hours_low, estimate.hours_high))
     paid = _own_rate(service.catalogue(), run, estimate.purchase_option, estimate.currency)
+    rate = run.nodes * paid.hourly_rate if paid else estimate.hourly_rate
+    dollars, same = (float(estimate.bill.billed(Decimal(repr(each)))) for each in (hours, took))
     return Comparison(
         run=run.name,
         predicted_from=f"{estimate.recipe}: {estimate.evidence_notes.throughput}",
         machine=f"{estimate.nodes} x {estimate.instance_type} of {estimate.provider}",
         hours_low=low,
         hours_high=high,
-        terms=(*_terms(run, estimate, share, known_epochs), *_dollars(run, estimate, share, paid)),
-        paid_by=paid.source if paid else None,
+        terms=(
+            Term("epochs", estimate.epochs if knows_epochs else None, run.epochs, ""),
+            Term("speed", estimate.images_per_second, run.samples_per_second, "samples/s"),
+            Term("training", train, run.hours, "h"),
+            Term("overhead", overhead, None, "h"),  # the log begins when training does
+            Term("hours", hours, took, "h"),
+            Term("rate", float(estimate.hourly_rate), float(rate), f"{estimate.currency}/h"),
+            Term("dollars", dollars, float(rate) * took if paid else same, estimate.currency),
+        ),
+        paid_by=_source(paid),
     )
+
+
+def _source(paid: Offer | None) -> str | None:
+    return paid.source if paid else None
 
 
 def _own_rate(catalogue: Catalogue, run: Run, option: PurchaseOption, currency: str | None = None) -> Offer | None:
@@ -144,26 +161,6 @@ def _own_rate(catalogue: Catalogue, run: Run, option: PurchaseOption, currency: 
     return offer if days <= MOST_DAYS_APART else None
 
 
-def _dollars(run: Run, estimate: Estimate, share: float, paid: Offer | None) -> Iterator[Term]:
-    """The rate and the dollars of what was predicted, and of what the run took by the user's own rate, else by the same."""
-    hours, took = share * estimate.train_hours + estimate.overhead_hours, run.hours + estimate.overhead_hours
-    rate = estimate.hourly_rate if paid is None else run.nodes * paid.hourly_rate
-    predicted, same = (float(estimate.bill.billed(Decimal(repr(each)))) for each in (hours, took))
-    yield Term("rate", float(estimate.hourly_rate), float(rate), f"{estimate.currency}/h")
-    yield Term("dollars", predicted, float(rate) * took if paid else same, estimate.currency)
-
-
-def _terms(run: Run, estimate: Estimate, share: float, known_epochs: bool) -> Iterator[Term]:
-    """Overheads are part of what the log does not tell: it begins when training does."""
-    yield Term("epochs", estimate.epochs if known_epochs else None, run.epochs, "")
-    yield Term("speed", estimate.images_per_second, run.samples_per_second, "samples/s")
-    yield Term("training", share * estimate.train_hours, run.hours, "h")
-    yield Term("overhead", estimate.overhead_hours, None, "h")
-    hours = share * estimate.train_hours + estimate.overhead_hours
-    took = run.hours + estimate.overhead_hours
-    yield Term("hours", hours, took, "h")
-
-
 def _samples(service: Service, estimate: Estimate) -> float:
     """What the predicted training goes through."""
     recipes = service.evidence_about(estimate.model).recipes_of(estimate.model)
@@ -176,13 +173,13 @@ def _is_of_same_task(service: Service, run: Run, model: str) -> bool:
     other = service.own.get(normalised(model))
     if other:
         return (other.run.dataset, other.run.metric) == (run.dataset, run.metric)
-    return run.dataset == "imagenet" and _metric(run) is not None
+    return _metric(run) is not None
 
 
 def _metric(run: Run) -> Metric | None:
-    """ImageNet's metric that a run logged."""
-    named = run.metric.casefold().replace("-", "")
-    return next((metric for metric in Metric if metric.value in named or f"acc{metric.value[-1]}" in named), None)
+    """ImageNet's metric that a run on it logged."""
+    named, metrics = run.metric.casefold().replace("-", ""), Metric if run.dataset == "imagenet" else ()
+    return next((metric for metric in metrics if metric.value in named or f"acc{metric.value[-1]}" in named), None)
 
 
 def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
@@ -203,8 +200,8 @@ def _asked(service: Service, own: OwnModel) -> EstimateQuery | None:
         max_price_age=EVER,
         limit=1,
         sort="time",
-        provider=(run.provider,) if run.provider else (),
-        instance_type=(run.instance_type,) if run.instance_type else (),
+        provider=tuple(filter(None, [run.provider])),
+        instance_type=tuple(filter(None, [run.instance_type])),
     )
     if earlier is None:
         return _of_network(service, run, query)
@@ -218,7 +215,7 @@ def _of_network(service: Service, run: Run, query: EstimateQuery) -> EstimateQue
     recipes = service.evidence.recipes_of(network.name) if network else ()
     sizes = {run.image_size or (network and network.image_size) or REFERENCE_SIZE}
     recipes = tuple(recipe for recipe in recipes if {phase.image_size for phase in recipe.phases} == sizes) or recipes
-    metric = _metric(run) if run.dataset == "imagenet" else None
+    metric = _metric(run)
     values = [point.in_metric(metric or Metric.TOP1) or 0.0 for recipe in recipes for point in recipe.evaluations]
     if not values:
         return None

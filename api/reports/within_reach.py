@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from msgspec import Struct
 
 from costcalc.answers import Answer
+
+T = TypeVar("T", int, float)
 
 STEPS = 10_000
 """Accuracies are told apart to 0.0001."""
@@ -88,16 +90,11 @@ def most_allowed(ask: Callable[[float], Answer | None], targets: Sequence[float]
 def highest(fits: Callable[[float], bool], limit: float = 1.0) -> float | None:
     """The highest accuracy up to `limit`, in steps of 0.0001, that `fits`; None if not even the lowest step does. Asks `fits` at
     most fifteen times."""
-    low, high = 0, min(int(limit * STEPS + 1e-6), STEPS - 1)
-    if high > 0 and fits(high / STEPS):
-        return high / STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle / STEPS) else (low, middle)
-    return low / STEPS if low else None
+    most = last_that(lambda step: fits(step / STEPS), range(1, min(int(limit * STEPS + 1e-6), STEPS - 1) + 1))
+    return most and most / STEPS
 
 
-def last_that(fits: Callable[[float], bool], targets: Sequence[float]) -> float | None:
+def last_that(fits: Callable[[T], bool], targets: Sequence[T]) -> T | None:
     """The last of these targets that fits, the easiest first; None if not even the first does."""
     low = bisect_left(targets, True, key=lambda target: not fits(target))
     return targets[low - 1] if low else None

@@ -8,11 +8,11 @@ from cachetools import FIFOCache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from api.forms.ask import AskReport
 from api.questions.asked import with_moment
 from api.questions.errors import NotReady, Refused
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
-from api.reports.ask import AskReport
 from api.service import Service
 from api.slack import answers
 from api.slack import blocks as slack_blocks
@@ -73,13 +73,12 @@ class Replier(Struct, frozen=True):
         if asked := answers.asked_by_name(text):
             picture = answers.picture(asked, base) if self.pictures else None
             return Replies(answers.answer(service, asked, base), picture)
-        report = AskReport(service, catalogue, text)
-        meant, cost = report.understanding, report.cost
-        if rates := report.rates:
+        meant, cost, layout, rates = AskReport(service, catalogue, text).answered
+        if rates:
             return Replies(slack_lists.rates(rates, meant.lines, base))
         if cost is None:
             return Replies(slack_lists.complaint(list(meant.lines)))
-        links = self._links(cost.answer, report.layout, base)
+        links = self._links(cost.answer, layout, base)
         many = min(cost.query.limit, MOST_SHOWN) if "limit" in meant.parameters else None
         answer = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
         return Replies(answer, slack_blocks.picture(cost.answer, links, meant.shared))

@@ -7,10 +7,9 @@ from typing import cast
 
 from flask import Blueprint, Response, current_app, request
 
-from api.forms.plan import FORMS
+from api.forms.plan import FORMS, PlanDocument, Planner, PlanSchema, every_pair, planner
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
-from api.reports.plan import PlanDocument, Planner, PlanSchema, every_pair, planner
 from api.reports.rows import Given as Row
 from api.reports.rows import rows_apart
 from api.web.asked import JSON_TYPE, TYPES, arguments, current_service, wants_page

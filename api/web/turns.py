@@ -10,8 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 from threading import Event, Lock
 
+from api.forms.plan import Turn
 from api.questions.errors import Refused
-from api.reports.plan import Turn
 
 MOST_OF_ONE = 8  # plans of one visitor that are answered at once
 

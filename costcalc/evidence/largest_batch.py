@@ -67,8 +67,7 @@ class Fits(Struct, frozen=True):
     def __iter__(self) -> Iterator[Fit]:
         return (network.on(chip) for network, chip in self._pairs)
 
-    def part(self, which: slice) -> Fits:
-        """The fits at these positions."""
+    def __getitem__(self, which: slice) -> Fits:
         return Fits(self._pairs[which])
 
     def of_the_first(self, networks: int) -> Fits:

@@ -65,6 +65,12 @@ def value_in_words(metric: str, value: float) -> str:
     return f"{figure} {name}" if isinstance(metric, Metric) or metric not in NAMES else f"{name} {figure}"
 
 
+def percent_in_words(metric: str, value: float) -> str:
+    """`75.7 % top-1`; `validation loss 3.28` in a metric that is no accuracy on ImageNet."""
+    is_share = metric in tuple(Metric)
+    return f"{value * 100:g} % {metric_name(metric)}" if is_share else value_in_words(metric, value)
+
+
 def goal_in_words(each: Goal) -> str:
     """The target, with its direction if the task states it: `0.757 top-1`, `validation loss 3.28 or lower`."""
     task, value = task_of(each), value_in_words(each.metric, each.target)

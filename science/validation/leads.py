@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from api.reports.cost import cost_report
+from api.forms.cost import cost_report
 from api.reports.verdict import in_short
 from api.service import COST, Service
 from api.stored import FixedPrices

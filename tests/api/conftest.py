@@ -14,7 +14,7 @@ def patient():
     """Answers in Slack and plans may take their time: a busy machine is no fault."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr("api.slack.command.ACK_SECONDS", 60)
-        monkeypatch.setattr("api.reports.plan.LONGEST_SECONDS", 600)
+        monkeypatch.setattr("api.forms.plan.LONGEST_SECONDS", 600)
         yield
 
 

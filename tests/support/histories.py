@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from api.reports.prices.history import seen_between
+from api.forms.history import seen_between
 from costcalc.offer import Offer
 from pricing.store.store import Store
 

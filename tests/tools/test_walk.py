@@ -14,16 +14,21 @@ def test_a_question_is_made_where_its_report_its_forms_or_its_schema_are_named(m
     monkeypatch.setattr(walk, "ROOT", tmp_path)
     (tmp_path / "api").mkdir()
     making = [
-        "x = fit_report()",
-        "class FitSchema: ...",
-        "from api.reports.fit import Fits",
-        "from api.reports import fit",
+        "x = commitments_report()",
+        "class CommitmentsSchema: ...",
+        "from api.reports.commitments import Offered",
+        "from api.reports import commitments",
     ]
-    leading = ['a = "/fit"', "`/fit.csv`", "url_for('questions.fit')", 'return "fit", {"model": "resnet50"}']
-    silent = ["profit_report()", '"/fitting"', "benefit = 1", "fit = 2", 'many(2, "fit")']
+    leading = [
+        'a = "/commitments"',
+        "`/commitments.csv`",
+        "url_for('questions.commitments')",
+        'return "commitments", {"model": "resnet50"}',
+    ]
+    silent = ["no_commitments_reported()", '"/commitments_of_old"', "all_commitments = 1", 'many(2, "commitments")']
     for number, text in enumerate([*making, *leading, *silent]):
         (tmp_path / "api" / f"{number:02}.py").write_text(text)
-    made, led = walk.files_naming(next(each for each in QUESTIONS if each.name == "fit"))
+    made, led = walk.files_naming(next(each for each in QUESTIONS if each.name == "commitments"))
     assert [*made, *led] == [f"api/{number:02}.py" for number in range(len(making) + len(leading))]
     assert len(made) == len(making)
 

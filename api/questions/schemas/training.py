@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from marshmallow import Schema, ValidationError, pre_load, validates_schema
+from msgspec import Struct
 
 from api.questions.amounts import money
 from api.questions.declared import fields_of
 from api.questions.fields import Cost
 from api.questions.schemas.layout import Access, Layout
+from costcalc.parameters import Part
 from costcalc.query import EstimateQuery, parameters_of
 
 OWNED = parameters_of("owned")
@@ -63,7 +65,7 @@ class TrainingSchema(OfferFilters):
     own_example = "own=1xRTX4090"
 
     def _names_own_machines(self, values: Mapping[str, object]) -> bool:
-        return "own" in values
+        return "own" in values or "own" not in self.fields
 
 
 class CostSchema(TrainingSchema):
@@ -81,3 +83,17 @@ class CostSchema(TrainingSchema):
         if wrong and values.get("profile") == "focus":
             message = "profile=focus has decimal points and ISO dates, as FOCUS prescribes: leave {} out"
             raise ValidationError({name: [message.format(name)] for name in wrong})
+
+
+def schema(base: type[Schema], of: type[Struct], *parts: Part, without: Collection[str] = ()) -> type[Schema]:
+    """The parameters of a question: those of its kind, these parts of what the engine is asked, and what its own structure
+    declares, `without` some."""
+
+    class Question(base):  # type: ignore[misc, valid-type]  # mypy takes no class that is an argument
+        class Meta:
+            include = {
+                name: each for part in parts for name, each in fields_of(EstimateQuery, part).items()
+            } | fields_of(of)
+            exclude = (*without,)
+
+    return Question

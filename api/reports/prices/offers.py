@@ -14,22 +14,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from api.questions.currencies import exchange_rates
-from api.questions.declared import fields_of
 from api.questions.schemas.layout import own_words
-from api.questions.schemas.training import OfferFilters
+from api.questions.schemas.training import OfferFilters, schema
 from api.questions.values import Values
-from api.reports.paging import Rest, page_of, rest_of
+from api.reports.paging import Rest, paged
 from api.reports.prices.rates import RateRow, selected
-from api.reports.prices.summary import RateSummary, overall, summaries
+from api.reports.prices.summary import RateSummary, hourly_in, overall, per_accelerator, summaries
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.confirmation import Confirmation
 from costcalc.fields import filled
-from costcalc.hardware import Accelerator
 from costcalc.money import US_DOLLAR, ExchangeRate
 from costcalc.offer import Gap, Offer
 from costcalc.parameters import Param
-from costcalc.query import EstimateQuery
 from costcalc.units import Indices
 
 AMOUNTS = ("hourly_rate", "upfront", "recurring_hourly", "monthly")
@@ -54,14 +51,7 @@ class OffersParameters(Struct):
     # fmt: on
 
 
-class OffersSchema(OfferFilters):
-    """The parameters of `/offers`."""
-
-    class Meta:
-        """A sheet of every rate."""
-
-        include = fields_of(EstimateQuery, "money", "price") | fields_of(OffersParameters)
-        exclude = ("discount", "max_price_age")
+OffersSchema = schema(OfferFilters, OffersParameters, "price", "money", without=("discount", "max_price_age"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +117,12 @@ class OffersReport:
     catalogue: Catalogue
     as_of: datetime
     listed: Indices
-    rest: Rest | None
     page: Indices
+    count: int
+    rest: Rest | None
     confirmed: Confirmation
     converter: Converter
     words: Mapping[str, str]
-
-    @property
-    def count(self) -> int:
-        return len(self.listed)
 
     @cached_property
     def summary(self) -> tuple[RateSummary, ...]:
@@ -180,35 +167,23 @@ def offers_report(service: Service, catalogue: Catalogue, values: Values) -> Off
         rows = rows[counts[catalogue.columns.instance[rows]] == values["accelerators"]]
     rows = ordered(service, catalogue, rows, values.get("sort", "machine"), as_of)
     into = converter(values, catalogue.vocabulary.currencies, as_of.date())
-    page, words = page_of(values), own_words(values)
-    return OffersReport(catalogue, as_of, rows, rest_of(len(rows), page), rows[page], confirmed, into, words)
+    return OffersReport(catalogue, as_of, rows, *paged(rows, values), confirmed, into, own_words(values))
 
 
 def ordered(service: Service, catalogue: Catalogue, rows: Indices, by: str, as_of: datetime) -> Indices:
     """The rows in this order; `machine` is that of the catalogue. Rates count in dollars."""
-    columns, machines = catalogue.columns, [machine for _, _, machine in catalogue.vocabulary.instances]
     if by == "machine":
         return rows
     if by == "seen":
-        return rows[np.argsort(-columns.observed[rows], kind="stable")]
-    currencies = catalogue.vocabulary.currencies
-    rates = exchange_rates("USD", currencies, as_of.date())
-    per_usd = np.array(
-        [1.0 if code == "USD" else float(rates[code].per_usd) if code in rates else np.inf for code in currencies]
-    )
-    dollars = columns.hourly[rows] / per_usd[columns.currency[rows]]
+        return rows[np.argsort(-catalogue.columns.observed[rows], kind="stable")]
+    dollars = hourly_in("USD", catalogue, rows, as_of.date())
     if by == "rate":
         return rows[np.argsort(dollars, kind="stable")]
-    chips = np.array([machine.accelerators or np.nan for machine in machines])[columns.instance[rows]]
-    accelerators = service.evidence.accelerators
-    ages = np.array([-_released(accelerators.get(machine.accelerator)) for machine in machines])[columns.instance[rows]]
-    names = np.array([machine.accelerator for machine in machines])[columns.instance[rows]]
-    return rows[np.lexsort((dollars / chips, names, ages, np.isnan(chips)))]
-
-
-def _released(chip: Accelerator | None) -> int:
-    """The day from which it was on sale, as a number."""
-    return chip.on_sale_from.toordinal() if chip else 0
+    each, instances = per_accelerator(dollars, catalogue, rows), catalogue.columns.instance[rows]
+    chips = [machine.accelerator for _, _, machine in catalogue.vocabulary.instances]
+    on_sale = {name: chip.on_sale_from.toordinal() for name, chip in service.evidence.accelerators.items()}
+    ages = np.array([-on_sale.get(name, 0) for name in chips])[instances]
+    return rows[np.lexsort((each, np.array(chips)[instances], ages, np.isnan(each)))]
 
 
 def converter(filters: Values, quoted: Iterable[str], day: date) -> Converter:

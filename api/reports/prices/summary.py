@@ -37,15 +37,18 @@ class RateSummary:
     newest_observed_at: datetime
 
 
-def per_accelerator(catalogue: Catalogue, rows: Indices, currency: str, day: date) -> Floats:
-    """The rates of these rows per accelerator in a currency; NaN for machines without accelerators."""
-    chips = np.array([machine.accelerators or np.nan for _, _, machine in catalogue.vocabulary.instances])
+def hourly_in(currency: str, catalogue: Catalogue, rows: Indices, day: date) -> Floats:
+    """The rates of these rows in a currency; NaN where nobody knows what theirs is worth."""
     codes = catalogue.vocabulary.currencies
     rates = {"USD": 1.0} | {code: float(rate.per_usd) for code, rate in exchange_rates(currency, codes, day).items()}
     units = np.array([rates[currency] / rates[code] if code in rates else np.nan for code in codes])
-    columns = catalogue.columns
-    quoted = columns.hourly[rows] / NANOS_PER_UNIT * units[columns.currency[rows]]
-    return np.asarray(quoted / chips[columns.instance[rows]], dtype=np.float64)
+    return np.asarray(catalogue.columns.hourly[rows] / NANOS_PER_UNIT * units[catalogue.columns.currency[rows]])
+
+
+def per_accelerator(hourly: Floats, catalogue: Catalogue, rows: Indices) -> Floats:
+    """The rates of these rows per accelerator; NaN for machines without accelerators."""
+    chips = np.array([machine.accelerators or np.nan for _, _, machine in catalogue.vocabulary.instances])
+    return np.asarray(hourly / chips[catalogue.columns.instance[rows]])
 
 
 def summaries(catalogue: Catalogue, rows: Indices, currency: str, day: date) -> tuple[RateSummary, ...]:
@@ -60,7 +63,7 @@ def summaries(catalogue: Catalogue, rows: Indices, currency: str, day: date) -> 
 def overall(catalogue: Catalogue, rows: Indices, currency: str, day: date) -> RateSummary | None:
     """The rates of all these rows together, under the accelerator and the purchase option of the least; None where there are
     none."""
-    hourly = per_accelerator(catalogue, rows, currency, day)
+    hourly = per_accelerator(hourly_in(currency, catalogue, rows, day), catalogue, rows)
     rows, hourly = rows[np.isfinite(hourly)], hourly[np.isfinite(hourly)]
     if not len(rows):
         return None

@@ -12,13 +12,13 @@ from typing import Any
 import msgspec
 from marshmallow import Schema
 
+from api.forms.plan import DEFAULTS, ROW, PlanDocument
 from api.forms.question import PICTURES as DRAWN
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.fields import MOST_VALUES, Parameter
 from api.reports.brief import Brief
 from api.reports.own_runs import OwnRecipe, OwnRecipesDocument
-from api.reports.plan import DEFAULTS, ROW, PlanDocument
 from api.reports.rates import RatesDocument
 from api.reports.rows import MOST_COLUMNS, MOST_ROWS
 from api.service import COST

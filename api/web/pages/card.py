@@ -9,7 +9,7 @@ from flask import request
 
 from api.formats.page import Headline
 from api.reports.by_tokens import what_is_trained
-from api.reports.goal import what_part, whose_target
+from api.reports.goal import goal
 from api.reports.next_step import does
 from api.web.pages.commands import with_pages
 from costcalc.answers import Answer
@@ -30,7 +30,7 @@ def headline_of(answer: Answer, query: EstimateQuery) -> Headline:
     """The verdict without what the page has a link for."""
     said = answer.verdict[:-1] if answer.next else answer.verdict
     lines = [line for line in said if answer.picks or not line.startswith("Instead: ")]
-    return Headline.of(lines, (*what_part(query), *whose_target(query), *what_is_trained(query)))
+    return Headline.of(lines, (*goal(query), *what_is_trained(query)))
 
 
 def step_of(answer: Answer) -> NextStep | None:

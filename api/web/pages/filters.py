@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from api.questions.fields import Choice
 from api.questions.links import text_of
 from api.questions.spellings import ALONE
-from api.reports.glance import Glance
+from api.reports.advice import Advice
 from api.service import COST
 from api.web.pages.address import Address
 from costcalc.offer import PurchaseOption
@@ -80,11 +80,11 @@ class Entry(NamedTuple):
     meaning: str = ""
 
 
-def lists(glance: Glance, at: Address) -> Iterator[FilterList]:
+def lists(report: Advice, at: Address) -> Iterator[FilterList]:
     """The lists with counts."""
-    counts = glance.counts()
+    counts = report.counts()
     for parameter, title in TITLES.items():
-        chosen = [str(name) for name in getattr(glance.query, parameter)]
+        chosen = [str(name) for name in getattr(report.query, parameter)]
         names = [_choosable(parameter, name, count, chosen, at) for name, count in counts[parameter]]
         names.sort(key=lambda each: not each.chosen)
         few = max(FEW[parameter], len(chosen))

@@ -10,10 +10,9 @@ from urllib.parse import urlencode
 from flask import Response, render_template
 
 from api.formats import words
-from api.forms.plan import in_all
+from api.forms.plan import PlanDocument, in_all
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
-from api.reports.plan import PlanDocument
 from api.web.pages.address import Address, Given
 
 HEAD = "model,target"

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from api.formats import words
 from api.formats.charts.cost_and_time import X_TITLE, plot
 from api.formats.figures import FIGURES, USUAL
+from api.forms.ask import AskReport
+from api.forms.compare import CompareSchema
 from api.forms.question import Question
 from api.forms.register import QUESTIONS
 from api.questions.asked import with_moment
@@ -20,8 +22,6 @@ from api.questions.errors import Refused
 from api.questions.links import text_of, to_url
 from api.questions.suggestions import many
 from api.reports.advice import Advice
-from api.reports.ask import AskReport
-from api.reports.compare import CompareSchema
 from api.reports.left_out import left_out
 from api.service import COST, Service
 from api.web.asked import arguments, current_service, path_asked, wants_page, with_example
@@ -87,15 +87,11 @@ def page() -> Response:
     try:
         catalogue = service.catalogue()
         if sentence:
-            meant = _understood(service, catalogue, sentence, " ".join(given.get("currency", [])))
-            at = Address(PATH, {name: [",".join(values)] for name, values in meant.understanding.answered.items()})
-            shown = {
-                "sentence": sentence,
-                "meant": meant.understanding,
-                "exactly": f"?{meant.link}",
-                "rates": meant.rates,
-            }
-            if meant.cost is None:
+            report = _understood(service, catalogue, sentence, " ".join(given.get("currency", [])))
+            meant, cost, _, rates = report.answered
+            at = Address(PATH, {name: [",".join(values)] for name, values in meant.answered.items()})
+            shown = {"sentence": sentence, "meant": meant, "exactly": f"?{report.link}", "rates": rates}
+            if cost is None:
                 return Response(_drawn(at, shown))
         parts = (catalogue.snapshot, sorted(given.items()), service.clock().date())
         return cached(parts, "html", lambda: _drawn(at, shown | _answered(catalogue, at)))
@@ -114,9 +110,9 @@ def cost_view(question: Question) -> Response:
 
 def _understood(service: Service, catalogue: Catalogue, sentence: str, currency: str) -> AskReport:
     """What a sentence asks, in the currency that a browser remembers where it names none."""
-    meant = AskReport(service, catalogue, sentence)
-    if not currency or "currency" in meant.understanding.parameters:
-        return meant
+    report = AskReport(service, catalogue, sentence)
+    if not currency or "currency" in report.answered.understanding.parameters:
+        return report
     return AskReport(service, catalogue, f"{sentence} currency={currency}")
 
 
@@ -157,9 +153,9 @@ def _answered(catalogue: Catalogue, at: Address) -> dict[str, Any]:
         "dates": _dates(service, query),
         "picks": list(_named(answer)),
         "today": _today(report),
-        "plot": plot(answer, report.glance.points, lambda rank: at("/estimate", offset=rank - 1)),
+        "plot": plot(answer, report.points, lambda rank: at("/estimate", offset=rank - 1)),
         "x_title": X_TITLE,
-        "lists": list(filters.lists(report.glance, at)),
+        "lists": list(filters.lists(report, at)),
         "chips": list(filters.chips(query, at)),
         "columns": {name: column for name, column in FIGURES.items() if name in named},
         "all_columns": FIGURES,

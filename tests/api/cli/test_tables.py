@@ -21,7 +21,7 @@ from api.cli.main import main
 from api.cli.waiting import waiting
 from api.formats.column import Column
 from api.formats.terminal.grid import has_colour, table
-from api.reports.cost import CostReport
+from api.forms.cost import CostReport
 from api.stored import FixedPrices
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.offer import Gap

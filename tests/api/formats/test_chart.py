@@ -32,7 +32,7 @@ def most_shown(found):
 def plot_of(service, given):
     catalogue = service.catalogue()
     report = Advice(service, catalogue, service.question(given, catalogue)[0])
-    return plot(report.answer, report.glance.points)
+    return plot(report.answer, report.points)
 
 
 def test_the_frontier_and_the_picks_are_drawn_with_the_figures_of_the_same_question(client):

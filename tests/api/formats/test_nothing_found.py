@@ -7,8 +7,7 @@ from openpyxl import load_workbook
 from support.slack import answered
 
 from api.formats.terminal.grid import View
-from api.forms.cost import terminal
-from api.reports.cost import CostReport
+from api.forms.cost import CostReport, terminal
 
 ASKED = "model=resnet50&target=0.757&accelerator=RTX+2080+Ti"
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from api.forms.accuracy import AccuracySchema
+from api.forms.changes import ChangesSchema
+from api.forms.plan import PlanSchema
+from api.forms.throughput import ThroughputSchema
 from api.questions import amounts, fields
 from api.questions.parsing import parse
 from api.questions.schemas.layout import layout
 from api.questions.schemas.training import CostSchema, LayoutSchema
 from api.questions.suggestions import CALLED, Guesses, squeeze
-from api.reports.accuracy import AccuracySchema
-from api.reports.plan import PlanSchema
-from api.reports.prices.changes import ChangesSchema
-from api.reports.throughput import ThroughputSchema
 from costcalc.offer import PurchaseOption
 from costcalc.query import Discount
 from costcalc.training import Metric

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.engine import answer
 from support.services import packaged_catalogue, packaged_service
 
-from api.reports.cost import CostReport, cost_report
+from api.forms.cost import CostReport, cost_report
 from api.reports.left_out import MOST_HINTS, MOST_TRIES, WORDS, left_out, nothing
 from api.service import COST
 from costcalc.units import in_words

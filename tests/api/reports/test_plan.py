@@ -11,7 +11,7 @@ from support.services import packaged_service
 
 from api.cli import answers as plan_terminal
 from api.cli.main import main
-from api.reports import plan as plans
+from api.forms import plan as plans
 from api.reports.rows import MOST_ROWS
 from api.service import Service
 from api.web.app import create_app

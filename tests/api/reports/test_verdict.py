@@ -7,7 +7,7 @@ import pytest
 from support.prices import NOW, offer
 from support.services import packaged_catalogue, packaged_service, service_of
 
-from api.reports.cost import CostReport
+from api.forms.cost import CostReport
 from api.reports.next_step import IN_ITS_FILE
 from api.stored import FixedPrices
 from costcalc.offer import YOURS

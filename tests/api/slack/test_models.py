@@ -10,7 +10,7 @@ from support.own_training_runs import own_run
 from support.sampled import sampled
 from support.services import packaged_service
 
-from api.reports.ask import AskReport
+from api.forms.ask import AskReport
 from api.slack.reply import Replier
 from pricing.store.changes import By
 
@@ -35,7 +35,7 @@ def test_the_model_named_is_the_model_answered(model):
     ways = zip(cycle(sorted(targets(model))), cycle(SPELT))
     for name, (target, spell) in zip((model, *MODELS[model].aliases), ways, strict=False):
         over_http, _ = SERVICE.question({"model": [name], "target": [str(target)]}, catalogue)
-        in_slack = AskReport(SERVICE, catalogue, f"train {spell(name)} to {target}").cost.query
+        in_slack = AskReport(SERVICE, catalogue, f"train {spell(name)} to {target}").answered.cost.query
         assert in_slack == over_http
         assert (in_slack.model, in_slack.target) == (model, target)
 

@@ -1,10 +1,14 @@
-"""What is answered where a sentence compares several networks, accuracies or machines, asks for the highest accuracy of one, or
-names no accuracy and the usual one is not reached on what it allows."""
+"""What is answered where a sentence leaves something open: it names ImageNet but no network; it compares several networks,
+accuracies or machines; it asks for the highest accuracy, or names none and the usual one is not reached on what it allows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
 from decimal import Decimal
+from functools import cached_property
+from weakref import ref
 
 from msgspec.structs import replace
 
@@ -16,18 +20,83 @@ from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding
 from api.reports.advice import Advice
 from api.reports.commitments import question_of_runs
-from api.reports.unnamed import of_own_machine
+from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
-from api.reports.within_reach import most_allowed
+from api.reports.within_reach import last_that, most_allowed
 from api.service import Service
 from costcalc.answers import Answer
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.money import money
-from costcalc.tasks.goals import metric_name, value_in_words
+from costcalc.networks import Networks
+from costcalc.offer import PurchaseOption
+from costcalc.query import EstimateQuery
+from costcalc.tasks.goals import percent_in_words
 from costcalc.units import in_words
 
+ANY = "resnet50"
+LIMITS = {"max_cost", "max_hours"}
+TARGETS = tuple(thousandths / 1000 for thousandths in range(500, 1000, 5))
+FINE_TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
 ENERGY = "energy_kwh"
-TARGETS = tuple(thousandths / 1000 for thousandths in range(300, 1000))
+
+
+def with_a_network(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
+    """A sentence about ImageNet that lacks only its network with one; as it is where nothing is said that could choose it. Raises
+    BadParameters for a value that no question takes."""
+    given = meant.parameters
+    if "dataset" not in given or not given.keys() & {"target", *LIMITS}:
+        return meant
+    query, _ = service.question({"target": ["0.5"], **given, "model": [ANY]}, catalogue)
+    unnamed = _Unnamed(service, catalogue, of_own_machine(query))
+    before, best = "", query.target if "target" in given else most_allowed(unnamed.answer, TARGETS)
+    if "target" not in given:
+        before = "{} is the most within these limits, and "
+    elif not unnamed.reaching(query.target):
+        best = last_that(lambda each: bool(unnamed.reaching(each)), TARGETS)
+        before = f"none is known to reach {percent_in_words(query.metric, query.target)}; {{}} is the most, and "
+    if best is None:
+        return meant
+    return _answered(unnamed, meant, best, before.format(percent_in_words(query.metric, best)))
+
+
+def of_own_machine(query: EstimateQuery) -> EstimateQuery:
+    """The query about the user's own machine alone, where one is named: what this reaches is meant."""
+    return replace(query, purchase=(PurchaseOption.OWNED,)) if query.own and not query.purchase else query
+
+
+def _answered(unnamed: _Unnamed, meant: Understanding, target: float, before: str) -> Understanding:
+    first, *others = networks = unnamed.reaching(target)
+    reached = "it" if before else percent_in_words(unnamed.query.metric, target)
+    reason = f"{first} alone reaches {reached}"
+    if others:
+        second = " and ".join(others[:2])
+        reason = f"of {len(networks)} that reach {reached}, {first} takes the least computing, then {second}"
+    chosen = {"model": [first], "target": [f"{target:g}"]}
+    choice = (f"No network is named: {before}{reason}.",)
+    return replace(meant, chosen=chosen, choice=choice, is_question=True, asked=())
+
+
+@dataclass(frozen=True)
+class _Unnamed(OfQuery):
+    """The networks that a query may be about, whose own network and target count for nothing."""
+
+    @cached_property
+    def _networks(self) -> Networks:
+        evidence, moment = self.service.evidence, self.query.as_of or self.service.clock()
+        day = evidence.last_publication(moment.astimezone(UTC).date())
+        shelf = self.service.memory.shelf(evidence.of_own_run)
+        return shelf.recall((ref(evidence), day, "networks"), lambda: Networks.of(evidence.known_on(day)))
+
+    def reaching(self, target: float) -> tuple[str, ...]:
+        """The networks that reach it, the least computing first."""
+        names = ("metric", "confidence", "training", "crossing", "recipe")
+        alike = {name: getattr(self.query, name) for name in names}
+        return self._networks.by_computing(EstimateQuery(ANY, target, **alike))
+
+    def answer(self, target: float) -> Answer | None:
+        """The answer for the network that reaches it with the least computing."""
+        networks = self.reaching(target)
+        return self.ask(model=networks[0], target=target) if networks else None
 
 
 def with_one_of(service: Service, catalogue: Catalogue, meant: Understanding) -> Understanding:
@@ -56,16 +125,12 @@ def _cost(answer: Answer) -> Decimal:
 def _in_short(answer: Answer, side: Mapping[str, list[str]]) -> str:
     what = side_in_words(side)
     if {"model", "target"} & side.keys():
-        goal = _goal(answer.query.metric, answer.query.target)
+        goal = percent_in_words(answer.query.metric, answer.query.target)
         what = f"{side['model'][0]} to {goal}" if "model" in side else goal
     if not answer.picks:
         return f"{what}: no estimate (ask for it alone to see why)"
     lead = answer.lead
-    return f"{what}: {money(_cost(answer), lead.currency)}, {in_words(lead.hours)} on {in_short(lead)}"
-
-
-def _goal(metric: str, target: float) -> str:
-    return f"{target * 100:g} % {metric_name(metric)}" if metric in ("top1", "top5") else value_in_words(metric, target)
+    return f"{what}: {lead.price(answer.basis)}, {in_words(lead.hours)} on {in_short(lead)}"
 
 
 def with_a_target(meant: Understanding, report: Advice) -> Understanding:
@@ -84,12 +149,12 @@ def with_a_target(meant: Understanding, report: Advice) -> Understanding:
     count, best = next((attempt for attempt in attempts if attempt[1]), ({}, None))
     if best is None:
         return meant
-    goal, where = _goal(query.metric, best), "with one of them" if count else "here"
-    choice = (
-        f"{goal} is the highest accuracy that {query.model} is known to reach {where}{_more(most)}."
-        if most
-        else f"No accuracy is named; the usual {_goal(query.metric, query.target)} is out of reach here, so this is for {goal}."
-    )
+    goal, where = percent_in_words(query.metric, best), "with one of them" if count else "here"
+    usual = percent_in_words(query.metric, query.target)
+    choice = f"No accuracy is named; the usual {usual} is out of reach here, so this is for {goal}."
+    if most:
+        lower = f"{most.removeprefix(MOST_ACCURACY).removeprefix(': ask')} shows what lower accuracies cost"
+        choice = f"{goal} is the highest accuracy that {query.model} is known to reach {where};{lower}."
     others = tuple(each for each in meant.asked if each != most)
     chosen = {**meant.chosen, **count, "target": [f"{best:g}"]}
     return replace(meant, chosen=chosen, choice=(*meant.choice, choice), asked=others)
@@ -97,12 +162,8 @@ def with_a_target(meant: Understanding, report: Advice) -> Understanding:
 
 def _highest(report: Advice, accelerators: int | None) -> float | None:
     """The highest accuracy that the conditions of a question allow with so many accelerators."""
-    query = replace(of_own_machine(report.query), accelerators=accelerators)
-
-    def ask(target: float) -> Answer:
-        return report.service.answer(replace(query, target=target), report.catalogue)
-
-    return most_allowed(ask, TARGETS)
+    report = Advice(report.service, report.catalogue, replace(of_own_machine(report.query), accelerators=accelerators))
+    return most_allowed(lambda target: report.ask(target=target), FINE_TARGETS)
 
 
 def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
@@ -112,7 +173,7 @@ def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
     if not about:  # most sentences: nothing waits for an answer here
         return meant
     answer = report.answer
-    by_cost = sorted((pick.estimate for pick in answer.picks), key=lambda estimate: estimate.cost(answer.basis).cost)
+    by_cost = sorted(answer.picked.values(), key=lambda estimate: estimate.cost(answer.basis).cost)
     picks = [answer.lead, *by_cost] if by_cost else []
     each = next((estimate for estimate in picks if estimate.energy_kwh is not None), None)
     if each is None or each.energy_kwh is None:
@@ -146,8 +207,3 @@ def with_its_month(meant: Understanding, report: Advice) -> Understanding:
         lines.append(f"{money(Decimal(budget), query.currency)} a month pays for {many} at this cost.")
     others = tuple(each for each in meant.asked if OFTEN not in each and BUDGET not in each)
     return replace(meant, choice=(*meant.choice, *lines), asked=others)
-
-
-def _more(line: str) -> str:
-    """The command that looks closer, of the line that names it."""
-    return f";{line.removeprefix(MOST_ACCURACY).removeprefix(': ask')} shows what lower accuracies cost"
