@@ -14,10 +14,9 @@ from own_runs.logs.columns import header_has_place
 from own_runs.logs.free_text import read_free_text
 from own_runs.logs.json_logs import read_json, wrapped_text
 from own_runs.logs.log import LogRefused, NothingYet, TrainingLog, only_refusals
-from own_runs.logs.mlflow import LINE, read_mlflow
 from own_runs.logs.mlperf import MARK, read_mlperf
 from own_runs.logs.printed import read_printed
-from own_runs.logs.tables import header_of, is_tabular, read_table
+from own_runs.logs.tables import LINE, header_of, is_tabular, read_mlflow, read_table
 from own_runs.logs.tensorboard import HEADER, read_tensorboard
 
 HEAD_BYTES = 4096

@@ -1,4 +1,5 @@
-"""Logs that are tables: Keras, Lightning, timm, fastai, DAWNBench, exports of Weights & Biases, and plain CSV."""
+"""Logs that are tables: Keras, Lightning, timm, fastai, DAWNBench, exports of Weights & Biases, plain CSV, and MLflow's files of
+one metric: time, value and step in each line, in MLflow 3 also a model's run, and the data set."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from own_runs.logs.clock import value_of
 from own_runs.logs.columns import Meaning, has_time, header_has_place, log_of, rows_of_table
-from own_runs.logs.log import LogRefused, TrainingLog
+from own_runs.logs.log import LogRefused, Point, TrainingLog, checked
 
 BESIDE = re.compile(r"__(MIN|MAX)$")  # Weights & Biases exports the ends of a smoothed line beside it
 LINES_LOOKED_AT = 4
@@ -106,3 +107,33 @@ def read_table(text: str) -> TrainingLog:
         values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
         fractions.append(point._replace(values=values))
     return replace(log, points=tuple(fractions))
+
+
+NUMBER = r"-?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,3})?|nan|-?inf"  # as Python prints floats
+OF = r"( (?P<run>[0-9a-f]{32}))?( (?P<data>.{1,500} \w{1,36}))?"  # the data set by its name and a digest
+LINE = re.compile(rf"(?P<time>\d{{10,16}}) (?P<value>{NUMBER})( (?P<step>-?\d{{1,15}}){OF})?", re.ASCII)
+MILLISECONDS = 1000.0
+
+
+def read_mlflow(text: str, metric: str) -> TrainingLog:
+    """`mlruns/EXPERIMENT/RUN/metrics/METRIC` or, of a model, `mlruns/EXPERIMENT/models/MODEL/metrics/METRIC`. The file's name is
+    the metric's (https://mlflow.org/docs/latest/ml/tracking). Seconds count from the first line. Raises LogRefused."""
+    notes = ("MLflow logs the time of each value, not of the start: time counts from its first value.",)
+    return TrainingLog("MLflow", checked(_points(text, metric)), notes=notes)
+
+
+def _points(text: str, metric: str) -> Iterator[Point]:
+    start = first = None
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = LINE.fullmatch(line.strip())
+        if not parts:
+            raise LogRefused(f"line {number}: must be a time in milliseconds, a value and a step; got {line[:40]}")
+        subject = parts["run"], parts["data"]
+        first = first or subject
+        if subject != first:
+            others = "is of another run or data set than the first"
+            raise LogRefused(f"line {number}: {others}: give a file with those of one")
+        milliseconds = float(parts["time"])
+        start = milliseconds if start is None else start
+        step, seconds = float(parts["step"]) if parts["step"] else None, (milliseconds - start) / MILLISECONDS
+        yield Point(f"line {number}", None, step, seconds, {metric: float(parts["value"])})

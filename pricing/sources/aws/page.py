@@ -2,12 +2,15 @@
 
 One document has the locations, one for each of them its rates on demand, one the spot rates of all, of the lowest zone,
 and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
-flag. They are asked at most once a day. What a machine holds the packaged table says. Of a type that it lacks the page states
+flag. They are not documented, and asked at most once a day. A location's name is taken from the first, since the price list
+spells nine of them otherwise. What a machine holds the packaged table says. Of a type that it lacks the page states
 vCPUs and memory, and its name or family mostly the accelerator, but not how many: it is offered as such; all others are named.
 """
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,12 +28,59 @@ from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offer import COUNT_NOT_STATED, INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws.page_maps import LOCAL_ZONE, MOST_MIB, REGION, Location, places_listed, read_map, rows_of
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
+from pricing.sources.common.http import MIB
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
 from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSpec
+
+LOCATIONS = "/locations/1.0/aws/current/locations.json"
+REGION, LOCAL_ZONE = "AWS Region", "AWS Local Zone"  # beside Wavelength Zones, of which nothing is read
+GZIP = b"\x1f\x8b"  # sent packed whether or not that was asked for, and not always said
+UNPACK_GZIP = 31  # https://docs.python.org/3/library/zlib.html#zlib.decompress
+MOST_MIB = 16
+
+
+class Location(Struct):
+    """A region, or a zone beside one."""
+
+    name: str
+    code: str
+    type: str
+
+
+def places_listed(api: Endpoint, *types: str) -> list[Location]:
+    """The places of these types. Raises SourceError."""
+    try:
+        locations = convert(read_map(api, LOCATIONS), dict[str, Location])
+    except ValidationError as error:
+        raise SchemaChanged(f"{api.source}: the list of locations is unreadable: {error}") from None
+    return [each for each in locations.values() if each.type in types]
+
+
+def read_map(api: Endpoint, path: str) -> dict[str, object]:
+    """One document. Raises SourceError."""
+    content = api.bytes(path)
+    try:
+        if content.startswith(GZIP):
+            unpacked = zlib.decompressobj(UNPACK_GZIP)
+            content = unpacked.decompress(content, MOST_MIB * MIB)
+            if unpacked.unconsumed_tail:
+                raise SourceError(f"{api.source}: {path} unpacks to more than {MOST_MIB} MiB")
+        document = json.loads(content)
+    except (ValueError, zlib.error, RecursionError):
+        raise SchemaChanged(f"{api.source}: {path} is unreadable") from None
+    if not isinstance(document, dict) or not document:
+        raise SchemaChanged(f"{api.source}: {path} holds no object")
+    return document
+
+
+def rows_of(document: Mapping[str, object], location: Location) -> object:
+    """What a document says of a location, None where it says nothing."""
+    regions = document.get("regions")
+    return regions.get(location.name) if isinstance(regions, dict) else None
+
 
 NAME, SOURCE, SPOT_SOURCE = "aws-page", "AWS pricing page", "AWS spot pricing page"
 ON_DEMAND = "/pricing/2.0/meteredUnitMaps/ec2/USD/current/ec2-ondemand-without-sec-sel/{}/Linux/index.json"

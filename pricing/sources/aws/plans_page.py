@@ -9,9 +9,9 @@ day. What is not known of the machines of `aws-page` is left out here too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import quote
@@ -20,17 +20,16 @@ from msgspec import Struct, ValidationError, convert
 from msgspec import field as named
 from msgspec.structs import replace
 
-from costcalc.hardware import Machine
 from costcalc.offer import Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
 from pricing.scope import Scope
-from pricing.sources.aws.page_maps import MOST_MIB, REGION, Location, places_listed, read_map, rows_of
+from pricing.sources.aws.page import MOST_MIB, REGION, Location, places_listed, read_map, rows_of
 from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.aws.services import SECONDS_PER_YEAR, SavingsPlan, planned
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.rows import read_rows
-from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError
 
 NAME, SOURCE = "aws-plans-page", "AWS Savings Plans pricing page"
 MAPS = "/pricing/2.0/meteredUnitMaps/computesavingsplan/USD/current"
@@ -57,8 +56,9 @@ class Seen(NamedTuple):
     rate: str
     plan: SavingsPlan
 
-    def offer(self, machine: Machine, listing: Listing) -> Offer:
-        return planned(self.plan, amount(self.rate), (self.region, self.instance_type, machine), listing)
+    def offer(self, listing: Listing) -> Offer:
+        machine = self.region, self.instance_type, packaged_machines("aws")[self.instance_type]
+        return planned(self.plan, amount(self.rate), machine, listing)
 
 
 class Region(NamedTuple):
@@ -72,10 +72,9 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AwsPlansPage:
-    """`page` has locations and rates; `machines` are known by their types."""
+    """`page` has locations and rates."""
 
     page: Endpoint
-    machines: Mapping[str, Machine] = field(repr=False)
 
     def collect(self, now: datetime) -> Collected:
         """Every region's rates. A kind of plan that breaks in one is a fault, one without plans a gap; SourceError where no
@@ -89,7 +88,7 @@ class AwsPlansPage:
             reasons = "; ".join(gap.reason for gap in (*faults, *gaps)[:2])
             raise SourceError(reasons or f"{NAME}: the list of locations is empty")
         listing = Listing("aws", SOURCE, now)
-        rates = read_rows(NAME, seen, lambda each: [each.offer(self.machines[each.instance_type], listing)])
+        rates = read_rows(NAME, seen, lambda each: [each.offer(listing)])
         read = frozenset(region.code for region in regions if region.seen and not (region.gaps or region.faults))
         whole = Scope("aws", read, frozenset([PurchaseOption.SAVINGS_PLAN.value]))
         return replace(rates, gaps=(*rates.gaps, *gaps), faults=faults, whole=(whole,) if rates.whole else ())
@@ -131,23 +130,16 @@ class AwsPlansPage:
             which = f"the list of {years} years, {plan.payment_option},"
             raise SchemaChanged(f"{NAME}: {which} is unreadable: {error}") from None
         for each in rows.values():
-            if each.software == BARE and each.instance_type in self.machines:
+            machine = packaged_machines("aws").get(each.instance_type)
+            if each.software == BARE and machine and machine.accelerators:
                 yield Seen(location.code, each.instance_type, each.price, plan)
 
 
-def _machines() -> Mapping[str, Machine]:
-    return {name: each for name, each in packaged_machines("aws").items() if each.accelerators}
-
-
-SITE = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic.com"))
-
-SPEC = SourceSpec(
-    name=NAME,
+SPEC = Site(NAME, address("COSTCALC_AWS_PLANS_PAGE_URL", "https://b0.p.awsstatic.com")).spec(
+    lambda api, now: AwsPlansPage(api).collect(now),
     label="AWS's pricing page of Savings Plans",
-    build=lambda environment, http: AwsPlansPage(SITE.open(environment, http), _machines()),
     rates="Compute and EC2 Instance Savings Plans of 1 and 3 years, in every region",
     cannot_see="Local Zones; types with an accelerator that no packaged table has",
-    settings=SITE.settings,
     bounds=Bounds(
         MOST_MIB, memory_mib=128, offers=20_000
     ),  # 1,068 machines by region in January 2026, twelve rates each

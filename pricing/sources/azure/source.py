@@ -27,7 +27,7 @@ from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.rows import first_few
 from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
-from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceSpec
+from pricing.sources.source import Bounds, Collected, SchemaChanged
 
 SOURCE = "Azure Retail Prices"
 N_SERIES = "Standard_N"
@@ -211,7 +211,6 @@ def offer(quote: Quote, machine: Machine, now: datetime) -> Offer:
     )
 
 
-SITE = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com"))
 PATH = "/api/retail/prices"
 API_VERSION = "2023-01-01-preview"  # without a preview version there are no savings plans
 EVERYWHERE = "Standard_D2s_v5"  # a size that new regions start with: shows regions that the list below lacks
@@ -300,12 +299,10 @@ class Azure:
         raise SchemaChanged("azure: the pages of the retail prices have no end")
 
 
-SPEC = SourceSpec(
-    name="azure",
+SPEC = Site("azure", address("COSTCALC_AZURE_PRICES_URL", "https://prices.azure.com")).spec(
+    lambda api, now: Azure(api, packaged_machines("azure")).collect(now),
     label="Microsoft Azure",
-    build=lambda environment, http: Azure(SITE.open(environment, http), packaged_machines("azure")),
     rates="on demand, spot, reservations and savings plans",
     cannot_see="enterprise, negotiated and CSP rates, quotas, zones, free capacity, government regions",
-    settings=SITE.settings,
     bounds=Bounds(memory_mib=96, offers=20_000),
 )

@@ -7,7 +7,7 @@ import pytest
 from support.recorded_sources import RECORDED
 
 from costcalc.offer import PurchaseOption
-from pricing.sources.aws.page_maps import LOCATIONS
+from pricing.sources.aws.page import LOCATIONS
 from pricing.sources.aws.plans_page import FAMILY_PLANS, PLANS
 from pricing.sources.aws.price_list import PAYMENTS
 from pricing.sources.source import SourceError
