@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import ModuleType
+
+from msgspec import Struct
 
 MIB = 2**20
 STACK_BYTES = MIB  # of a thread; the usual eight count as allocated, however few are used
@@ -54,8 +55,7 @@ class Died(NoResult):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A process that does one piece of work, and the pipe through which it hands over the result."""
 
     process: BaseProcess

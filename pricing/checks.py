@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -48,8 +47,7 @@ class SourceListing(Struct, frozen=True):
         return [offer for offer in self.offers if ENDED not in offer.flags]
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """A rule that is broken, in a sentence, and the offers that break it. What is only odd can be accepted."""
 
     sentence: str

@@ -14,17 +14,6 @@ from costcalc.text import line
 from own_runs.logs.bounds import LONGEST_NAME, MOST_EPOCHS, MOST_METRICS, MOST_POINTS, MOST_SECONDS, MOST_STEPS
 
 FROM_0 = "{} counts epochs from 0: the row of epoch 0 is read as one epoch completed."
-FACTS = (
-    "model",
-    "dataset",
-    "accelerator",
-    "accelerators",
-    "nodes",
-    "batch_size",
-    "samples_per_epoch",
-    "hours",
-    "better",
-)
 
 
 class LogRefused(Exception):
@@ -79,8 +68,9 @@ def known(**facts: str | None) -> dict[str, str]:
 
 
 class TrainingLog(Struct, frozen=True):
-    """The points of a log in their order. `stated` has what the file says of the run itself, by the names of FACTS; `notes`
-    say in sentences how the file was understood; `doubts` say by the names of FACTS what to ask where it contradicts itself."""
+    """The points of a log in their order. `stated` has what the file says of the run itself: its `model`, `dataset`,
+    `batch_size`, `samples_per_epoch`, `hours`, and which values are `better`. `notes` say in sentences how the file was
+    understood; `doubts` say by the same names what to ask where it contradicts itself."""
 
     written_by: str
     points: tuple[Point, ...]
@@ -127,12 +117,8 @@ def counted_from_1(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def _check(point: Point) -> None:
-    limits = (
-        ("epochs", point.epochs, MOST_EPOCHS),
-        ("seconds", point.seconds, MOST_SECONDS),
-        ("steps", point.steps, MOST_STEPS),
-    )
-    for name, value, most in limits:
+    for name, most in (("epochs", MOST_EPOCHS), ("seconds", MOST_SECONDS), ("steps", MOST_STEPS)):
+        value: float | None = getattr(point, name)
         if value is not None and not 0 <= value <= most:
             raise LogRefused(f"{point.where}: {name} must be from 0 to {most:,.0f}; got {value:g}")
     for name, value in point.values.items():

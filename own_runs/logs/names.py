@@ -36,29 +36,13 @@ NO_TIME = {
     "remaining",
     "remain",
     "left",
-    "data",
-    "load",
-    "loading",
-    "compile",
     "per_second",
-    "wait",
     "samples",
-    "save",
-}
+}  # nor is it the time of training that these take:
+NO_TIME |= {"data", "load", "loading", "compile", "wait", "save"}
 THROUGHPUT = re.compile(r"(?:per[_ ]?|/ ?)(?:s|secs?|seconds?|min|minute|hour|h|day)(?![a-z])", re.I)
-RUNNING = {
-    "elapsed",
-    "total",
-    "cumulative",
-    "cum",
-    "since",
-    "wall",
-    "walltime",
-    "wallclock",
-    "runtime",
-    "accumulated",
-    "overall",
-}
+RUNNING = {"elapsed", "total", "cumulative", "cum", "since", "accumulated", "overall"}
+RUNNING |= {"wall", "walltime", "wallclock", "runtime"}
 STEPS = {"step", "steps", "iter", "iters", "iteration", "batch", "it"}
 EVALUATION = re.compile(r"(?<![a-z])(val|valid|validation|eval|evaluation|test|dev|testing|validating)(?![a-z])", re.I)
 COUNTED = {"time/epoch": "epochs", "time/batch": "steps", "time/sample": "batches", "time/token": "batches"}
@@ -126,11 +110,8 @@ def time_named(name: str) -> TimeName | None:
     if not parts or THROUGHPUT.search(name) or not NO_TIME.isdisjoint(parts):
         return None
     has_word = not TIME.isdisjoint(parts)
-    if (
-        not has_word
-        and (UNITS_ALONE.isdisjoint(parts) or not {*parts} <= UNITS_ALONE | BESIDE_UNITS)
-        and parts != MS_A_BATCH
-    ):
+    is_unit = not UNITS_ALONE.isdisjoint(parts) and {*parts} <= UNITS_ALONE | BESIDE_UNITS
+    if not (has_word or is_unit or parts == MS_A_BATCH):
         return None
     known = UNITS if has_word or parts == MS_A_BATCH else UNITS_ALONE
     return TimeName(_of(name, parts), next((UNITS[part] for part in reversed(parts) if part in known), None))

@@ -34,19 +34,12 @@ class LaunchName(Struct, frozen=True):
     starts_images: bool = True
 
 
-def launch_name(launcher: str, provider: str, instance_type: str, accelerator: str) -> LaunchName | None:
-    """How the launcher asks for this machine; None if it does not rent it."""
-    names = _names()
-    if " " not in instance_type:
-        return names.get((launcher, provider, ""))
-    return None if instance_type.endswith(COMMUNITY) else names.get((launcher, provider, accelerator))
-
-
 def name_of(launcher: Launcher, machine: Rented) -> LaunchName | None:
     """The launcher's name for this machine; None if it does not rent it this way."""
-    if machine.purchase_option not in BY_THE_HOUR:
+    if machine.purchase_option not in BY_THE_HOUR or machine.instance_type.endswith(COMMUNITY):
         return None
-    return launch_name(launcher, machine.provider, machine.instance_type, machine.accelerator)
+    has_type = " " not in machine.instance_type
+    return _names().get((launcher, machine.provider, "" if has_type else machine.accelerator))
 
 
 def launchable_providers(launcher: str) -> tuple[str, ...]:

@@ -19,17 +19,16 @@ T = TypeVar("T")
 Key = tuple[str, ...]
 
 
-class Row:
+class Row(Struct, frozen=True):
     """One line of a table with typed access to its cells; a blank cell is None where that is allowed."""
 
-    def __init__(self, line: Mapping[str, Cell]) -> None:
-        self._line = line
+    line: Mapping[str, Cell]
 
     def text(self, column: str) -> str:
         """A cell that must not be blank. Raises ValueError."""
-        if self._line[column] is None:
+        if self.line[column] is None:
             raise ValueError(f"{column} is blank")
-        return str(self._line[column])
+        return str(self.line[column])
 
     def maybe(self, column: str) -> str | None:
         """A cell, or None where it is blank."""
@@ -52,7 +51,7 @@ class Row:
         return optional(self, column, Row.integer)
 
     def is_blank(self, column: str) -> bool:
-        return self._line[column] is None
+        return self.line[column] is None
 
 
 def packaged_folder() -> Traversable:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 from multiprocessing.connection import wait
@@ -117,8 +116,7 @@ def _fitting(waiting: Sequence[SourceSpec], asking: Sequence[SourceSpec]) -> lis
     return fitting
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
+class _Asking(Struct, frozen=True):
     """A source that is asked, in its cell."""
 
     spec: SourceSpec

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -68,8 +67,7 @@ class Source(Protocol):
         """Every current offer, observed at `now`. Raises SourceError when nothing can be trusted."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceSetting:
+class SourceSetting(Struct, frozen=True):
     """An environment variable that a source reads. `default` is None where unset means nothing; a secret is never shown."""
 
     variable: str
@@ -82,8 +80,7 @@ class SourceSetting:
         return environment.get(self.variable) or self.default or ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """What a source may take; beyond it, the source fails and no other one does.
 
     `document_mib` bounds each answer that is read whole, unpacked; `memory_mib` what its process allocates, and what a refresh

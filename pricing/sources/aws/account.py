@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
@@ -58,8 +58,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a service is asked: about the machine types sold in one region, some of them in capacity blocks."""
 
     region: str
@@ -69,8 +68,7 @@ class Question:
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """A service of its own, which lists all of `scope`. `always_priced` says that no rate at all would be strange."""
 
     name: str
@@ -79,8 +77,7 @@ class Service:
     always_priced: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a service said of one region: all of it, or what came before the error."""
 
     region: str
@@ -88,8 +85,7 @@ class Answer:
     error: SourceError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Collects over `calls` what an account may see: the price list, and the `services` beside it.
 
     `only_regions` limits everything; without them, `default_regions` limit the services beside the price list.
@@ -263,8 +259,7 @@ PERMISSION = "ec2:DescribeCapacityBlockOfferings"
 PAUSES_SECONDS = (4, 15, 45)  # before a call, and before it is asked again, twice
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityBlocks:
+class CapacityBlocks(Struct, frozen=True):
     """Asks for blocks of so many `days`. `pause` waits a number of seconds."""
 
     days: Sequence[int]

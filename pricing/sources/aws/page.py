@@ -13,7 +13,6 @@ import json
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -119,8 +118,7 @@ class Seen(NamedTuple):
     stated: Listed | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AwsPage:
+class AwsPage(Struct, frozen=True):
     """`page` has locations and rates on demand, `spot` the spot rates, `advisor` how often such machines are taken back."""
 
     page: Endpoint

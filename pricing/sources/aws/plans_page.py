@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from urllib.parse import quote
@@ -70,8 +69,7 @@ class Region(NamedTuple):
     faults: tuple[Gap, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AwsPlansPage:
+class AwsPlansPage(Struct, frozen=True):
     """`page` has locations and rates."""
 
     page: Endpoint

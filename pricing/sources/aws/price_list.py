@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -44,8 +43,7 @@ MARKET_OPTIONS = ("OnDemand", "CapacityBlock")
 NOT_FOR_TRAINING = ("dl2q.", "vt1.")  # inference and video only
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(Struct, frozen=True):
     """A Linux machine that AWS rents by itself on shared hardware, or else `in_blocks` of capacity."""
 
     sku: str

@@ -10,7 +10,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -43,8 +42,7 @@ _GOVERNMENT = re.compile(r"usgov|usdod|ussec|usnat")  # not for everyone to rent
 _YEARS = re.compile(r"(\d) years?$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(Struct, frozen=True):
     """One way to rent one machine in one region. `amount` is US dollars per hour, for a reservation those of its term."""
 
     instance_type: str
@@ -61,8 +59,7 @@ class Quote:
         return (self.region, self.instance_type, self.option.value, self.term or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Unpriced:
+class Unpriced(Struct, frozen=True):
     """A row of an N-series machine that gives no price, and why a person should look at it."""
 
     instance_type: str
@@ -236,8 +233,7 @@ class Page(Struct):
     next_page: str | None = field(default=None, name="NextPageLink")
 
 
-@dataclass(frozen=True, slots=True)
-class Azure:
+class Azure(Struct, frozen=True):
     """The source. Pages are cut by row number, which shifts when prices change: so region by region, a page or two each."""
 
     api: Endpoint

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from pricing.sources.common.http import Http, HttpError
 from pricing.sources.source import Collected, CredentialsMissing, Environment, SourceError, SourceSetting, SourceSpec
 
@@ -28,8 +30,7 @@ def one_call(path: str, offers: Callable[[object, datetime], Collected], **query
     return lambda api, now: offers(api.get(path, **query), now)
 
 
-@dataclass(frozen=True, slots=True)
-class ApiSource:
+class ApiSource(Struct, frozen=True):
     """A source that is one API and a function that reads it."""
 
     api: Endpoint
@@ -40,8 +41,7 @@ class ApiSource:
         return self.read(self.api, now)
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Struct, frozen=True):
     """Where a source's API is, and the settings that say otherwise. An optional key is sent where there is one."""
 
     source: str

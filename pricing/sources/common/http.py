@@ -6,11 +6,11 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import requests
+from msgspec import Struct
 from requests.adapters import HTTPAdapter
 from urllib3 import BaseHTTPResponse
 from urllib3.util import Retry
@@ -44,8 +44,7 @@ class BrokenOff(HttpError):
     """An answer that ends too soon, or is no JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What a post was answered, whatever its status; `retry_after` as it was sent, empty if it was not."""
 
     status: int

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeVar
 
-from msgspec import convert
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
@@ -25,8 +24,7 @@ RATE_PLACES = Decimal("1e-12")
 Kind = TypeVar("Kind")
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """What a `source` said at a moment of a provider's rates, which are in one currency."""
 
     provider: str

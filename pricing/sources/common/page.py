@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -94,35 +93,34 @@ class Row(Protocol):
         """The text of a cell; of several, separated by commas, one after the other; empty where there is none."""
 
 
-class PageRow:
-    """An element of a page; cells are CSS selectors."""
+class PageRow(Struct, frozen=True):
+    """An element of a page, which has such `tabs`; cells are CSS selectors."""
 
-    def __init__(self, node: LexborNode, tabs: dict[str, str]) -> None:
-        self._node, self._tabs = node, tabs
+    node: LexborNode
+    tabs: dict[str, str]
 
     def text(self, cell: str) -> str:
         """Without doubled and non-breaking spaces."""
         if cell == TAB:
-            above = self._node.parent
-            while above is not None and (above.attributes or {}).get("id") not in self._tabs:
+            above = self.node.parent
+            while above is not None and (above.attributes or {}).get("id") not in self.tabs:
                 above = above.parent
-            return self._tabs[str(above.attributes["id"])] if above else ""
-        nodes = [self._node.css_first(each.strip()) for each in cell.split(",") if cell]
+            return self.tabs[str(above.attributes["id"])] if above else ""
+        nodes = [self.node.css_first(each.strip()) for each in cell.split(",") if cell]
         return " ".join(" ".join(node.text(separator=" ").split()) for node in nodes if node)
 
 
-class DocumentRow:
+class DocumentRow(Struct, frozen=True):
     """An object of a JSON document; cells are dotted names."""
 
-    def __init__(self, entry: object) -> None:
-        self._entry = entry
+    entry: object
 
     def text(self, cell: str) -> str:
         """Values as JSON writes them, text as it is; null is empty."""
         return " ".join(filter(None, (self._value(each.strip()) for each in cell.split(","))))
 
     def _value(self, cell: str) -> str:
-        node = self._entry
+        node = self.entry
         for name in cell.split("."):
             if isinstance(node, list) and name.isdigit() and int(name) < len(node):
                 node = node[int(name)]
@@ -230,8 +228,7 @@ def offers(name: str, answer: object, now: datetime) -> Collected:
     return read_rows(name, rows, lambda each: reader.offers(*each))
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     provider: str
     page: Page
     now: datetime

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from msgspec import Struct
@@ -22,8 +21,7 @@ from pricing.sources.gcp.skus import CORE, LOCAL_SSD, MEMORY, ON_DEMAND, RateBoo
 PLACES = Decimal("1e-12")  # a month's share of an hour does not terminate
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """`quantity` of a part; equal labels add up to one line of the rate. `use` where it differs from the machine's."""
 
     label: str
@@ -41,8 +39,7 @@ class Shape(Struct, frozen=True):
     regions: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
+class Priced(Struct, frozen=True):
     """The whole machine's rate, the shares it is the sum of and the SKUs they come from."""
 
     hourly: Decimal
@@ -67,8 +64,7 @@ def price(shape: Shape, use: Use, region: str, book: RateBook) -> Priced | str |
     return Priced(sum((part.hourly for part in parts), Decimal(0)), parts, tuple(sku_ids))
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(Struct, frozen=True):
     """What the machines of a family have in common.
 
     `sku_name` is the SKUs' word for its vCPUs and memory, None where a GPU's slice holds its share of all; each GPU brings
@@ -119,8 +115,7 @@ def built_in(instance_type: str, kind: Family, machine: Machine, regions: frozen
     return Shape(instance_type, machine, tuple(items), regions)
 
 
-@dataclass(frozen=True, slots=True)
-class Attached:
+class Attached(Struct, frozen=True):
     """`n1-standard-8+1xV100` taken apart."""
 
     host: str
@@ -153,8 +148,7 @@ def _vcpus_and_memory(family: str, machine: Machine, labels: tuple[str, str]) ->
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class TpuGeneration:
+class TpuGeneration(Struct, frozen=True):
     """One kind of TPU chip. Slices are named after `counts` cores or chips; SKUs price `chips_per_sku` chips."""
 
     name: str

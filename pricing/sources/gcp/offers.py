@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from msgspec import Struct
+
 from costcalc.hardware import Machine
 from costcalc.offer import Offer, Payment, PurchaseOption
 from pricing.packaged.providers import billing
@@ -29,8 +31,7 @@ SOURCE = "Google Cloud Billing Catalog"
 TPU_MACHINES = ("ct", "tpu")  # single hosts of slices, which are offered whole
 
 
-@dataclass(frozen=True, slots=True)
-class MachineType:
+class MachineType(Struct, frozen=True):
     """A machine type in one zone, as Compute Engine lists it; `accelerator_type` is empty for a plain host."""
 
     name: str

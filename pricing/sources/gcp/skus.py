@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -26,8 +25,7 @@ NANOS = Decimal(10) ** 9
 CORE, MEMORY = "{} vCPU", "{} GiB"  # the parts that one vCPU, and one GiB, of a family are: `A2 vCPU`
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """How a part is bought; `term` is `1y` or `3y` for commitments."""
 
     option: PurchaseOption
@@ -39,8 +37,7 @@ SPOT = Use(PurchaseOption.SPOT)
 USES = (*(ON_DEMAND, SPOT), *(Use(PurchaseOption.COMMITTED_USE, term) for term in ("1y", "3y")))
 
 
-@dataclass(frozen=True, slots=True)
-class Sku:
+class Sku(Struct, frozen=True):
     """US dollars per hour for one vCPU, GiB, accelerator or (TPU v2 to v4) board of four chips."""
 
     sku_id: str
@@ -60,8 +57,7 @@ class SkipReason(StrEnum):
     UNREADABLE = "without a readable price, unit or region left out"
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """A SKU that gives no rate; `label` names what a person should look at."""
 
     why: SkipReason
@@ -227,16 +223,14 @@ def _hourly(pricing_info: object, units: tuple[str, ...]) -> Decimal | Skipped:
     return paid[0] / _HOURS_OF_UNIT[unit] if paid else Skipped(SkipReason.FREE)
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(Struct, frozen=True):
     """What one unit of a part costs per hour, and the SKU that says so."""
 
     hourly: Decimal
     sku_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class RateBook:
+class RateBook(Struct, frozen=True):
     """Rates by part, use and region; `contradictions` names parts that two SKUs price differently."""
 
     rates: Mapping[tuple[str, Use, str], Rate]

@@ -7,10 +7,9 @@ are offered wherever their chips are priced, and gaps say so. docs/price-sources
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import ValidationError, convert
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
@@ -52,8 +51,7 @@ UNREAD = (SkipReason.UNREADABLE, SkipReason.OTHER_CURRENCY)  # of SKUs that may 
 NO_KEY = "set COSTCALC_GCP_API_KEY to a key of a project with the Cloud Billing API"
 
 
-@dataclass(frozen=True, slots=True)
-class Gcp:
+class Gcp(Struct, frozen=True):
     """The source. `inventory` and `slice_regions` raise NotCallable where what is packaged and priced must stand in."""
 
     http: Http

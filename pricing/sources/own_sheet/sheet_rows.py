@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from difflib import get_close_matches
@@ -149,8 +148,7 @@ def _those(cells: list[tuple[int, dict[str, str]]], columns: Iterable[str]) -> l
     return [row[name] for _, row in cells for name in columns if row.get(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class SheetRow:
+class SheetRow(Struct, frozen=True):
     """One row with typed access; every method raises CellFault saying what to type.
 
     `writing` is how its sheet writes amounts and days, `currencies` those that stand in the header beside a column. `is_export`

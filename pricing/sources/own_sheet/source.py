@@ -12,7 +12,6 @@ import zlib
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from difflib import get_close_matches
@@ -21,6 +20,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from costcalc.hardware import Machine
@@ -73,8 +73,7 @@ MONTHS = range(28 * 24, 31 * 24 + 1)  # in hours
 BOUND = COMMITMENTS | {PurchaseOption.OWNED, PurchaseOption.CAPACITY_BLOCK}
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """The source."""
 
     place: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from msgspec import Struct
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -41,8 +41,7 @@ GIGABYTES = re.compile(r"(?<!\d)(\d+)\s*GB", re.IGNORECASE)
 TITLE_CLASS = "plan-trigger__text--secondary"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A server's price for one term, as the page words it."""
 
     title: str

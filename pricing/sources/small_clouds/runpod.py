@@ -9,7 +9,6 @@ is asked for each cloud and number of accelerators; what has none is flagged `no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -66,8 +65,7 @@ class Gpu(Struct, rename="camel"):
     one_year_price: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cloud:
+class Cloud(Struct, frozen=True):
     """One of RunPod's two clouds: what it asks for an accelerator, and the most it puts into one pod (0 where it has none)."""
 
     name: str
