@@ -22,7 +22,7 @@ from costcalc.tasks.goals import training_in_words
 from costcalc.text import line
 from costcalc.training import Metric
 from costcalc.units import SECONDS_PER_HOUR
-from pricing.packaged.launchers import Launcher
+from pricing.packaged.starts import Launcher
 
 Settings = dict[str, Any]
 SMALLEST_RATE = Decimal("0.0001")

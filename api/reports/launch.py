@@ -30,8 +30,16 @@ from costcalc.parameters import Param
 from costcalc.query import ANY, EstimateQuery, parameters_of
 from costcalc.recipes import Recipe
 from costcalc.throughput.provenance import RUN_OTHERWISE
-from pricing.packaged.launchers import BY_THE_HOUR, TITLES, Launcher, LaunchName, launchable_providers, name_of
-from pricing.packaged.starts import Start, start_on
+from pricing.packaged.starts import (
+    BY_THE_HOUR,
+    TITLES,
+    Launcher,
+    LaunchName,
+    Start,
+    launchable_providers,
+    name_of,
+    start_on,
+)
 
 DEARER = Decimal("1.1")
 """How much dearer than the rate here a machine may always be: rates move by some per cent."""

@@ -18,9 +18,8 @@ from costcalc.programs import NOBODYS
 from costcalc.query import DEFAULT_LIMIT, EstimateQuery
 from costcalc.tasks.goals import task_of
 from costcalc.units import in_words
-from pricing.packaged.launchers import Launcher
 from pricing.packaged.providers import provider
-from pricing.packaged.starts import start_on
+from pricing.packaged.starts import Launcher, start_on
 
 DATA = "needs --data"
 OWN_DATA = "--data: your examples"

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache, lru_cache
 
+from costcalc.hardware import Machine
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators
 from pricing.packaged.tables import Row, Table
 
@@ -145,3 +147,25 @@ def spelled_regions() -> tuple[tuple[str, str, str], ...]:
     """Each provider, how it spells a region in words ("US East (N. Virginia)"), and the region's code."""
     regions = REGION_NAMES.read(lambda row: row.text("region"))
     return tuple((provider, spelling, code) for (provider, spelling), code in regions.items() if spelling != ANY)
+
+
+NOT_COUNTED = "types whose number of accelerators is not stated"
+_PARTS = re.compile(r"[._-]")
+
+
+def uncounted(
+    provider: str,
+    instance_type: str,
+    known: Mapping[str, Machine],
+    vcpus: int | None = None,
+    memory_gib: float | None = None,
+) -> Machine | None:
+    """The machine, as far as its name says: `g7.16xlarge` has what all `known` machines of its family have, and
+    `Standard_ND96isr_MI350X_v6` what it says. None for a name that says nothing."""
+    family, dot, _ = instance_type.partition(".")
+    chips = {each.accelerator for name, each in known.items() if name.startswith(f"{family}.") and each.accelerators}
+    chip = chips.pop() if dot and len(chips) == 1 else None
+    for part in () if chip else _PARTS.split(instance_type)[1:]:  # after the family: AWS's `p4` is no Tesla P4
+        with suppress(UnknownName):
+            chip = chip or accelerator(provider, part)
+    return Machine(chip, 0, data_sheet_memory_gib(chip), vcpus, memory_gib) if chip else None

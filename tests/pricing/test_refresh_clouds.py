@@ -83,7 +83,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refreshing, "ask_all", ask_here)
     monkeypatch.setattr(collecting, "Http", partial(Http, retries=1, backoff_seconds=0))
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 4))
-    monkeypatch.setattr("pricing.sources.gcp.zones.CALL_SECONDS", 4)
+    monkeypatch.setattr("pricing.sources.gcp.source.CALL_SECONDS", 4)
     monkeypatch.setattr("botocore.session.create_loader", one_loader)
     monkeypatch.setattr("pricing.sources.aws.calls.ATTEMPTS", 2)
     monkeypatch.setattr(ExponentialBackoff, "delay_amount", lambda *_: 0)

@@ -13,7 +13,7 @@ from api.web.files import feed_of
 from api.web.responses import needs_token
 from costcalc.answers import Answer, Estimate
 from costcalc.query import EstimateQuery
-from pricing.packaged.launchers import TITLES
+from pricing.packaged.starts import TITLES
 
 FILES = ("csv", "xlsx", "png", "svg")
 NOT_LAUNCHED = {*EstimateQuery.__struct_fields__} - LAUNCHED

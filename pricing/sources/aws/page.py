@@ -26,12 +26,12 @@ from costcalc.hardware import Machine
 from costcalc.interruptions import RISK_OF_SHARE
 from costcalc.offer import COUNT_NOT_STATED, INTERRUPTED, Gap, Offer, PurchaseOption
 from pricing.packaged.machine_facts import packaged_machines
+from pricing.packaged.names import NOT_COUNTED, uncounted
 from pricing.scope import Scope
 from pricing.sources.common.endpoint import Endpoint, NotThere, Site, address
 from pricing.sources.common.http import MIB
 from pricing.sources.common.listing import Listing, amount, spot
 from pricing.sources.common.rows import LeftOut, read_rows
-from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
 from pricing.sources.source import Bounds, Collected, SchemaChanged, SourceError, SourceSpec
 
 LOCATIONS = "/locations/1.0/aws/current/locations.json"

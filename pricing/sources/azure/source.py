@@ -20,12 +20,12 @@ from msgspec import Struct, ValidationError, convert, field
 from costcalc.hardware import Machine
 from costcalc.offer import COUNT_NOT_STATED, Gap, Offer, Payment, PurchaseOption, term_hours
 from pricing.packaged.machine_facts import packaged_machines
+from pricing.packaged.names import NOT_COUNTED, uncounted
 from pricing.packaged.providers import billing
 from pricing.scope import EVERYTHING
 from pricing.sources.common.endpoint import Endpoint, Site, address
 from pricing.sources.common.listing import Listing, amount
 from pricing.sources.common.rows import first_few
-from pricing.sources.common.uncounted import NOT_COUNTED, uncounted
 from pricing.sources.source import Bounds, Collected, SchemaChanged
 
 SOURCE = "Azure Retail Prices"

@@ -24,7 +24,7 @@ from pricing.packaged.machine_facts import packaged_machines
 from pricing.packaged.providers import provider_code
 from pricing.packaged.region_of import region_of
 from pricing.scope import EVERYTHING
-from pricing.sources.own_sheet.writing import moment
+from pricing.sources.own_sheet.sheet_rows import moment
 from pricing.sources.source import Collected, SourceError
 
 Cells = Mapping[str, str]

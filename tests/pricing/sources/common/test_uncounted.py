@@ -9,7 +9,7 @@ from costcalc.catalogue.catalogue import Catalogue
 from costcalc.hardware import Machine
 from costcalc.offer import COUNT_NOT_STATED
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.common.uncounted import uncounted
+from pricing.packaged.names import uncounted
 
 NEW = "g9.12xlarge"
 

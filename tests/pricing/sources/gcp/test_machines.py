@@ -9,8 +9,17 @@ from costcalc.hardware import Machine
 from costcalc.offer import PurchaseOption
 from pricing.packaged import names as naming
 from pricing.packaged.machine_facts import packaged_machines
-from pricing.sources.gcp.machines import TPU_GENERATIONS, built_in, family, tpu_slices
-from pricing.sources.gcp.offers import Inventory, MachineType, listed_shapes, offers, packaged_shapes
+from pricing.sources.gcp.machines import (
+    TPU_GENERATIONS,
+    Inventory,
+    MachineType,
+    built_in,
+    family,
+    listed_shapes,
+    offers,
+    packaged_shapes,
+    tpu_slices,
+)
 from pricing.sources.gcp.skus import ON_DEMAND, Rate, RateBook, Sku, Use, rate_book, read_sku
 
 RECORDINGS = Path(__file__).parents[3] / "recordings" / "gcp"

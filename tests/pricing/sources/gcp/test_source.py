@@ -209,8 +209,8 @@ def test_a_passing_fault_is_retried(cloud, fault, path):
 )
 def test_a_lasting_fault_fails_the_source_and_says_where(cloud, fault, path, monkeypatch):
     monkeypatch.setattr(pricing.sources.common.http, "TIMEOUT_SECONDS", (5, 1))
-    monkeypatch.setattr("pricing.sources.gcp.zones.CALL_SECONDS", 1)
-    monkeypatch.setattr("pricing.sources.gcp.zones.RETRY_SECONDS", 1)
+    monkeypatch.setattr("pricing.sources.gcp.source.CALL_SECONDS", 1)
+    monkeypatch.setattr("pricing.sources.gcp.source.RETRY_SECONDS", 1)
     cloud.server.fail(fault, path=path)
     with pytest.raises(SourceError) as raised:
         cloud.collect()
