@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -22,12 +22,13 @@ UNTRAINED = "Its row of epoch 0 is read as the network before training."
 
 
 class Meaning(Struct, frozen=True):
-    """What is known of a tool: whether its epochs count `from_0`, which column has the `seconds` since the start, and whether
-    times without a unit are `bare` seconds."""
+    """What is known of a tool: whether its epochs count `from_0`, which column has the `seconds` since the start where its name
+    does not say so, which of its metrics are in `percent`, and whether times without a unit are `bare` seconds."""
 
     written_by: str
     from_0: bool = False
     seconds: str | None = None
+    percent: Callable[[str], bool] | None = None
     bare: bool = False
 
 
@@ -43,6 +44,11 @@ def log_of(rows: Iterable[tuple[str, Row]], meaning: Meaning, stated: Mapping[st
     clock = clock_of(timed, bare_is_seconds=meaning.bare)
     seconds = clock.seconds or (None,) * len(points)
     kept = checked(point._replace(seconds=each) for point, each in zip(points, seconds, strict=True))
+    if in_percent := meaning.percent:
+        fractions = (
+            {name: value / (100 if in_percent(name) else 1) for name, value in each.values.items()} for each in kept
+        )
+        kept = tuple(point._replace(values=values) for point, values in zip(kept, fractions, strict=True))
     doubts = {"hours": clock.doubt} if clock.doubt else {}
     kept, notes = _from_1(kept, meaning, clock)
     return TrainingLog(meaning.written_by, kept, stated or {}, (*clock.notes, *notes), doubts)

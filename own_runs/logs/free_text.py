@@ -15,11 +15,11 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.logs.clock import span_of
+from own_runs.logs.clock import UNIT, span_of
 from own_runs.logs.columns import Meaning, header_has_place, log_of
 from own_runs.logs.json_logs import entry_in, flat
 from own_runs.logs.log import TrainingLog, known
-from own_runs.logs.names import METRIC, UNITS, Of, TimeName, is_evaluation, is_metric, time_named
+from own_runs.logs.names import METRIC, Of, TimeName, is_evaluation, is_metric, time_named
 from own_runs.logs.printed import NUMBER, plain_lines
 
 DECIMAL_COMMA = re.compile(r"(?<!\d)[-+]?(?:0,\d+|\d+,(?:\d\d?|\d{4,}))", re.A)
@@ -48,7 +48,6 @@ SHARE = re.compile(rf"({WORD}): (\d+)/(\d+) \(\d", re.I)
 TOP = re.compile(rf"\bAcc@([15]) +{NUMBER}", re.I)
 OF_LINE = re.compile(r"(?<![\w./])(train|val|valid|validation|test|eval)(?:ing|uation|uating)?(?![\w./])", re.I)
 OF_NAME = re.compile(r"(?<![a-z])(train|val|valid|validation|test|eval)(?:ing|uation|uating)?(?![a-z])", re.I)
-UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 AMOUNT = rf"\d{{1,12}}+(?:\.\d{{1,15}}+)?+(?: ?(?:{UNIT})(?![\w/]))?+"
 OF_CLOCK = r"(?:\d{1,3} days?,? )?\d{1,4}(?::\d\d){1,2}(?:\.\d{1,9}+)?"
 TIME = re.compile(rf"(?<![\w.:])({OF_CLOCK}|{AMOUNT}(?:,? {AMOUNT}){{0,3}})(?![\w/:]|\.\d)")

@@ -164,12 +164,7 @@ def read_json_lines(lines: Rows) -> TrainingLog:
     LogRefused."""
     lines = [(where, flat(entry)) for where, entry in lines]
     if all(entry.keys() >= OF_DEIT for _, entry in lines):
-        log = log_of(lines, Meaning("DeiT", from_0=True))
-        in_fractions = []
-        for point in log.points:
-            values = {name: value / 100 if "_acc" in name else value for name, value in point.values.items()}
-            in_fractions.append(point._replace(values=values))
-        return replace(log, points=tuple(in_fractions))
+        return log_of(lines, Meaning("DeiT", from_0=True, percent=lambda name: "_acc" in name))
     writer = "Weights & Biases" if "_step" in lines[0][1] else "JSON lines"
     if not any(entry.keys() >= OF_STEPS for _, entry in lines):
         return log_of(_rows(lines), Meaning(writer))

@@ -7,10 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-
-from msgspec import Struct
-from msgspec.structs import replace
+from collections.abc import Iterator, Sequence
 
 from own_runs.logs.clock import value_of
 from own_runs.logs.columns import Meaning, has_time, header_has_place, log_of, rows_of_table
@@ -21,16 +18,10 @@ LINES_LOOKED_AT = 4
 RUN_NAME = re.compile(r"^.* - ")  # which it writes before each metric
 
 
-class Writer(Struct, frozen=True):
-    """A tool whose tables have these columns. Its first epoch is 0 if `from_0`, `percent` says which of its metrics are in
-    percent, and `seconds` which column has the time since the start where its name does not say so. Some tools' tables never
-    have a column of time: `timed` is False."""
+class Writer(Meaning, frozen=True):
+    """A tool whose tables have these columns. Some tools' tables never have a column of time: `timed` is False."""
 
-    name: str
-    columns: frozenset[str]
-    from_0: bool = False
-    percent: Callable[[str], bool] = lambda _: False
-    seconds: str | None = None
+    columns: frozenset[str] = frozenset()
     timed: bool = True
 
     def wrote(self, header: Sequence[str]) -> bool:
@@ -39,17 +30,17 @@ class Writer(Struct, frozen=True):
 
 
 WRITERS = (
-    Writer("DAWNBench", frozenset({"epoch", "hours", "top1Accuracy"}), percent=lambda name: name.startswith("top")),
-    Writer("Ultralytics", frozenset({"epoch", "time", "metrics/mAP50-95(B)"}), seconds="time"),
-    Writer("timm", frozenset({"epoch", "train_loss", "eval_loss", "eval_top1"}), True, lambda name: "top" in name),
-    Writer("Lightning", frozenset({"epoch", "step"}), True),
-    Writer("Keras", frozenset({"epoch", "loss"}), True, timed=False),
+    Writer("DAWNBench", columns=frozenset({"epoch", "hours", "top1Accuracy"}), percent=lambda name: name.startswith("top")),
+    Writer("Ultralytics", columns=frozenset({"epoch", "time", "metrics/mAP50-95(B)"}), seconds="time"),
+    Writer("timm", True, None, lambda name: "top" in name, columns=frozenset({"epoch", "train_loss", "eval_loss", "eval_top1"})),
+    Writer("Lightning", True, columns=frozenset({"epoch", "step"})),
+    Writer("Keras", True, columns=frozenset({"epoch", "loss"}), timed=False),
 )  # fmt: skip
 """https://github.com/stanford-futuredata/dawn-bench-entries, https://docs.ultralytics.com/modes/train,
 https://huggingface.co/docs/timm/training_script,
 https://lightning.ai/docs/pytorch/stable/extensions/generated/lightning.pytorch.loggers.CSVLogger.html,
 https://keras.io/api/callbacks/csv_logger/; the first whose columns a table has. Read in November 2026."""
-PLAIN = Writer("a table", frozenset())
+PLAIN = Writer("a table")
 
 
 def header_of(text: str) -> list[str]:
@@ -99,14 +90,9 @@ def read_table(text: str) -> TrainingLog:
             advice = f"name one epoch or step; there are {', '.join(header)[:400]}"
             raise LogRefused(f"line 1: no column says how far training was: {advice}")
         shown = [name if not BESIDE.search(name) else "" for name in header]
-        log = log_of(rows_of_table(lines, shown), Meaning(writer.name, writer.from_0, writer.seconds))
+        return log_of(rows_of_table(lines, shown), writer)
     except csv.Error as error:
         raise LogRefused(f"line {lines.line_num}: {error}") from None
-    fractions = []
-    for point in log.points:
-        values = {name: value / 100 if writer.percent(name) else value for name, value in point.values.items()}
-        fractions.append(point._replace(values=values))
-    return replace(log, points=tuple(fractions))
 
 
 NUMBER = r"-?\d{1,30}(\.\d{0,30})?(e[-+]?\d{1,3})?|nan|-?inf"  # as Python prints floats

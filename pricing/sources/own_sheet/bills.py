@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from costcalc.offer import Offer, Payment, PurchaseOption
 from costcalc.text import line
 from pricing.packaged.machine_facts import packaged_machines
+from pricing.packaged.places import region_of
 from pricing.packaged.providers import provider_code
-from pricing.packaged.region_of import region_of
 from pricing.scope import EVERYTHING
 from pricing.sources.own_sheet.sheet_rows import moment
 from pricing.sources.source import Collected, SourceError

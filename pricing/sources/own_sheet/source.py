@@ -43,8 +43,8 @@ from costcalc.units import HOURS_PER_MONTH
 from pricing.packaged.machine_facts import data_sheet_memory_gib, known_accelerators, packaged_machines
 from pricing.packaged.names import ANY as ANYBODY
 from pricing.packaged.names import UnknownName, accelerator
+from pricing.packaged.places import region_of
 from pricing.packaged.providers import provider_code
-from pricing.packaged.region_of import region_of
 from pricing.scope import EVERYTHING, Key
 from pricing.sources.common.endpoint import Endpoint
 from pricing.sources.common.http import Http
