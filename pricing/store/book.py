@@ -78,7 +78,7 @@ class Book(Struct, frozen=True, eq=False):
         return len(self.named["seen"])
 
     def rows_of(self, origin: str) -> Indices:
-        """The rows that an origin brought, oldest first."""
+        """The rows that an origin brought, in the order in which they were added."""
         if origin not in self.origins:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.named["origin"] == self.origins.index(origin))
@@ -194,10 +194,9 @@ class Book(Struct, frozen=True, eq=False):
 
     def begun_anew(self, now: datetime) -> Book:
         """A new book: what each origin last said of each offer, and what is kept."""
-        offers = zip(self.named["origin"].tolist(), digests_in(self.named["offer"]), strict=True)
-        newest = {offer: row for row, offer in enumerate(offers)}
         stays = self.named["kept"].copy()
-        stays[list(newest.values())] = True
+        for origin in self.origins:
+            stays[[each.row for each in self.last(origin).values()]] = True
         return replace(self.taken(stays), started_at=int(now.timestamp()), begun_with=int(stays.sum()))
 
     def catalogue(self, snapshot: str, gaps: tuple[Gap, ...] = ()) -> Catalogue:

@@ -82,6 +82,18 @@ def test_a_rate_that_is_dated_back_is_known_to_earlier_moments(store: Store, mon
         assert known(store, NOW + hour * HOUR)["sheet", "us-east-1"] == "7"
 
 
+def test_what_a_source_says_of_an_earlier_day_never_becomes_its_newest_rate(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 5)
+    for hour in (0, 10, 20):
+        store.publish(listing("aws", [offer(str(hour + 1), NOW + hour * HOUR)]), NOW + hour * HOUR)
+    store.publish(listing("aws", [offer("6", NOW + 5 * HOUR)]), NOW + 30 * HOUR)
+    for hour in range(40, 100, 10):
+        store.publish(listing("gcp", [offer(str(hour), NOW + hour * HOUR, provider="gcp")]), NOW + hour * HOUR)
+        assert known(store, NOW + hour * HOUR)["aws", "us-east-1"] == "21"
+
+
 def test_the_history_of_a_machine_goes_through_all_segments(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 10)
     rates = [str(1 + hour // 15) for hour in range(0, 150, 5)]
