@@ -197,15 +197,13 @@ def _compare(book: Book, listing: SourceResult, changes: _Changes, now: datetime
         before, seen = last.get(each.offer_digest), int(each.offer.observed_at.timestamp())
         if before is None:
             changes.new.append(each)
-        elif before.rate_digest == each.rate_digest:
-            if seen > before.seen:
-                changes.see_again(before, seen, each.offer.flags)
-        elif seen >= before.seen:
-            changes.new.append(each)
-        elif listing.is_own:
-            changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)))
-        else:
+        elif seen < before.seen and not listing.is_own:
             earlier.append(each)
+        elif before.rate_digest != each.rate_digest:
+            is_late = seen < before.seen
+            changes.new.append(replace(each, offer=replace(each.offer, observed_at=now)) if is_late else each)
+        elif seen > before.seen:
+            changes.see_again(before, seen, each.offer.flags)
     changes.new.extend(book.without_known(listing.name, earlier))
 
 

@@ -94,6 +94,15 @@ def test_what_a_source_says_of_an_earlier_day_never_becomes_its_newest_rate(
         assert known(store, NOW + hour * HOUR)["aws", "us-east-1"] == "21"
 
 
+def test_a_rate_that_still_holds_is_known_to_the_earlier_day_of_which_it_is_told_late(store: Store) -> None:
+    for hour, rate in ((0, "1"), (20, "2"), (30, "2")):
+        store.publish(listing("aws", [offer(rate, NOW + hour * HOUR)]), NOW + hour * HOUR)
+    for told in (10, 25):
+        store.publish(listing("aws", [offer("2", NOW + told * HOUR)]), NOW + 40 * HOUR)
+    assert [known(store, NOW + hour * HOUR)["aws", "us-east-1"] for hour in (9, 10, 40)] == ["1", "2", "2"]
+    assert [each.offer.observed_at for each in history(store, "p3.2xlarge")] == [NOW, NOW + 10 * HOUR]
+
+
 def test_the_history_of_a_machine_goes_through_all_segments(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "ROWS_IN_A_BOOK", 10)
     rates = [str(1 + hour // 15) for hour in range(0, 150, 5)]
