@@ -22,8 +22,8 @@ def to_nanos(amount: Decimal) -> int:
 
 def from_nanos(nanos: int) -> Decimal:
     """The exact amount that `to_nanos` stored, without trailing zeros."""
-    amount = Decimal(int(nanos)) / NANOS_PER_UNIT
-    return amount.quantize(Decimal(1)) if amount == amount.to_integral_value() else amount.normalize()
+    whole, rest = divmod(int(nanos), NANOS_PER_UNIT)
+    return (Decimal(int(nanos)) / NANOS_PER_UNIT).normalize() if rest else Decimal(whole)
 
 
 def cents(amount: Decimal) -> Decimal:

@@ -14,6 +14,8 @@ from costcalc.hardware import Machine
 from costcalc.text import line
 from costcalc.units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
 
+LARGEST_AMOUNT = Decimal(9_000_000_000)  # of money: in billionths, as rates are stored, it fits into 64 bits
+LARGEST_COUNT = 1_000_000_000  # of accelerators, seconds and the like: it fits into 32 bits
 ANY_REGION = "any"  # one rate in all of a provider's regions
 
 
@@ -121,6 +123,11 @@ class Offer(Struct, frozen=True):
             return "a rate of zero is no rate"
         without_term = self.purchase_option in COMMITMENTS and self.term is None
         return "a commitment needs a term" if without_term else None
+
+    @property
+    def amounts(self) -> tuple[Decimal | None, ...]:
+        """What it costs, by the hour and as the provider states it."""
+        return self.hourly_rate, self.upfront, self.recurring_hourly, self.monthly
 
     @property
     def first_hand(self) -> bool:

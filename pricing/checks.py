@@ -12,8 +12,9 @@ from decimal import Decimal
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from costcalc.offer import ENDED, Offer, Payment, PurchaseOption
+from costcalc.offer import ENDED, LARGEST_AMOUNT, LARGEST_COUNT, Offer, Payment, PurchaseOption
 from costcalc.text import is_line
 from pricing.offer_flags import MARKETPLACE, PRICE_JUMP, SPOT_ABOVE_ON_DEMAND
 from pricing.scope import Key
@@ -24,6 +25,7 @@ LARGEST_ODD_SHARE = Decimal("0.2")
 too."""
 NAMED = 3  # violations that a message names; it counts the rest
 LONGEST_NAME = 300
+MOST_KINDS = 30
 CLOCK_TOLERANCE = timedelta(minutes=5)
 ROUNDING = Decimal("0.0005")
 """In an hourly rate: providers round upfront payments to whole dollars, some more than once."""
@@ -74,9 +76,13 @@ def sound(listing: SourceListing) -> tuple[tuple[Offer, ...], Sequence[Violation
 
 
 def violations(listing: SourceListing) -> list[Violation]:
-    """What breaks the rules, unless every odd offer is accepted; empty if the listing may be published as it is."""
-    broken = (violation for rule in RULES for violation in rule(listing))
-    return [each for each in broken if not (each.is_only_odd and all(map(listing.accepts, each.offers)))]
+    """What breaks the rules, unless every odd offer is accepted; empty if the listing may be published as it is. What can be no
+    rate at all is compared to nothing."""
+    broken = [violation for rule in OF_EACH for violation in rule(listing)]
+    wrong = {id(offer) for violation in broken for offer in violation.offers}
+    rest = replace(listing, offers=[offer for offer in listing.offers if id(offer) not in wrong])
+    odd = (violation for rule in OF_SEVERAL for violation in rule(rest))
+    return broken + [each for each in odd if not all(map(listing.accepts, each.offers))]
 
 
 def in_words(broken: Sequence[Violation]) -> str:
@@ -117,11 +123,31 @@ def _plausible(listing: SourceListing) -> Iterator[Violation]:
         faults = []
         if offer.hourly_rate <= 0 and offer.purchase_option is not PurchaseOption.FREE:
             faults.append(f"costs {offer.hourly_rate}")
+        if any(amount and amount > LARGEST_AMOUNT for amount in offer.amounts):
+            faults.append(f"costs more than {LARGEST_AMOUNT:,}")
+        counts = (
+            offer.machine.accelerators,
+            offer.machine.vcpus or 0,
+            offer.minimum_seconds,
+            offer.billing_increment_seconds,
+        )
+        if max(counts) > LARGEST_COUNT:
+            faults.append(f"counts more than {LARGEST_COUNT:,} of something")
         if offer.observed_at > listing.now + CLOCK_TOLERANCE:
             faults.append(f"was observed in the future, at {offer.observed_at:%Y-%m-%d %H:%M} UTC")
         if offer.machine.accelerators and offer.machine.accelerator not in listing.accelerators:
             faults.append(f"has the unknown accelerator {offer.machine.accelerator!r}")
         yield from (Violation(f"{_name(offer)} {fault}", (offer,), is_only_odd=False) for fault in faults)
+
+
+def _of_few_kinds(listing: SourceListing) -> Iterator[Violation]:
+    """Of currencies and of offering classes no provider has many; the prices of all sources have room for 128."""
+    for kind in ("currency", "offering_class"):
+        several = [*dict.fromkeys(getattr(offer, kind) for offer in listing.offers)]
+        too_many = {*several[MOST_KINDS:]}
+        for offer in listing.offers if too_many else ():
+            if getattr(offer, kind) in too_many:
+                yield Violation(f"{_name(offer)} has one {kind} of {len(several)}", (offer,), is_only_odd=False)
 
 
 def _spot_at_most_on_demand(listing: SourceListing) -> Iterator[Violation]:
@@ -179,9 +205,9 @@ def _no_jump(listing: SourceListing) -> Iterator[Violation]:
             yield Violation(f"{_name(offer)} jumps from {before} to {offer.hourly_rate}", (offer,))
 
 
-RULES: tuple[Callable[[SourceListing], Iterator[Violation]], ...] = (
-    _readable,
-    _plausible,
+Rule = Callable[[SourceListing], Iterator[Violation]]
+OF_EACH: tuple[Rule, ...] = (_readable, _plausible, _of_few_kinds)
+OF_SEVERAL: tuple[Rule, ...] = (
     _spot_at_most_on_demand,
     _more_upfront_costs_less,
     _eight_not_cheaper_than_four,

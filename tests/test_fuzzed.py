@@ -105,6 +105,8 @@ def test_a_sentence_is_understood_or_asked_about_soon(understand, sentence):
     assert seconds < SOON_S
 
 
+@example(SHEET.replace("9000.50", "9" * 400))
+@example(SHEET.replace("3.06", "9" * 11))
 @EXAMPLES
 @given(changed(SHEET))
 def test_a_price_sheet_is_read_or_refused(sheet):

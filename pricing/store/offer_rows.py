@@ -43,8 +43,7 @@ def read_gaps(text: str) -> tuple[Gap, ...]:
 
 def _rate(offer: Offer) -> tuple[str, ...]:
     """All that would make the offer a new rate if it changed."""
-    paid = (offer.hourly_rate, offer.upfront, offer.recurring_hourly, offer.monthly)
-    amounts = ["" if amount is None else str(to_nanos(amount)) for amount in paid]
+    amounts = ["" if amount is None else str(to_nanos(amount)) for amount in offer.amounts]
     flags = [flag for flag in offer.flags if flag.partition("=")[0] not in CIRCUMSTANCES]
     terms = f"{offer.hours_in_month} {offer.billing_increment_seconds} {offer.minimum_seconds}"
     quota = f"{offer.session_hours} {offer.hours_per_week}"

@@ -56,6 +56,34 @@ def test_a_rate_must_be_positive() -> None:
     assert "costs 0" in broken(free)[0]
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"hourly_rate": Decimal("1e10")},
+        {"upfront": Decimal("1e40")},
+        {"monthly": Decimal("1e10")},
+        {"machine": Machine("V100", 2**63)},
+        {"machine": Machine("V100", 1, vcpus=2**63)},
+        {"minimum_seconds": 2**31},
+    ],
+)
+def test_a_figure_that_no_store_can_keep_costs_one_row(changed: dict[str, Any]) -> None:
+    absurd = replace(offer("3.06", region="elsewhere"), **changed)
+    kept, _ = sound(listing(ON_DEMAND, absurd))
+    assert kept == (ON_DEMAND,)
+
+
+@pytest.mark.parametrize("kind", ["currency", "offering_class"])
+def test_what_has_more_currencies_or_classes_than_there_are_is_refused(kind: str) -> None:
+    def of(words: list[str]) -> SourceListing:
+        return listing(*(offer("3.06", region=f"region-{at}", **{kind: word}) for at, word in enumerate(words)))
+
+    words = [f"A{first}{second}" for first in "ABCDEFGH" for second in "ABCDE"]
+    assert violations(of(words[:30])) == []
+    with pytest.raises(ListingRefused, match="of 40"):
+        sound(of(words))
+
+
 def test_a_rate_must_not_come_from_the_future() -> None:
     assert broken(offer(observed_at=NOW + timedelta(minutes=4))) == []
     assert "in the future" in broken(offer(observed_at=NOW + timedelta(minutes=6)))[0]

@@ -100,6 +100,16 @@ def test_all_sources_are_published_in_one_snapshot(sources: Sources, store: Stor
     assert [(state.name, state.offers) for state in status(store)] == [("aws", 2), ("gcp", 1)]
 
 
+@pytest.mark.parametrize("rate", ["1e10", "1e18", "1e40"])
+def test_an_absurd_rate_costs_itself_alone(sources: Sources, store: Store, rate: str) -> None:
+    sources |= {"aws": lists(*"34567"), "gcp": lists("2", provider="gcp")}
+    refresh([], store, {}, NOW)
+    sources |= {"aws": lists("3", "4", "5", "6", rate, rate), "gcp": lists("1", provider="gcp")}
+    report = refresh([], store, {}, LATER)
+    assert known(store) == {"aws": [*"34567"], "gcp": ["2", "1"]}
+    assert ["costs more than 9,000,000,000" in gap.reason for gap in report.results[0].gaps] == [True]
+
+
 def test_a_refresh_of_open_sources_alone_is_quick_and_names_what_it_left(
     sources: Sources, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from costcalc.offer import LARGEST_AMOUNT, LARGEST_COUNT
 from costcalc.text import line
 from pricing.sources.source import SourceError
 
@@ -95,14 +96,18 @@ class Writing(Struct, frozen=True):
 
     def amount(self, cell: str) -> Decimal:
         """An amount of zero or more. Raises ValueError saying what to type."""
-        return Amount.of(cell).number(self.decimal, self.is_told)
+        amount = Amount.of(cell).number(self.decimal, self.is_told)
+        if amount > LARGEST_AMOUNT:
+            raise ValueError(f"type at most {LARGEST_AMOUNT:,}")
+        return amount
 
     def whole_number(self, cell: str) -> int:
-        """A whole number of zero or more. Raises ValueError."""
-        number = self.amount(cell)
-        if number % 1:
-            raise ValueError(cell)
-        return int(number)
+        """A whole number of zero or more. Raises ValueError saying what to type."""
+        with suppress(ValueError):
+            number = self.amount(cell)
+            if number % 1 == 0 and number <= LARGEST_COUNT:
+                return int(number)
+        raise ValueError(f"type digits only, such as 8, at most {LARGEST_COUNT:,}")
 
     def day(self, cell: str) -> datetime:
         """The moment that a day or a moment in UTC names. Raises ValueError saying what to type."""
@@ -297,7 +302,7 @@ class SheetRow(Struct, frozen=True):
 
     def whole(self, column: str) -> int | None:
         """A whole number of zero or more."""
-        return self._read(column, self.writing.whole_number, "no whole number: type digits only, such as 8")
+        return self._read(column, self.writing.whole_number, "no whole number: {}")
 
     def number(self, column: str) -> float | None:
         """A number of zero or more."""
