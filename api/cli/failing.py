@@ -78,9 +78,10 @@ def _extra_that_brings(module: str) -> str:
 
     top = module.partition(".")[0].casefold()
     for requirement in requires("costcalc") or ():
-        brought = re.match(r"(?!costcalc)([\w-]+).*extra == .([a-z]+)", requirement)
-        if brought and brought[1].casefold().replace("-", "_").startswith(top):
-            return brought[2]
+        named, _, extra = requirement.partition("extra == ")
+        package = re.split(r"[^\w-]", named)[0].casefold().replace("-", "_")
+        if extra and package != "costcalc" and package.startswith(top):
+            return extra.split(extra[0])[1]
     return ""
 
 
