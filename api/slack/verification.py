@@ -81,7 +81,7 @@ class Replays:
             return True
 
     def _new_anywhere(self, signature: str, now: int, expires: int) -> bool:
-        if now >= self._rests_until:
+        if not 0 < self._rests_until - now <= REST_SECONDS:  # a clock may have gone back
             try:
                 return self.shared.add(signature, now, expires)
             except Exception as error:  # noqa: BLE001  Slack's user gets an answer whatever a store or Redis client raises

@@ -66,6 +66,8 @@ def test_a_memory_that_failed_is_asked_again_after_ten_seconds():
     replays.is_new("a", 1000)
     assert [replays.is_new(key, now) for key, now in (("b", 1009), ("c", 1010))] == [True, True]
     assert memory.asked == ["a", "c"]
+    assert replays.is_new("d", 500), "the clock was set back"
+    assert memory.asked == ["a", "c", "d"]
 
 
 @pytest.mark.parametrize(
