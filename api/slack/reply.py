@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 
 from cachetools import FIFOCache
@@ -13,17 +14,36 @@ from api.questions.asked import with_moment
 from api.questions.errors import NotReady, Refused
 from api.questions.links import narrowed, to_url
 from api.questions.schemas.layout import Layout
+from api.reports.rates import RatesDocument
 from api.service import Service
 from api.slack import answers
 from api.slack import blocks as slack_blocks
-from api.slack import lists as slack_lists
 from api.slack.blocks import Links
-from api.slack.message import Message, escape
+from api.slack.message import Message, escape, link
 from costcalc.answers import Answer
+from costcalc.query import DECLARED
 
 MOST_SHOWN = 50
 MOST_KEPT = 256
 HELP = ("", "help", "usage", "?")
+EXAMPLES = (
+    ("/cost resnet50 0.757", "the five cheapest estimates"),
+    ("/cost resnet50 75.7% on gcp spot under $50 within 4h", "in plain words"),
+    ("/cost resnet50 top-5 93% on 8 H100 share", "shows the answer to the whole channel"),
+    (
+        "/cost resnet50 0.757 provider=aws,gcp purchase=committed_use term=1y currency=EUR",
+        "any parameter as name=value",
+    ),
+    ("/cost trend resnet50 0.757", "what it cost before: any command of a terminal, by its name"),
+    ("/cost models", "the models; with a name, its recipes and the accuracy that each reaches"),
+    ("/cost tasks", "what can be trained besides networks on ImageNet"),
+)
+TRY = "Try `/cost resnet50 0.757`, or `/cost help`."
+_HERE = (
+    ("costcalc models lists", "/models lists"),
+    ("/models lists", "/cost models lists"),
+    ("see /docs for", "/cost help shows"),
+)
 BUSY = "The prices cannot be reached at the moment: ask again in a minute."
 
 
@@ -55,7 +75,7 @@ class Replier(Struct, frozen=True):
         try:
             text = " ".join(text.split())
             if text.lower() in HELP:
-                return Replies(slack_lists.usage(base))
+                return Replies(_usage(base))
             seen = self.service.seen_by(None)  # Slack sends no tokens
             version = seen.version(seen.catalogue().snapshot)
             key = (version, f"{seen.clock():%Y-%m-%dT%H:%M}", base, text)
@@ -66,7 +86,7 @@ class Replier(Struct, frozen=True):
         except NotReady:
             return Replies(Message(BUSY))
         except Refused as refused:
-            return Replies(slack_lists.complaint(refused.lines))
+            return Replies(_complaint(refused.lines))
 
     def _answered(self, service: Service, text: str, base: str) -> Replies:
         catalogue = service.catalogue()
@@ -75,9 +95,9 @@ class Replier(Struct, frozen=True):
             return Replies(answers.answer(service, asked, base), picture)
         meant, cost, layout, rates = AskReport(service, catalogue, text).answered
         if rates:
-            return Replies(slack_lists.rates(rates, meant.lines, base))
+            return Replies(_rates(rates, meant.lines, base))
         if cost is None:
-            return Replies(slack_lists.complaint(list(meant.lines)))
+            return Replies(_complaint(list(meant.lines)))
         links = self._links(cost.answer, layout, base)
         many = min(cost.query.limit, MOST_SHOWN) if "limit" in meant.parameters else None
         answer = slack_blocks.message(cost.answer, links, many, meant.shared).below("\n".join(map(escape, meant.lines)))
@@ -91,3 +111,31 @@ class Replier(Struct, frozen=True):
         why = base + to_url(narrowed(kept, answer.lead), "/estimate") if answer.picks or answer.owned else None
         picture = base + to_url(query, "/cost.png") if self.pictures else None
         return Links(base, base + page, base + csv, base + xlsx, why, picture)
+
+
+def _usage(base: str) -> Message:
+    """Examples, and the names of the parameters that are used most."""
+    shown = "\n".join(f"`{escape(typed)}`  {meaning}" for typed, meaning in EXAMPLES)
+    usual = (name for name, each in DECLARED.items() if each.param.use == "everyday" and each.param.part != "goal")
+    names = ", ".join(f"`{name}`" for name in usual)
+    more = link(f"{base}/docs#get_cost", "all parameters")
+    return Message.of(f"*What will a training cost, and how long will it take?*\n{shown}\nMost used: {names}; {more}.")
+
+
+def _complaint(messages: list[str]) -> Message:
+    """What was not understood, and what to type."""
+    lines = "\n".join(f"• {escape(_here(line))}" for line in messages)
+    return Message.of(f"{lines}\n{TRY}")
+
+
+def _rates(document: RatesDocument, lines: Sequence[str], base: str) -> Message:
+    """What machines cost an hour, and where all rates are."""
+    told = "\n".join(map(escape, (*document.verdict, *lines)))
+    return Message.of(f"{told}\n{link(f'{base}{document.link}', 'every rate')}")
+
+
+def _here(line: str) -> str:
+    """What HTTP's messages point to, as it is called here."""
+    for there, here in _HERE:
+        line = line.replace(there, here)
+    return line

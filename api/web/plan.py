@@ -1,21 +1,23 @@
-"""`POST /plan` with a sheet or a list of questions, and `GET /plan` for every model to every target."""
+"""`POST /plan` with a sheet or a list of questions, `GET /plan` for every model to every target, and the page of both."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from itertools import product
+from typing import Any, cast
+from urllib.parse import urlencode
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, current_app, render_template, request
 
-from api.forms.plan import FORMS, PlanDocument, Planner, PlanSchema, every_pair, planner
+from api.formats import words
+from api.forms.plan import FORMS, PlanDocument, Planner, PlanSchema, every_pair, in_all, planner
 from api.questions.errors import Refused
 from api.questions.schemas.layout import Layout
 from api.reports.rows import Given as Row
 from api.reports.rows import rows_apart
 from api.web.asked import JSON_TYPE, TYPES, arguments, current_service, wants_page
 from api.web.asker import current_visitor
-from api.web.pages.address import Given
-from api.web.pages.planning import lines_of, plan_page
+from api.web.pages.address import Address, Given
 from api.web.responses import cached, chosen_format, name_file
 from api.web.turns import Turns
 
@@ -24,6 +26,12 @@ EXTENSION = "costcalc.turns"
 PLAN = PlanSchema()
 SHEETS = ("text/", "application/csv", "application/vnd.ms-excel", "application/x-www-form-urlencoded",
           "application/octet-stream")  # fmt: skip
+HEAD = "model,target"
+EXAMPLE = b"""model,target,provider,max_hours,_project
+resnet50,0.757,aws,4,vision
+resnet18,0.69,,,vision
+vit_b16,0.80,,48,search
+"""
 FORM_TYPE = "multipart/form-data"
 MAYBE_JSON = ("", "application/x-www-form-urlencoded", FORM_TYPE)
 
@@ -34,7 +42,7 @@ MAYBE_JSON = ("", "application/x-www-form-urlencoded", FORM_TYPE)
 def post_plan() -> Response:
     """What do these cost, each at its best? Bad rows say so in their own line."""
     if request.mimetype == FORM_TYPE and request.path.rstrip("/").endswith("plan"):
-        return plan_page(_sent(), arguments(), _planned)
+        return _page(_sent(), arguments())
     document, layout, is_json = _planned(_sent(), arguments())
     kind = _answer_kind(layout, is_json)
     response = Response(FORMS[kind](document, layout), content_type=TYPES[kind], headers={"Cache-Control": "no-store"})
@@ -49,7 +57,7 @@ def get_plan() -> Response:
     given = arguments()
     beside = {name: texts for name, texts in given.items() if name not in ("model", "target")}
     if wants_page():
-        return plan_page(lines_of(given) or None, beside, _planned)
+        return _page(_lines_of(given) or None, beside)
     service = current_service()
     catalogue = service.catalogue()
     values = service.check(PLAN, given)
@@ -94,3 +102,29 @@ def _answer_kind(layout: Layout, is_json: bool) -> str:
     if layout.format or request.path.rstrip("/").endswith((".csv", ".xlsx")) or len(accepted) > 1:
         return chosen_format(layout, FORMS)
     return "json" if is_json else "csv"
+
+
+def _lines_of(given: Given) -> bytes:
+    """The sheet with every pair of the models and the targets of an address; none without both."""
+    models, targets = ([part for text in given.get(name, []) for part in text.split(",")] for name in HEAD.split(","))
+    return "\n".join([HEAD, *map(",".join, product(models, targets))]).encode() if models and targets else b""
+
+
+def _page(sheet: bytes | None, shared: Given) -> Response:
+    """The sheet as it was given above its answers; None is the page with an example to try. `shared` has the parameters of
+    all rows."""
+    at = Address("/", {name: texts for name, texts in shared.items() if name != "token"})
+    shown: dict[str, Any] = {
+        "sheet": (sheet or EXAMPLE).decode(errors="replace"),
+        "rest": urlencode(shared, doseq=True),
+        "alone": lambda given: at(**{name: text for name, text in given.items() if name[:1] not in ("_", "")}),
+    }
+    status = 200
+    if sheet is not None:
+        try:
+            document, _, _ = _planned(sheet, shared)
+            marks = words.marks_explained(row.estimate for row in document.rows if row.estimate)
+            shown |= {"document": document, "sums": map(in_all, document.sums), "marks": list(marks)}
+        except Refused as refused:
+            shown["errors"], status = refused.by_field, refused.status
+    return Response(render_template("plan.html", **shown), status, headers={"Cache-Control": "no-store"})
