@@ -54,21 +54,6 @@ class FilterList:
     more: list[Choosable]
 
 
-class Preset(NamedTuple):
-    """Several filters under one name."""
-
-    name: str
-    chosen: bool
-    url: str
-
-
-class Chip(NamedTuple):
-    """A parameter that was asked for, and the address without it."""
-
-    text: str
-    url: str
-
-
 class Entry(NamedTuple):
     """A field of a form: its parameter, what stands in it, an example, and for a choice the words."""
 
@@ -96,15 +81,15 @@ def _choosable(parameter: str, name: str, count: int, chosen: list[str], at: Add
     return Choosable(name, count, name in chosen, at(None, **{parameter: [ALONE.get(each, each) for each in after]}))
 
 
-def presets(at: Address) -> Iterator[Preset]:
-    """Each preset with the address that turns it on, or off."""
+def presets(at: Address) -> Iterator[tuple[str, bool, str]]:
+    """Each preset, whether it is chosen, and the address that turns it on, or off."""
     for name, values in PRESETS:
         chosen = all(at.given.get(key) in ([value], value) for key, value in values.items())
-        yield Preset(name, chosen, at(**(dict.fromkeys(values) if chosen else values)))
+        yield name, chosen, at(**(dict.fromkeys(values) if chosen else values))
 
 
-def chips(query: EstimateQuery, at: Address) -> Iterator[Chip]:
-    """What the question asks for beside the model and its target."""
+def chips(query: EstimateQuery, at: Address) -> Iterator[tuple[str, str]]:
+    """What the question asks for beside the model and its target, with the address without it."""
     for name in at.given:
         if (
             name in DEFAULTS
@@ -113,7 +98,7 @@ def chips(query: EstimateQuery, at: Address) -> Iterator[Chip]:
             and getattr(query, name) != DEFAULTS[name]
         ):
             value = _all_but(query.purchase) if name == "purchase" else text_of(getattr(query, name))
-            yield Chip(f"{name}: {value.replace(',', ', ')}".replace("_", " "), at(**{name: None}))
+            yield f"{name}: {value.replace(',', ', ')}".replace("_", " "), at(**{name: None})
 
 
 def _all_but(purchase: Sequence[PurchaseOption]) -> str:

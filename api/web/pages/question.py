@@ -70,14 +70,6 @@ class NamedPick(NamedTuple):
     estimate: Estimate
 
 
-class Preview(NamedTuple):
-    """The address of an answer, of its picture and of its feed, for other sites and readers."""
-
-    address: str
-    picture: str
-    feed: str
-
-
 @blueprint.get(PATH)
 def page() -> Response:
     """The form, with the answer to what it asks; without parameters, to an example."""
@@ -175,7 +167,7 @@ def _addresses(answer: Answer, query: EstimateQuery, at: Address) -> dict[str, A
         "explained": lambda estimate: explained(query, estimate),
         "compared": compared,
         "kept": at(as_of=text_of(kept.as_of)),
-        "preview": Preview(root + here, root + picture, feed_of(query)),
+        "preview": (root + here, root + picture, feed_of(query)),
         "beside": {name: _beside(query, name) for name in ("commitments", "trend")}
         | {"accuracy": _beside(query if answer.missed else _confirmed(query), "accuracy")},
         "tray": [(name, value) for name, value in pairs if name in COMPARED.fields and name not in ("a", "b")],
