@@ -16,6 +16,7 @@ from api.cli.log import this_user
 from api.cli.measure import keep, stored_runs
 from api.cli.options import SchemaCommand, json_option, texts
 from api.formats.column import Column
+from api.formats.tables import number
 from api.formats.terminal.grid import echo_table
 from api.questions.errors import BadParameters
 from api.questions.own_runs import FactsSchema
@@ -179,21 +180,17 @@ RUN_COLUMNS = (
 )
 
 
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:,.4g}"
-
-
 TERM_COLUMNS = (
     Column("term", lambda each: each.name),
-    Column("predicted", lambda each: _figure(each.predicted), is_number=True),
-    Column("took", lambda each: _figure(each.took), is_number=True),
+    Column("predicted", lambda each: number(each.predicted), is_number=True),
+    Column("took", lambda each: number(each.took), is_number=True),
     Column("unit", lambda each: each.unit),
 )
 COMPARED_COLUMNS = (
     Column("run", lambda each: each.run),
-    Column("hours predicted", lambda each: _figure(each.hours.predicted), is_number=True),
-    Column("range", lambda each: f"{_figure(each.hours_low)}-{_figure(each.hours_high)}".strip("-"), is_number=True),
-    Column("took", lambda each: _figure(each.hours.took), is_number=True),
+    Column("hours predicted", lambda each: number(each.hours.predicted), is_number=True),
+    Column("range", lambda each: f"{number(each.hours_low)}-{number(each.hours_high)}".strip("-"), is_number=True),
+    Column("took", lambda each: number(each.hours.took), is_number=True),
     Column("off by", lambda each: "" if each.error is None else f"{each.error:+.0%}", is_number=True),
     Column("in range", lambda each: {True: "yes", False: "no", None: ""}[each.is_within]),
 )

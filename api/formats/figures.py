@@ -8,11 +8,13 @@ from msgspec.structs import replace
 
 from api.formats import words
 from api.formats.column import Column
-from api.formats.tables import offered_accelerators
+from api.formats.tables import number, offered_accelerators
 from costcalc.answers import Estimate
 from costcalc.money import money
 from costcalc.query import Basis
 from costcalc.units import in_words
+
+WHOLE = ",.0f"
 
 
 def cost_range(row: Estimate, basis: Basis) -> str:
@@ -31,10 +33,6 @@ def cost(heading: str, basis: Basis, meaning: str = "", sort: str = "") -> Colum
         sort=sort,
         meaning=meaning,
     )
-
-
-def _count(value: float | None) -> str:
-    return "" if value is None else f"{value:,.0f}"
 
 
 def _memory(row: Estimate) -> str:
@@ -61,17 +59,17 @@ FIGURES = {
                      lambda row: f"speed {row.evidence.throughput.value}, curve {row.evidence.convergence.value}",
                      meaning="how the model is trained, and whether speed and curve were measured or follow from others."),
     "rate": Column("Rate per hour", lambda row: f"{row.hourly_rate:,.4g} {row.currency}", is_number=True),
-    "speed": Column("Speed", lambda row: f"{_count(words.per_second(row))} {words.samples_of(row)}/s",
+    "speed": Column("Speed", lambda row: f"{number(words.per_second(row), WHOLE)} {words.samples_of(row)}/s",
                     lambda row: f"limited by the {row.limited_by}", is_number=True,
                     meaning="what is trained on in a second, and the part of the machine that limits it."),
-    "epochs": Column("Epochs", lambda row: f"{row.epochs:,.4g}", lambda row: f"batch {_count(row.global_batch_size)}",
+    "epochs": Column("Epochs", lambda row: f"{row.epochs:,.4g}", lambda row: f"batch {number(row.global_batch_size, WHOLE)}",
                      is_number=True),
-    "vcpus": Column("vCPUs", lambda row: _count(row.vcpus), is_number=True),
+    "vcpus": Column("vCPUs", lambda row: number(row.vcpus, WHOLE), is_number=True),
     "ram": Column("RAM", _memory, is_number=True),
     "memory": Column("Accelerator memory", lambda row: f"{row.accelerator_memory_gib or 0:g} GiB", is_number=True),
     "price_age": Column("Price age", lambda row: f"{row.price_age_days:,} days",
                         lambda row: "first hand" if row.price_first_hand else "second hand", is_number=True),
-    "break_even": Column("Break-even", lambda row: f"{_count(row.break_even_hours)} h" if row.break_even_hours else "",
+    "break_even": Column("Break-even", lambda row: f"{number(row.break_even_hours, WHOLE)} h" if row.break_even_hours else "",
                          is_number=True,
                          meaning="hours of use in a term above which the commitment costs less than the same machine on demand."),
 }  # fmt: skip

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from costcalc.flat import flat
 
-_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=flat)
-
-
-def to_json(document: Any) -> bytes:
-    """A document of dataclasses as JSON."""
-    return _ENCODER.encode(document)
+to_json = msgspec.json.Encoder(decimal_format="number", enc_hook=flat).encode
+"""A document of dataclasses as JSON."""

@@ -12,6 +12,7 @@ import yaml
 
 from api.formats.language_scripts import language_environment, language_script
 from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
+from api.formats.tables import number
 from api.formats.words import chance
 from api.questions.links import to_url
 from api.questions.themes import dashed
@@ -250,7 +251,7 @@ def _environment(estimate: Estimate, report: LaunchReport) -> dict[str, str]:
     """What the training command needs to know of the recipe."""
     values: Settings = {
         "MODEL": estimate.model,
-        "TARGET": _figure(estimate.target, "g"),
+        "TARGET": number(estimate.target, "g"),
         "RECIPE": estimate.recipe,
         "EPOCHS": f"{estimate.epochs:.4g}",
         "GLOBAL_BATCH_SIZE": estimate.global_batch_size,
@@ -278,7 +279,7 @@ def _started(estimate: Estimate, report: LaunchReport) -> dict[str, object]:
         "GPUS": _per_machine(estimate),
         "BATCH": part.batch,
         "STEPS_GATHERED": part.steps_gathered,
-        "LEARNING_RATE": _figure(part.learning_rate, ".6g"),
+        "LEARNING_RATE": number(part.learning_rate, ".6g"),
         "DATA": _path(report.data, DATA, report),
         "CHECKPOINTS": report.checkpoints and _path(report.checkpoints, CHECKPOINTS, report),
         "LIMIT_SECONDS": _limit_seconds(report),
@@ -318,10 +319,6 @@ def _regions(estimate: Estimate) -> list[str]:
     return [estimate.region] * (estimate.provider in WITH_REGIONS)
 
 
-def _figure(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
-
-
 def _name(report: LaunchReport) -> str:
     plain = "".join(sign if sign.isalnum() else "-" for sign in report.query.model.lower())
     return f"{plain}-{report.query.target:g}".replace(".", "")
@@ -343,7 +340,7 @@ def _watching(report: LaunchReport, estimate: Estimate) -> str:
         "watch",
         _name(report),
         rate=f"{report.dollars(estimate.hourly_rate):.6g}",
-        target=_figure(estimate.target, "g"),
+        target=number(estimate.target, "g"),
         planned_epochs=f"{(recipe and recipe.scheduled_epochs) or estimate.epochs:.4g}",
         metric=_metric(estimate),
         max_cost="" if budget is None else f"{report.dollars(budget) / report.query.runs:.2f}",

@@ -15,7 +15,7 @@ from api.forms.register import QUESTIONS
 from api.questions.words.understanding import LONGEST
 from api.service import Service
 from api.slack import message
-from api.slack.message import LONGEST_URL, Message, cells_of, escape, image, link, section, small_print, table_of
+from api.slack.message import Message, cells_of, escape, link, section, small_print, table_of
 
 ROWS = 20
 """Of the table: a longer one is read on its page."""
@@ -89,11 +89,9 @@ def answer(service: Service, asked: Asked, base: str) -> Message:
 
 
 def picture(asked: Asked, base: str) -> Message | None:
-    """The picture of the question, where it has one, as a message of its own."""
-    url, chart = f"{base}{asked.path('.png')}", asked.question.chart
-    if chart is None or len(url) > LONGEST_URL:
-        return None
-    return Message(link(url, chart.shows), (image(url, chart.shows),), asked.shared)
+    """The picture of the question, where it has one."""
+    chart = asked.question.chart
+    return message.picture(f"{base}{asked.path('.png')}", chart.shows, asked.shared) if chart else None
 
 
 def _flat(blocks: Iterable[Block]) -> Iterator[Block]:

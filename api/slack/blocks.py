@@ -13,7 +13,8 @@ from api.formats.column import Column
 from api.formats.words import hours, how_fresh, in_one_line, marks_explained, waiting
 from api.reports.left_out import left_out
 from api.reports.next_step import without_a_terminal
-from api.slack.message import LONGEST_URL, Message, escape, image, link, section, small_print, table_of
+from api.slack.message import Message, escape, link, section, small_print, table_of
+from api.slack.message import picture as picture_at
 from costcalc.answers import Answer, Estimate
 from costcalc.money import money
 from costcalc.tasks.goals import metric_name, training_in_words
@@ -59,14 +60,10 @@ def message(answer: Answer, links: Links, many: int | None, shared: bool) -> Mes
 
 
 def picture(answer: Answer, links: Links, shared: bool) -> Message | None:
-    """The picture as a message of its own: Slack refuses a whole message whose picture it cannot fetch at once.
-
-    https://github.com/slackapi/python-slack-sdk/issues/1782
-    """
-    if links.picture is None or len(links.picture) > LONGEST_URL or not answer.estimates:
+    """The picture that follows the reply."""
+    if links.picture is None or not answer.estimates:
         return None
-    title = f"Cost against time: {_goal(answer)}"
-    return Message(link(links.picture, title), (image(links.picture, title),), shared)
+    return picture_at(links.picture, f"Cost against time: {_goal(answer)}", shared)
 
 
 def _goal(answer: Answer) -> str:

@@ -83,6 +83,16 @@ def image(url: str, title: str) -> Block:
     return {"type": "image", "image_url": url, "alt_text": clipped(title, 2000)}
 
 
+def picture(url: str, title: str, shared: bool) -> Message | None:
+    """A picture as a message of its own: Slack refuses a whole message whose picture it cannot fetch at once.
+
+    https://github.com/slackapi/python-slack-sdk/issues/1782. None for a longer address than Slack takes.
+    """
+    if len(url) > LONGEST_URL:
+        return None
+    return Message(link(url, title), (image(url, title),), shared)
+
+
 def table_of(columns: Sequence[Column], rows: Iterable[Any]) -> Block:
     """A table of these columns, numbers to the right."""
     header = [(column.heading, "right" if column.is_number else "left") for column in columns]

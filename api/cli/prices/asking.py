@@ -18,6 +18,7 @@ from api.cli.failing import FAILED, settings_of_environment, stop, stopping_on_f
 from api.cli.prices.common import FOLDER, MOST_LISTED, filled_store, in_quarantine, moment_in_words, the_store
 from api.formats.column import Column
 from api.formats.csv_export import columns_of, document
+from api.formats.tables import number
 from api.formats.terminal.grid import echo_table, paragraph, terminal_width
 from api.questions.schemas.layout import Layout
 from api.questions.suggestions import many
@@ -165,10 +166,8 @@ def _states_at(now: datetime) -> tuple[Column, ...]:
         Column("source", lambda state: state.name),
         Column("last success", lambda state: moment_in_words(state.succeeded_at), is_number=True),
         Column("age of\nnewest rate", lambda state: _age(state.observed_at, now), is_number=True),
-        Column("rows", lambda state: "" if state.offers is None else f"{state.offers:,}", is_number=True),
-        Column(
-            "seconds", lambda state: "" if state.seconds is None else f"{state.seconds:.1f}", is_number=True, leave=1
-        ),
+        Column("rows", lambda state: number(state.offers, ","), is_number=True),
+        Column("seconds", lambda state: number(state.seconds, ".1f"), is_number=True, leave=1),
     )
 
 
