@@ -30,7 +30,7 @@ from api.web.compression import pack
 from api.web.hosts import Hosts, check_host
 from api.web.interface import documents, manual
 from api.web.pages import question, taking, training
-from api.web.pages.commands import with_pages
+from api.web.pages.card import with_pages
 from api.web.pages.form_above import form_and_answer
 from api.web.pages.known_names import known_names
 from api.web.problems import handle_errors, problem_response

@@ -1,13 +1,14 @@
-"""`/recipes`: users' training logs become recipes, which are listed and removed."""
+"""`/recipes`: users' training logs become recipes, which are listed, also as a page with their curves, and removed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import NamedTuple, cast
 
-from flask import Blueprint, Response, current_app, request, url_for
+from flask import Blueprint, Response, current_app, render_template, request, url_for
 
 from api.formats.json import to_json
 from api.questions.errors import BadParameters, Refused
@@ -20,6 +21,7 @@ from api.reports.own_runs import (
     TriedRun,
     kept_run,
     new_run,
+    own_recipe,
     own_recipes_report,
     removable,
     tried_run,
@@ -28,14 +30,47 @@ from api.service import Service
 from api.stored import StoredRuns
 from api.web.asked import JSON_TYPE, arguments, current_service, wants_page
 from api.web.asker import current_author, current_owner, current_sharer, current_token
-from api.web.pages.own_runs import Sent, own_runs_page
-from own_runs.runs import Run
+from own_runs.runs import CurvePoint, Run
 
 blueprint = Blueprint("own_runs", __name__)
 RUN = RunSchema()
 OTHER_SIGNS = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST_FILE_NAME = 100
 HEADERS = {"Cache-Control": "no-store", "Vary": "Accept, Authorization, Cookie"}
+FACTS = {"accelerator": "ran on, as 4xA100-80GB", "dataset": "data set", "metric": "metric", "batch_size": "batch, all together",
+         "samples_per_epoch": "samples of the data set", "hours": "hours of the log", "steps_are": "steps are epochs or batches",
+         "better": "better: lower or higher", "model": "network", "name": "name"}  # fmt: skip
+"""What a form asks of a log, in this order."""
+EXAMPLE = "epoch,minutes,val_accuracy\n" + "".join(
+    f"{epoch},{epoch * 12},{0.76 * (1 - 0.6**epoch):.4f}\n" for epoch in range(1, 9)
+)
+WIDE, HIGH, MOST_POINTS = 200, 48, 100
+
+
+class Shown(NamedTuple):
+    """A run, its curve as the points of an SVG line, and whether the user may remove it."""
+
+    run: OwnRecipe
+    line: str
+    is_own: bool
+
+
+class Sent(NamedTuple):
+    """A log that was pasted, what was said of it, and how it was read, or what is missing."""
+
+    given: Mapping[str, Sequence[str]]
+    log: str
+    tried: TriedRun | None = None
+    errors: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def line(self) -> str:
+        return _line(self.tried.curve) if self.tried else ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        values = [point.value for point in self.tried.curve] if self.tried else [0.0]
+        return min(values), max(values)
 
 
 @blueprint.get("/recipes")
@@ -54,7 +89,17 @@ def _page(sent: Sent | None = None, status: int = 200) -> Response:
     """The list, below a log that was just sent."""
     token = current_token()
     may_remove = _service().keeper is not None and not (token and token.read_only)
-    return Response(own_runs_page(_list(), current_owner(), may_remove, sent), status, HEADERS)
+    report, owner = _list(), current_owner()
+    page = render_template(
+        "own_runs.html",
+        sent=sent or Sent({}, EXAMPLE),
+        facts=FACTS,
+        runs=[Shown(own_recipe(own), _line(own.run.curve), own.row.owner == owner) for own in report.runs],
+        speeds=report.document().speeds,
+        may_remove=may_remove,
+        size=(WIDE, HIGH),
+    )
+    return Response(page, status, HEADERS)
 
 
 @blueprint.post("/recipes")
@@ -136,3 +181,13 @@ def _keeper() -> StoredRuns:
     if keeper is None:
         raise Refused(503, "this server keeps no runs: it answers from fixed prices")
     return keeper
+
+
+def _line(curve: tuple[CurvePoint, ...]) -> str:
+    """At most so many points of a curve, stretched over the drawing."""
+    points = curve[:: -(-len(curve) // MOST_POINTS)]
+    epochs, values = [point.epochs for point in points], [point.value for point in points]
+    wide, high = max(epochs) or 1, (max(values) - min(values)) or 1
+    return " ".join(
+        f"{WIDE * point.epochs / wide:.1f},{HIGH - HIGH * (point.value - min(values)) / high:.1f}" for point in points
+    )

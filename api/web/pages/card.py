@@ -1,20 +1,39 @@
-"""The card of an answer: what its verdict says, and what to do next as a button."""
+"""The card of an answer: what its verdict says, and what to do next as a button or a link to a page."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from flask import request
+from markupsafe import Markup, escape
 
 from api.formats.page import Headline
 from api.reports.by_tokens import what_is_trained
 from api.reports.goal import goal
 from api.reports.next_step import does
-from api.web.pages.commands import with_pages
 from costcalc.answers import Answer
 from costcalc.query import EstimateQuery
 
+PAGES = {
+    "models": ("/models", "Models"),
+    "tasks": ("/tasks", "Tasks"),
+    "offers": ("/offers", "Prices"),
+    "commitments": ("/commitments", "Commitments"),
+    "accuracy": ("/accuracy", "The accuracy that a budget buys"),
+    "compare": ("/compare", "Compare"),
+    "trend": ("/trend", "Over time"),
+    "fit": ("/fit", "Memory"),
+    "plan": ("/plan", "Plan"),
+    "recipes": ("/recipes", "Your runs"),
+    "measure": ("/docs/choosing", "A measurement"),
+    "watch": ("/docs/watching", "Watching"),
+}
+"""What does the same as each command, or the document about it, with its name."""
+COMMAND = re.compile(
+    rf"`?costcalc ({'|'.join(PAGES)})\b(?: add\b| list\b|(?<=measure) \S+(?= says))?`?|`?(?<!\S)/(models|offers)\b`?"
+)
 STEPS = {"/launch": "Launch file", "/commitments": "Commitments", "/estimate": "Why this rate"}
 
 
@@ -44,3 +63,14 @@ def step_of(answer: Answer) -> NextStep | None:
     if step.command is None:
         return NextStep(urlsplit(step.link).netloc.removeprefix("www."), step.link, text)
     return NextStep(STEPS[step.link.partition("?")[0]], f"{request.script_root}{step.link}", text)
+
+
+def with_pages(message: str) -> Markup:
+    """The message with a link to the page of each command and path that it names."""
+    pieces, at = [], 0
+    for found in COMMAND.finditer(message):
+        path, name = PAGES[found[1] or found[2]]
+        link = Markup('<a href="{}{}">{}</a>').format(request.script_root, path, name)
+        pieces += [escape(message[at : found.start()]), link]
+        at = found.end()
+    return Markup().join([*pieces, escape(message[at:])])

@@ -16,7 +16,8 @@ from api.questions.fields import Choice, Choices, Cost, Flag, Hours, Names, Numb
 from api.questions.schemas.training import CostSchema
 from api.questions.themes import dashed
 from api.web.app import create_app
-from api.web.interface.shared import document
+from api.web.interface import openapi
+from api.web.interface.documents import shortened
 from costcalc.parameters import Param, Part
 from costcalc.query import DECLARED, DEFAULTS, EstimateQuery, parameters_of, reset
 
@@ -60,7 +61,7 @@ def test_what_is_declared_stands_in_the_help_the_interface_and_the_assistants_li
     (asked,) = (tool.parameters() for tool in TOOLS if tool.name == "cost")
     described = {
         each["name"]: each["description"]
-        for each in inlined(document(False, ""))["paths"]["/cost"]["get"]["parameters"]
+        for each in inlined(shortened(openapi.described(False, "")))["paths"]["/cost"]["get"]["parameters"]
     }
     for name, each in DECLARED.items():
         assert name in ("model", "target") or f"--{dashed(name)}" in shown
