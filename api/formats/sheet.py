@@ -1,10 +1,10 @@
-"""The rows of an answer as CSV and as a workbook, from columns that stand once."""
+"""The rows of an answer, from columns that stand once."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from decimal import Decimal
 from typing import Any
 
 from msgspec import Struct
@@ -17,15 +17,22 @@ from api.formats.tables import Table
 from api.questions.schemas.layout import Layout
 from api.reports.paging import Rest
 
-MOST_WORKBOOK_ROWS = 10_000
-"""Takes a second to write."""
+
+class Total(Struct, frozen=True):
+    """Sums of columns of a workbook, each amount with its formula, by what it is called: of all rows, or of those with this text
+    in one of the user's own columns."""
+
+    name: str
+    rows: int
+    sums: Mapping[str, tuple[Decimal | float, str]]
 
 
 class Sheet(Struct, frozen=True):
     """Columns and rows, and `rest`, the rows that they leave out.
 
-    A workbook has the title and the lines in front, the moment of the prices, and the currency of all amounts, that of its rows
-    where it is empty. Of estimates it folds away what few need, but for the columns `kept`: None where rows are no estimates.
+    A workbook has the title and the lines in front, the moment of the prices, the currency of all amounts, that of its rows where
+    it is empty, and the `totals` of the columns it is left with. Of estimates it folds away what few need, but for the columns
+    `kept`: None where rows are no estimates.
     """
 
     name: str
@@ -37,29 +44,11 @@ class Sheet(Struct, frozen=True):
     currency: str = ""
     kept: Container[str] | None = None
     rest: Rest | None = None
+    totals: Callable[[Sequence[str]], Iterable[Total]] = lambda _: ()
 
     def csv(self, layout: Layout) -> Iterator[bytes]:
         """All rows, piece by piece."""
         return csv_export.with_last_line(csv_export.chunks(self.columns, self.rows, layout), self.rest, layout)
-
-    def xlsx(self, layout: Layout) -> bytes:
-        """A workbook of at most `MOST_WORKBOOK_ROWS` rows; its front counts the others."""
-        from api.formats.xlsx import estimates, tables  # XlsxWriter is paid for by those who ask for a workbook
-
-        rows = iter(self.rows)
-        shown = list(islice(rows, MOST_WORKBOOK_ROWS))
-        left = self.rest.total - len(shown) if self.rest else sum(1 for _ in rows)
-        note = f"{left:,} rows are not in this workbook: filter them, or take all as CSV."
-        lines, currency = [*self.lines, *([note] if left else [])], self.currency or _currency(shown)
-        front = tables.Front(self.title, lines, layout.address, self.as_of, currency)
-        columns = csv_export.chosen_columns(self.columns, layout)
-        return tables.workbook(self.name, front, columns, shown, estimates.folded(self.columns, self.kept, layout))
-
-
-def _currency(rows: Sequence[Any]) -> str:
-    """The currency of rows that all have the same."""
-    quoted = {getattr(row[-1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
-    return quoted.pop() if len(quoted) == 1 else ""
 
 
 def list_sheet(table: Table, report: Any) -> Sheet:

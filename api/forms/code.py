@@ -95,7 +95,9 @@ class Code(Struct, Generic[R], frozen=True):
 
     def xlsx_of(self, report: R, layout: Layout) -> bytes:
         """The answer as a workbook."""
-        return self.xlsx(report, layout) if self.xlsx else self._sheet(report).xlsx(layout)
+        from api.formats.xlsx.tables import workbook  # XlsxWriter is paid for by those who ask for a workbook
+
+        return self.xlsx(report, layout) if self.xlsx else workbook(self._sheet(report), layout)
 
     def _sheet(self, report: R) -> Sheet:
         return self.sheet(report) if self.sheet else list_sheet(self.heading, report)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import chain, product
 from operator import attrgetter, methodcaller
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from api.budget import budget
 from api.formats import csv_export
 from api.formats.csv_export import Column
 from api.formats.json import to_json
+from api.formats.sheet import Sheet, Total
 from api.formats.sheet_columns import estimate_columns, within
 from api.questions.asked import query_of
 from api.questions.currencies import exchange_rates
@@ -250,10 +252,6 @@ def _wrong_column(name: str) -> str:
     return f"{message}; names of your own columns start with _"
 
 
-if TYPE_CHECKING:
-    from api.formats.xlsx.tables import Total
-
-
 SUMMED = {
     "to pay": ("billed_cost", 1),
     "at least": ("billed_cost_low", 1),
@@ -283,23 +281,20 @@ def csv(document: PlanDocument, layout: Layout) -> bytes:
 def xlsx(document: PlanDocument, layout: Layout) -> bytes:
     """The rows as a workbook, in which numbers that were given as text are numbers, and what few need is folded away; in front
     stand the sums."""
-    from api.formats.xlsx import estimates, tables
+    from api.formats.xlsx.tables import workbook
 
     columns = [(name, _as_number(read) if name in ROW_NUMBERS else read) for name, read in plan_columns(document.rows)]
-    folded = estimates.folded(columns, {name for row in document.rows for name in row.given} | {"error"}, layout)
-    columns = csv_export.chosen_columns(columns, layout)
+    kept = {name for row in document.rows for name in row.given} | {"error"}
     created, sums = document.prices.as_of if document.prices else None, document.sums
     lines = [f"{document.answered:,} of {len(document.rows):,} rows answered, each with its cheapest estimate."]
-    currency = sums[0].currency if sums else ""
-    front = tables.Front("Plan", lines, "", created, currency, list(_totals(sums, [name for name, _ in columns])))
-    return tables.workbook("Plan", front, columns, document.rows, folded)
+    currency, totals = sums[0].currency if sums else "", partial(_totals, sums)
+    table = Sheet("Plan", "Plan", lines, columns, document.rows, created, currency, kept, totals=totals)
+    return workbook(table, layout)
 
 
 def _totals(sums: Sequence[Sum], names: Sequence[str]) -> Iterator[Total]:
     """The sums as formulas over the columns of the plan, which must have them."""
     from xlsxwriter.utility import xl_col_to_name
-
-    from api.formats.xlsx.tables import Total
 
     columns = {name: xl_col_to_name(position) for position, name in enumerate(names)}
     places = {name: f"'Plan'!${column}$2:${column}$1001" for name, column in columns.items()}

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Sequence
 from datetime import date, datetime, time
-from decimal import Decimal
+from itertools import islice
 from math import ceil
 from typing import Any
 
-from api.formats import csv_export
-from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, Formula, Sheet, joined
+from msgspec.structs import replace
 
+from api.formats import csv_export
+from api.formats.sheet import Sheet as Table
+from api.formats.xlsx import estimates
+from api.formats.xlsx.book import AMOUNTS, NUMBERS, Book, Column, Formula, Sheet, joined
+from api.questions.schemas.layout import Layout
+
+MOST_ROWS = 10_000  # takes a second to write
 WIDE_LINE, WIDE_HEADLINE = 115, 85  # characters of a line
 LINE = 16  # points
 RATES = frozenset((
@@ -27,90 +32,75 @@ WIDE, LONGEST = 40, 300  # characters; what is longer is folded away
 MIDNIGHTS = (time(), time(23, 59, 59))
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
-    """Sums of columns of the table, each amount with its formula, by what it is called: of all rows, or of those with this text
-    in one of the user's own columns."""
-
-    name: str
-    rows: int
-    sums: Mapping[str, tuple[Decimal | float, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Front:
-    """The title, lines in words, of which the first is the headline, and the address that asks again.
-
-    `as_of` is the moment of the prices, and `currency` that of all amounts, empty where rows have one each.
-    """
-
-    title: str
-    lines: Sequence[str]
-    address: str = ""
-    as_of: datetime | None = None
-    currency: str = ""
-    totals: Sequence[Total] = ()
-
-
-def write_front(sheet: Sheet, front: Front) -> int:
-    """Writes the sheet. Returns the first row with room for a chart."""
+def _write_front(sheet: Sheet, table: Table, address: str) -> None:
+    """The title, lines in words, of which the first is the headline, sums, and the address that asks again."""
     sheet.plain.set_column(0, 0, 30)
     sheet.plain.set_column(1, 3, 16)
-    sheet.put(0, 0, front.title, "title")
+    sheet.put(0, 0, table.title, "title")
     row = 1
-    for number, line in enumerate(front.lines):
+    for number, line in enumerate(table.lines):
         sheet.plain.merge_range(row, 0, row, 7, "")
         sheet.put(row, 0, line, "wrapped" if number else "wrapped_headline")
         sheet.plain.set_row(row, LINE * ceil(len(line) / (WIDE_LINE if number else WIDE_HEADLINE)))
         row += 1
-    for cells in _facts(front):
+    for cells in _facts(table):
         row += 1
         for column, (value, form) in enumerate(cells):
             sheet.put(row, column, value, form)
-    if front.address:
+    if address:
         sheet.put(row + 2, 0, "to ask again")
-        sheet.put_address(row + 2, 1, front.address)
-    return row + 4
+        sheet.put_address(row + 2, 1, address)
 
 
-def _facts(front: Front) -> Iterator[list[tuple[Any, str | None]]]:
-    for total in front.totals[:1]:
-        headings = (name if name in TIMES else f"{name} ({front.currency})" for name in total.sums)
+def _facts(table: Table) -> Iterator[list[tuple[Any, str | None]]]:
+    totals = [*table.totals([name for name, _ in table.columns])]
+    for total in totals[:1]:
+        headings = (name if name in TIMES else f"{name} ({table.currency})" for name in total.sums)
         yield [("total", "heading_of_rows"), *((name, "heading_of_numbers") for name in ("rows", *headings))]
-    for total in front.totals:
+    for total in totals:
         sums = (
             (Formula(formula, amount), "hours" if name in TIMES else "money")
             for name, (amount, formula) in total.sums.items()
         )
         yield [(total.name, None), (total.rows, None), *sums]
-    if front.as_of:
-        yield [("prices of (UTC)", None), (front.as_of, None)]
+    if table.as_of:
+        yield [("prices of (UTC)", None), (table.as_of, None)]
 
 
-def workbook(
-    name: str,
-    front: Front,
-    columns: Sequence[csv_export.Column],
-    rows: Sequence[Any],
-    folded: Container[str] | None = None,
-) -> bytes:
-    """A summary, and the table, whose `folded` columns are hidden until someone unfolds them; where it is None, those of sources,
-    of endless texts, and without any value.
+def workbook(table: Table, layout: Layout) -> bytes:
+    """A summary, and the table with at most `MOST_ROWS` rows; the summary counts the others.
 
-    Moments are in UTC, money is in the currency of its row where that of the front is empty.
+    Moments are in UTC, money is in the currency of its row where the table has none.
     """
-    book = Book(f"costcalc {name.lower()}", front.as_of, front.currency)
-    write_front(book.sheet("Summary"), front)
-    cells = [[read(row) for _, read in columns] for row in rows]
+    rows = iter(table.rows)
+    shown = list(islice(rows, MOST_ROWS))
+    left = table.rest.total - len(shown) if table.rest else sum(1 for _ in rows)
+    note = f"{left:,} rows are not in this workbook: filter them, or take all as CSV."
+    lines, currency = [*table.lines, *([note] if left else [])], table.currency or _currency(shown)
+    folded, columns = (
+        estimates.folded(table.columns, table.kept, layout),
+        csv_export.chosen_columns(table.columns, layout),
+    )
+    table = replace(table, lines=lines, currency=currency, columns=columns)
+    book = Book(f"costcalc {table.name.lower()}", table.as_of, currency)
+    _write_front(book.sheet("Summary"), table, layout.address)
+    cells = [[read(row) for _, read in columns] for row in shown]
     by_column = zip(*cells, strict=True) if cells else ((),) * len(columns)
     looks = [_column(heading, values, folded) for (heading, _), values in zip(columns, by_column, strict=True)]
-    book.sheet(name).table(
+    book.sheet(table.name).table(
         looks, ([_short(value, look) for value, look in zip(row, looks, strict=True)] for row in cells)
     )
     return book.finish()
 
 
+def _currency(rows: Sequence[Any]) -> str:
+    """The currency of rows that all have the same."""
+    quoted = {getattr(row[-1] if isinstance(row, tuple) else row, "currency", "") for row in rows}
+    return quoted.pop() if len(quoted) == 1 else ""
+
+
 def _column(name: str, values: Sequence[Any], folded: Container[str] | None) -> Column:
+    """Hidden where it is `folded`; where that is None, one of sources, of endless texts, or without any value."""
     filled = [value for value in values if value not in (None, "", ())]
     texts = [joined(value) for value in filled if not isinstance(value, NUMBERS | date)]
     longest = max(map(len, texts), default=0)

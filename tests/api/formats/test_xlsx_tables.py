@@ -12,7 +12,7 @@ from support.services import packaged_service
 
 from api.cli import answers as plan_terminal
 from api.cli.main import main
-from api.formats import sheet
+from api.formats.xlsx import tables
 
 QUESTIONS = "model,target,provider,_note\nresnet50,0.757,aws,=1+1\nresnet18,0.7,gcp,\nresnet50,757,aws,\n"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -51,7 +51,7 @@ def test_offers_in_another_currency_have_its_rate(client):
 
 
 def test_a_price_sheet_that_is_too_large_says_what_was_left_out(client, monkeypatch):
-    monkeypatch.setattr(sheet, "MOST_WORKBOOK_ROWS", 10)
+    monkeypatch.setattr(tables, "MOST_ROWS", 10)
     count = client.get("/offers?provider=azure&limit=1").json["count"]
     book = book_of(client.get("/offers.xlsx?provider=azure"))  # nobody asked before, so that no memory answers
     assert book["Offers"].max_row == 11
