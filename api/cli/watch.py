@@ -220,12 +220,13 @@ def sentences(outlook: Outlook | CannotTell, plan: Plan) -> Iterator[str]:
     if isinstance(outlook, CannotTell):
         yield f"ALARM: cannot tell: {outlook}"
         return
+    budget = f" of {_money(plan.max_cost)}" if plan.max_cost.is_finite() else ""
     length = "" if plan.planned_epochs is None else f" of {plan.planned_epochs:g}"
     done = (
         f"in epoch {outlook.epochs:g}{length}," if SHARE in outlook.doubts else f"{outlook.epochs:g}{length} epochs in"
     )
     yield (
-        f"{done} {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: {_money(outlook.spent)} spent{_of(plan)}"
+        f"{done} {outlook.hours:,.2f} h, {outlook.metric} {outlook.value:.4g}: {_money(outlook.spent)} spent{budget}"
     )
     yield from outlook.notes
     if outlook.paused:
@@ -252,10 +253,6 @@ def _ahead(outlook: Outlook, plan: Plan) -> Iterator[str]:
         yield f"a new run of {new.epochs:g} epochs: {_money(new.cost)}, {chance(new.chance)} sure of {plan.target:g}"
     if outlook.to_target:
         yield _verdict(outlook, plan)
-
-
-def _of(plan: Plan) -> str:
-    return f" of {_money(plan.max_cost)}" if plan.max_cost.is_finite() else ""
 
 
 def _verdict(outlook: Outlook, plan: Plan) -> str:

@@ -10,8 +10,7 @@ from typing import Any
 
 import yaml
 
-from api.formats.language_scripts import language_environment, language_script
-from api.formats.launch_scripts import CHECKPOINTS, DATA, launch_script, share
+from api.formats.launch_scripts import CHECKPOINTS, DATA, language_environment, language_script, launch_script, share
 from api.formats.tables import number
 from api.formats.words import chance
 from api.questions.links import to_url

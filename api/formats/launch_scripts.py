@@ -1,9 +1,14 @@
-"""The script that a rented machine runs: it fetches a recipe's code, trains, and stops at the target or at the limit."""
+"""The scripts that a rented machine runs: of recipes' code, which stop at the target or the limit, and of language models."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.resources import files
 
+from costcalc.answers import Estimate
+from costcalc.query import EstimateQuery
+from costcalc.throughput.language.memory import card_gib, most_sequences
+from own_runs.tokens import TokenTraining
 from pricing.packaged.starts import CommandLine, Start
 
 DATA = "/data/imagenet"
@@ -81,6 +86,19 @@ while read -r top1; do
 done < <(tail --pid=$training -n +1 -F training.log 2> /dev/null | stdbuf -oL tr '\\r' '\\n' | sed -un {accuracy})
 """
 
+PROGRAM = "train_language_model.txt"
+LANGUAGE_SCRIPT = """\
+set -euo pipefail
+{nodes}
+pip install --quiet "torch>=2.5" "transformers>=5,<6" "peft>=0.17" "datasets>=3" "accelerate>=1.2"{four_bits}
+cat > train.py << 'END_OF_PROGRAM'
+{program}END_OF_PROGRAM
+mkdir -p "$OUT"
+timeout --kill-after=60 "$LIMIT_SECONDS" torchrun --nnodes="$NODES" --node_rank="$NODE_RANK" --master_addr="$MASTER_ADDR" \\
+  --master_port=29500 --nproc_per_node="$GPUS" train.py
+"""
+"""That of a language model by tokens, on transformers and peft, which are installed when it starts."""
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -120,3 +138,32 @@ def launch_script(start: Start, line: CommandLine, launcher: str, *, stops_at_ta
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
+
+
+def language_script(query: EstimateQuery, launcher: str) -> str:
+    """The script; what it reads from its environment is in `language_environment`."""
+    program = (files(__package__) / "data" / PROGRAM).read_text("utf-8")
+    four_bits = ' "bitsandbytes>=0.45"' if query.method == "qlora" else ""
+    return LANGUAGE_SCRIPT.format(nodes=NODES[launcher], program=program, four_bits=four_bits)
+
+
+def language_environment(query: EstimateQuery, estimate: Estimate) -> dict[str, object]:
+    """What is trained, how much of it at once, and where."""
+    training = TokenTraining.of(query)
+    assert training is not None
+    work, memory = training.work, estimate.accelerator_memory_gib or 0.0
+    micro = max(most_sequences(work, estimate.accelerators, memory), 1)
+    return {
+        "HUB": work.network.hub,
+        "METHOD": work.method,
+        "LENGTH": work.length,
+        "TOKENS": f"{query.tokens:.0f}" if query.tokens else None,
+        "EPOCHS": f"{training.passes:g}",
+        "PACKED": int(training.is_packed),
+        "MICRO_BATCH": micro,
+        "STEPS_GATHERED": max((work.batch or 0) // (micro * estimate.accelerators), 1),
+        "SHARDED": int(estimate.accelerators > 1 and card_gib(work, micro) > memory),
+        "NODES": estimate.nodes,
+        "GPUS": estimate.accelerators // estimate.nodes,
+        "OUT": CHECKPOINTS,
+    }

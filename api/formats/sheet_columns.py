@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from operator import attrgetter
 from typing import Any, Protocol
 
 from api.formats import csv_export
@@ -25,21 +26,15 @@ class Answered(Protocol):
 
 
 _LEFT_OUT = ("components", "assumptions")
+_KNOWN_OF = ("throughput", "convergence")
 _NESTED: dict[str, list[Column]] = {
-    "evidence": [
-        ("throughput_evidence", lambda estimate: estimate.evidence.throughput),
-        ("convergence_evidence", lambda estimate: estimate.evidence.convergence),
-    ],
+    "evidence": [(f"{name}_evidence", attrgetter(f"evidence.{name}")) for name in _KNOWN_OF],
     "sources": [
-        ("price_source", lambda estimate: estimate.sources.price.source),
-        ("price_observed_at", lambda estimate: estimate.sources.price.observed_at),
-        ("throughput_source", lambda estimate: estimate.sources.throughput.source),
-        ("convergence_source", lambda estimate: estimate.sources.convergence.source),
+        ("price_source", attrgetter("sources.price.source")),
+        ("price_observed_at", attrgetter("sources.price.observed_at")),
+        *((f"{name}_source", attrgetter(f"sources.{name}.source")) for name in _KNOWN_OF),
     ],
-    "evidence_notes": [
-        ("throughput_note", lambda estimate: estimate.evidence_notes.throughput),
-        ("convergence_note", lambda estimate: estimate.evidence_notes.convergence),
-    ],
+    "evidence_notes": [(f"{name}_note", attrgetter(f"evidence_notes.{name}")) for name in _KNOWN_OF],
 }
 
 
