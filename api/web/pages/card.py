@@ -35,6 +35,7 @@ COMMAND = re.compile(
     rf"`?costcalc ({'|'.join(PAGES)})\b(?: add\b| list\b|(?<=measure) \S+(?= says))?`?|`?(?<!\S)/(models|offers)\b`?"
 )
 STEPS = {"/launch": "Launch file", "/commitments": "Commitments", "/estimate": "Why this rate"}
+"""What the button of a step is called, by the page that it opens; of other addresses their host."""
 
 
 class NextStep(NamedTuple):

@@ -48,7 +48,6 @@ COLUMNS = "_columns"
 LISTING = parameters_of("order", "page")
 """Parameters that ask for the list of all estimates, not only for what to do."""
 DATES = ("2018-12-31", "2020-12-31", "2022-12-31", "2024-12-31")
-"""What the button of a step is called, by the page that it opens; of other addresses their host."""
 
 
 class Pages(NamedTuple):
