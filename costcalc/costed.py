@@ -98,7 +98,9 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
     marks = offer_marks(catalogue, offers, confirmation.among(offers.rates), query)
 
     sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, market, eligible.best, marks)
-    times, candidates, free, totals, needed = sieve.made()
+    if sieve.is_large:  # as of a question that is asked again without what may change nothing
+        sieve = recall.memory.in_use.setdefault(sieve.name, sieve)
+    times, candidates, free, totals, needed = sieve.made
     candidates = with_frontier(candidates, needed.marks)
     if query.frontier:
         candidates = candidates.take(candidates.on_frontier)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 from cachetools import LRUCache
@@ -71,9 +72,11 @@ class Few(dict[K, T]):
 
 
 class Memory:
-    """All that answers share. What follows from users' own runs stands on a shelf of its own and pushes nothing else out."""
+    """All that answers share. What follows from users' own runs stands on a shelf of its own and pushes nothing else out. Large
+    things `in_use` are known by name for as long as an answer holds them."""
 
     def __init__(self, most_bytes: int = MOST_BYTES, most_bytes_of_own_runs: int = MOST_BYTES_OF_OWN_RUNS) -> None:
+        self.in_use = WeakValueDictionary[Hashable, Any]()
         self._shared, self._of_own_runs = Shelf(most_bytes), Shelf(most_bytes_of_own_runs)
 
     def shelf(self, of_own_run: bool) -> Shelf:

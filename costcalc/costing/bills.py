@@ -285,7 +285,8 @@ class Tariffs(NamedTuple):
         started = np.ceil((hours * SECONDS_PER_HOUR - HALF_A_MICROSECOND) / self.increment_seconds)
         seconds = np.maximum(started * self.increment_seconds, self.minimum_seconds)
         cost: Floats = seconds / SECONDS_PER_HOUR * self.metered
-        cost += self.fee * self._periods(hours)
+        if self.fee.any():
+            cost += self.fee * self._periods(hours)
         return cost
 
     def effective(self, hours: Floats, utilization: float) -> Floats:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
+from msgspec import Struct
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
@@ -20,18 +23,22 @@ MOST_HELD = 2**16
 """So many may come together beside twice those that stay."""
 
 
-class Block(NamedTuple):
-    """Offers [O] that bill alike on one cluster, each with every training time there [R], hours and cost [O, R]; costs beyond the
-    question's limit are infinite."""
+class Block(Struct, frozen=True, dict=True):
+    """Offers [O] that bill alike on one cluster, each with training times there [R] of so many hours, and what says their `cost`
+    [O, R], infinite beyond the question's limit."""
 
+    costs: Callable[[Indices, Floats], Floats]
     entry: Indices
     time: Indices
     hours: Floats
-    cost: Floats
+
+    @cached_property
+    def cost(self) -> Floats:
+        return self.costs(self.entry, self.hours)
 
     def columns(self, which: Flags) -> Block:
         """The block with these training times alone."""
-        return Block(self.entry, self.time[which], self.hours[which], self.cost[:, which])
+        return Block(self.costs, self.entry, self.time[which], self.hours[which])
 
 
 class Sifting(Protocol):
@@ -60,6 +67,10 @@ class _Sifted(NamedTuple):
     cost: Floats
     pickable: Flags
 
+    def take(self, which: Flags) -> _Sifted:
+        """Only those that are flagged."""
+        return _Sifted._make(column[which] for column in self)
+
 
 _NONE = _Sifted(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, bool))
 
@@ -84,35 +95,37 @@ class Kept:
 
     def add(self, block: Block, pickable: bool) -> None:
         """Keeps what may matter of a block; now and then all that was kept is looked through again."""
-        figure = np.broadcast_to(block.hours, block.cost.shape) if self._by_time else block.cost
-        which = figure <= self._last[pickable]
-        which[np.arange(len(which)), block.cost.argmin(axis=1)] = True
+        most = np.full(len(block.hours), self._last[pickable])
+        if self._by_time:
+            most = np.where(block.hours <= most, np.inf, -np.inf)
         if pickable:
-            self._add_picks(block, which)
-        entry, time = (which & np.isfinite(block.cost)).nonzero()
+            most = np.maximum(most, self._most_of_picks(block))
+        which = block.cost <= most
+        which[np.arange(len(which)), block.cost.argmin(axis=1)] = True
+        entry, time = which.nonzero()
+        cost = block.cost[entry, time]
         tier = np.full(len(entry), pickable)
-        self._parts.append(
-            _Sifted(block.entry[entry], block.time[time], block.hours[time], block.cost[entry, time], tier)
-        )
-        self._held += len(entry)
+        some = _Sifted(block.entry[entry], block.time[time], block.hours[time], cost, tier)
+        self._parts.append(some.take(np.isfinite(cost)))
+        self._held += len(self._parts[-1].cost)
         if self._held > 2 * self._thinned + MOST_HELD:
             self._thin()
 
-    def _add_picks(self, block: Block, which: Flags) -> None:
-        """Flags what may be on the frontier, and what is near the best."""
-        cents = in_cents(block.cost.min(axis=0))
-        hours, best = self._front
-        unbeaten = (cents <= best[np.searchsorted(hours, block.hours, "right") - 1]).nonzero()[0]
-        which[:, unbeaten] |= in_cents(block.cost[:, unbeaten]) <= cents[unbeaten]
+    def _most_of_picks(self, block: Block) -> Floats:
+        """Up to which cost each training time may be on the frontier, or near the best."""
+        least = block.cost.min(axis=0)
+        cents = in_cents(least)
         self._least = min(self._least, (cents.min() + 1) / CENTS)
-        self._best = min(self._best, (block.cost.min(axis=0) + self._sieve.hour_worth * block.hours).min())
-        which |= self._near(block.cost, block.hours, block.time)
+        self._best = min(self._best, (least + self._sieve.hour_worth * block.hours).min())
+        hours, best = self._front
+        unbeaten = cents <= best[np.searchsorted(hours, block.hours, "right") - 1]
+        return np.maximum(np.where(unbeaten, (cents + 1) / CENTS, 0.0), self._most_near(block.hours, block.time))
 
-    def _near(self, cost: Floats, hours: Floats, time: Indices) -> Flags:
-        """Which cost, or are worth, little enough to be picked for being well known, starting as they are, or being sure."""
+    def _most_near(self, hours: Floats, time: Indices) -> Floats:
+        """Up to which cost these times are picked for being well known, starting as they are, or being sure."""
         least, best = MOST_TO_START * self._doubted * self._least, BALANCED_TO_START * self._doubted * self._best
-        near = (cost <= least) | (cost + self._sieve.hour_worth * hours <= best)
-        return np.asarray(near | (self._sieve.sure[time] & (cost <= MOST_FOR_SURE * least)))
+        sure = np.where(self._sieve.sure[time], MOST_FOR_SURE * least, least)
+        return np.asarray(np.maximum(sure, best - self._sieve.hour_worth * hours))
 
     def pairs(self) -> Indices:
         """The positions of the offers and of the times that were kept [2, n]."""
@@ -134,8 +147,8 @@ class Kept:
             if len(positions) > self._most:
                 last = keys[0][listed[-1]]
                 self._last[tier] = last if self._by_time else (last + 0.5) / CENTS
-        keep |= held.pickable & self._near(held.cost, held.hours, held.time)
-        self._parts = [_Sifted._make(column[keep] for column in held)]
+        keep |= held.pickable & (held.cost <= self._most_near(held.hours, held.time))
+        self._parts = [held.take(keep)]
         self._held = self._thinned = int(np.count_nonzero(keep))
 
     def _front_of(self, held: _Sifted, cents: Floats) -> Flags:

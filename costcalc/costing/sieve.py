@@ -7,13 +7,14 @@ bill alike on one cluster share the hours of every recipe, so that their costs a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
+from hashlib import blake2b
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import Catalogue
 from costcalc.catalogue.columns import Int8
@@ -38,7 +39,7 @@ from costcalc.duration.running import YES
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
 from costcalc.picks import HOUR_WORTH, MARKS, OF_TIMES, RECIPE, RUNS, Needed, needed
-from costcalc.query import EstimateQuery
+from costcalc.query import EstimateQuery, reset
 from costcalc.units import Flags, Floats, Indices
 
 MOST_PAIRS = 2**18
@@ -89,7 +90,7 @@ class Made(NamedTuple):
     needed: Needed
 
 
-class Sieve(Struct, frozen=True, dict=True):
+class Sieve(Struct, frozen=True, dict=True, weakref=True, eq=False):
     """The allowed offers [E] of a question with every training time [T] on their clusters. The user's own machines and free
     tiers, which are few, go past it. `best` are the recipes that picks may have, `marks` those of the offers."""
 
@@ -103,9 +104,19 @@ class Sieve(Struct, frozen=True, dict=True):
     best: Flags
     marks: Int8
 
+    @property
+    def name(self) -> tuple[Hashable, ...]:
+        """Equal for questions that make the same of the same: whatever chose the recipes and the rates, they are these."""
+        query, digest = reset(self.query, "recipe", "price", overheads=self.query.overheads), blake2b(digest_size=16)
+        for column in (self.offers.row, self.offers.cluster, self.marks, self.risks, self.best, *self.times):
+            digest.update(column.tobytes())
+        terms = *self.market.exchange.values(), ref(self.market.rates)
+        return ref(self.catalogue), ref(self.matrix), digest.digest(), query, *terms
+
+    @cached_property
     def made(self) -> Made:
         """All pairs as candidates, or of very many those that matter."""
-        if self.pairs <= MOST_PAIRS:
+        if not self.is_large:
             return self._of(Pairs.every(self.offers, self.times))
         beside = self._beside()
         totals = self.totals().plus(self._of(Pairs(self.offers, self.times, beside[0], beside[1])).totals)
@@ -126,9 +137,9 @@ class Sieve(Struct, frozen=True, dict=True):
         return Made(times, within, beside, totals, needed(totals.by_marks.tolist()))
 
     @property
-    def pairs(self) -> int:
-        """How many there are."""
-        return int(self._on_cluster.take(self.offers.cluster).sum())
+    def is_large(self) -> bool:
+        """Whether there are too many pairs to make them all."""
+        return int(self._on_cluster.take(self.offers.cluster).sum()) > MOST_PAIRS
 
     @cached_property
     def _trained(self) -> TrainingTimes:
@@ -179,8 +190,9 @@ class Sieve(Struct, frozen=True, dict=True):
         return np.where(spot, self.risks.take(self.offers.row), STEADY).astype(np.int8)
 
     @cached_property
-    def _alike(self) -> list[Indices]:
-        """The offers in groups of one cluster, risk and terms of billing."""
+    def _alike(self) -> list[tuple[Indices, Indices, Floats]]:
+        """The offers in groups of one cluster, risk and terms of billing, each with the training times there, in the order of
+        their hours, and these."""
         tariffs = self.offers.tariffs
         keys = (self.offers.cluster, self._risk, *(getattr(tariffs, name) for name in BY_TERMS))
         order = np.lexsort(keys)
@@ -188,7 +200,10 @@ class Sieve(Struct, frozen=True, dict=True):
         changes = np.zeros(max(len(order) - 1, 0), bool)
         for key in keys:
             changes |= key[order[1:]] != key[order[:-1]]
-        return np.split(order, changes.nonzero()[0] + 1) if len(order) else []
+        groups = np.split(order, changes.nonzero()[0] + 1) if len(order) else []
+        return [
+            (group, *self._hours(int(self.offers.cluster[group[0]]), int(self._risk[group[0]]))) for group in groups
+        ]
 
     @cached_property
     def _factor(self) -> Floats:
@@ -196,9 +211,8 @@ class Sieve(Struct, frozen=True, dict=True):
 
     def totals(self) -> Totals:
         """All of them, counted."""
-        within, rejections = np.zeros((OF_TIMES + 1, len(self.marks)), np.int64), Counter[str]()
-        for group in self._alike:
-            times, hours = self._hours(group)
+        within, rejections = np.zeros((OF_TIMES + 1, len(self.marks)), np.int32), Counter[str]()
+        for group, times, hours in self._alike:
             ends, priced = hours < ENDLESS_HOURS, group[~np.isnan(self._factor[group])]
             in_time = ends & self._in_time(hours)
             many, late = int(np.count_nonzero(ends)), int(np.count_nonzero(ends & ~in_time))
@@ -213,28 +227,22 @@ class Sieve(Struct, frozen=True, dict=True):
                 of_times, ends = self.of_times[block.time], np.isfinite(block.cost)
                 within[:, block.entry] = [ends[:, of_times == each].sum(axis=1) for each in range(OF_TIMES + 1)]
             rejections["over_max_cost"] -= int(within.sum())
-        marks = np.concatenate([self.marks | each for each in range(OF_TIMES + 1)])
-        by_marks = np.bincount(marks, within.ravel(), MARKS).astype(np.int64)
-        return Totals(by_marks, self.offers.row, within.sum(axis=0), rejections)
+        by_marks = np.sum([np.bincount(self.marks | each, of, MARKS) for each, of in enumerate(within)], axis=0)
+        return Totals(by_marks.astype(np.int64), self.offers.row, within.sum(axis=0), rejections)
 
     def blocks(self, which: Flags) -> Iterator[Block]:
         """These offers with all training times that end within the hours asked for, piece by piece."""
         which = which & ~np.isnan(self._factor)
-        for group in self._alike:
-            entries = group[which[group]]
-            if not len(entries):
-                continue
-            times, hours = self._hours(group)
-            ends = (hours < ENDLESS_HOURS) & self._in_time(hours)
-            times, hours = times[ends], hours[ends]
+        for group, every, all_hours in self._alike:
+            entries, ends = group[which[group]], (all_hours < ENDLESS_HOURS) & self._in_time(all_hours)
+            times, hours = every[ends], all_hours[ends]
             step = max(TOGETHER // max(len(times), 1), 1)
             for start in range(0, len(entries) if len(times) else 0, step):
                 some = entries[start : start + step]
-                yield Block(some, times, hours, self._cost(some, hours))
+                yield Block(self._cost, some, times, hours)
 
-    def _hours(self, group: Indices) -> tuple[Indices, Floats]:
-        """The training times of offers of one group, in the order of their hours, and these."""
-        cluster, risk = int(self.offers.cluster[group[0]]), int(self._risk[group[0]])
+    def _hours(self, cluster: int, risk: int) -> tuple[Indices, Floats]:
+        """The training times on a cluster at a risk, in the order of their hours, and these."""
         times = self._of_cluster[cluster]
         trained = self._trained.take(times)
         if risk != STEADY:
@@ -295,29 +303,34 @@ class Sieve(Struct, frozen=True, dict=True):
     def before(self, marks: int, points: Candidates, recipe: Indices) -> list[int]:
         """How many pairs come before each of these candidates, with these recipes, by the question's order: of those that picks
         may come from for these, of the rest for others."""
-        keys = self._key(points.cents, points.calendar_hours)
-        order = np.argsort(keys)
-        counts, ties = np.zeros((2, len(order) + 1), np.int64), list[tuple[bool, complex, tuple[int, ...]]]()
+        figures = points.pickable, points.cents, points.calendar_hours
+        of = [*zip(*[column.tolist() for column in figures], self._names(points.row, recipe), strict=True)]
+        counts, ahead = [0] * len(of), self._sooner if self.query.sort == "time" else self._cheaper
         for block, pickable in self._tiers(marks):
-            entry, time = np.isfinite(block.cost).nonzero()
-            found = self._key(in_cents(block.cost[entry, time]), block.hours[time])
-            place = np.searchsorted(keys[order], found, "right")
-            counts[int(pickable)] += np.bincount(place, minlength=len(order) + 1)
-            tied = ((place > 0) & (keys[order[place - 1]] == found)).nonzero()[0]
-            row, trained = self.offers.row[block.entry[entry[tied]]], self.times.recipe[block.time[time[tied]]]
-            ties += (
-                (pickable, key, name) for key, name in zip(found[tied].tolist(), self._names(row, trained), strict=True)
-            )
-        fewer = counts.cumsum(axis=1)[:, np.argsort(order)]
-        of = zip(points.pickable.tolist(), keys.tolist(), self._names(points.row, recipe), strict=True)
-        return [
-            int(fewer[int(tier), at]) + sum(other < name for *alike, other in ties if alike == [tier, key])
-            for at, (tier, key, name) in enumerate(of)
-        ]
+            for at, (tier, *point) in enumerate(of):
+                if tier == pickable:
+                    counts[at] += ahead(block, *point)
+        return counts
 
-    def _key(self, cents: Floats, hours: Floats) -> NDArray[np.complex128]:
-        """What is sorted by, then by what, as one number each."""
-        return np.asarray(hours + 1j * cents if self.query.sort == "time" else cents + 1j * hours)
+    def _cheaper(self, block: Block, cents: float, hours: float, name: tuple[int, ...]) -> int:
+        """How many pairs of a block come before one of so many cents and hours, and this name, by cost."""
+        cost = in_cents(block.cost)
+        entry, time = (cost == cents).nonzero()
+        return int(np.count_nonzero(cost < cents)) + self._tied(block, entry, time, block.hours[time], (hours, name))
+
+    def _sooner(self, block: Block, cents: float, hours: float, name: tuple[int, ...]) -> int:
+        """The same by time; only a limit makes it necessary to know what all of them cost."""
+        sooner, tied = block.columns(block.hours < hours), block.columns(block.hours == hours)
+        many = len(sooner.entry) * len(sooner.time) if self.query.max_cost is None else np.isfinite(sooner.cost).sum()
+        entry, time = np.isfinite(tied.cost).nonzero()
+        return int(many) + self._tied(tied, entry, time, in_cents(tied.cost[entry, time]), (cents, name))
+
+    def _tied(
+        self, block: Block, entry: Indices, time: Indices, then: Floats, point: tuple[float, tuple[int, ...]]
+    ) -> int:
+        """How many pairs of a block that equal a point by the question's order come before it by what is sorted by next."""
+        names = self._names(self.offers.row[block.entry[entry]], self.times.recipe[block.time[time]])
+        return sum(other < point for other in zip(then.tolist(), names, strict=True))
 
     def _names(self, row: Indices, recipe: Indices) -> Iterator[tuple[int, ...]]:
         """What equal ones are sorted by."""

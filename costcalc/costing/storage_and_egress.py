@@ -47,7 +47,7 @@ class StorageOrEgress(Struct, frozen=True):
         return self.quantity + self.quantity_hourly * hours if self.quantity_hourly else self.quantity
 
 
-class StorageAndEgressRates(Struct, frozen=True):
+class StorageAndEgressRates(Struct, frozen=True, eq=False, weakref=True):
     """The list rates of storage and egress by provider and item: the tiers of each, the first one first."""
 
     known: Mapping[tuple[str, str], Sequence[StorageOrEgressRate]]
