@@ -21,10 +21,12 @@ ENTRY_BYTES = 250  # of an entry of a mapping, its key and its value
 
 
 class Shelf:
-    """Things by name, at most so many bytes of them; what was used least recently gives way."""
+    """Things by name, at most so many bytes of them; what was used least recently gives way. What is larger than half
+    of it is known for as long as somebody holds it."""
 
     def __init__(self, most_bytes: int) -> None:
         self._things: LRUCache[Hashable, Any] = LRUCache(most_bytes, about_bytes)
+        self._large = WeakValueDictionary[Hashable, Any]()
         self._lock = Lock()
 
     @property
@@ -33,7 +35,7 @@ class Shelf:
         return int(self._things.currsize)
 
     def recall(self, name: Hashable, work_out: Callable[[], T]) -> T:
-        """The thing of this name, worked out if it is not here. What is larger than the whole shelf is not kept.
+        """The thing of this name, worked out if it is not here.
 
         A name holds evidence and catalogues by weak references: the shelf keeps none of them alive.
         """
@@ -41,10 +43,11 @@ class Shelf:
             if name in self._things:
                 kept: T = self._things[name]
                 return kept
-        thing = work_out()
-        if about_bytes(thing) <= self._things.maxsize:
-            with self._lock:
-                self._things[name] = thing
+        large = self._large.get(name)
+        thing = work_out() if large is None else large
+        is_large = 2 * about_bytes(thing) > self._things.maxsize
+        with self._lock:
+            (self._large if is_large else self._things)[name] = thing
         return thing
 
 

@@ -57,11 +57,8 @@ class Confirmation(Struct, frozen=True, eq=False):
     limits: Mapping[PurchaseOption, float]
 
     def of(self, rows: Indices) -> Flags:
-        """Which of these rows of the catalogue are vouched for and fresh."""
-        return self.among(self.rates.at(rows))
-
-    def among(self, rates: Rates) -> Flags:
-        """Which of these rates are vouched for, fresh, and not superseded by what the provider announced."""
+        """Which of these rows of the catalogue are vouched for, fresh, and not superseded by what the provider announced."""
+        rates = self.rates.at(rows)
         fresh = rates.observed >= self.since.take(rates.option)
         fresh |= (rates.unchanged_until > self.now) & ~IS_SPOT.take(rates.option)
         return np.asarray((rates.vouched & fresh & (rates.superseded_from > self.now)) | rates.own)

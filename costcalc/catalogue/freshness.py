@@ -39,12 +39,8 @@ class LastSeen(Struct, frozen=True, eq=False):
     def of(cls, catalogue: Catalogue, rows: Indices) -> LastSeen:
         moments = catalogue.columns.observed[rows]
         providers = catalogue.provider_of(rows)
-        order = np.lexsort((moments, providers))
-        numbers, starts = np.unique(providers[order], return_index=True)
-        parts = np.split(moments[order], starts[1:])
-        medians = {
-            catalogue.providers[number]: _median(part) for number, part in zip(numbers.tolist(), parts, strict=False)
-        }
+        numbers = np.bincount(providers).nonzero()[0].tolist()
+        medians = {catalogue.providers[number]: _median(np.sort(moments[providers == number])) for number in numbers}
         return cls(np.sort(moments), dict(sorted(medians.items())))
 
     def freshness(self, as_of: datetime, refreshed_at: datetime | None) -> Freshness:

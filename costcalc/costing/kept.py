@@ -163,7 +163,7 @@ class Kept:
         """Which are the cheapest of their machine, way to buy and tier, rates that are confirmed and others apart."""
         offers, flags = self._sieve.offers, np.zeros(len(cents), bool)
         of_offer = self._sieve.catalogue.columns.instance[offers.row[held.entry]], self._sieve.marks[held.entry]
-        keys = (held.pickable, offers.rates.option[held.entry], *of_offer)
+        keys = (held.pickable, offers.option[held.entry], *of_offer)
         order = np.lexsort((held.hours, cents, *keys))
         first = np.ones(len(order), bool)
         first[1:] = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
-from costcalc.catalogue.confirmation import Rates
+from costcalc.catalogue.columns import Int8
 from costcalc.catalogue.current import CurrentOffers
 from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
@@ -45,8 +45,8 @@ class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
 
     `rejections` counts by reason the offers of which no cluster can be rented, those too old, and those that give way to a
     first-hand rate. `clusters` flags which of the matrix's C clusters some offer can be rented for. `listed` are the rows of all
-    allowed offers but the user's own machines. `tariffs` are those of all machines of the cluster, and `rates` say what is
-    confirmed.
+    allowed offers but the user's own machines. `tariffs` are those of all machines of the cluster, `option` says how they are
+    bought, and `own` flags the user's own machines.
     """
 
     row: Indices
@@ -55,7 +55,8 @@ class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
     rejections: dict[str, int]
     listed: Indices
     tariffs: Tariffs
-    rates: Rates
+    option: Int8
+    own: Flags
 
     @classmethod
     def of(
@@ -69,7 +70,8 @@ class AllowedOffers(Struct, frozen=True, eq=False, weakref=True):
         row, cluster, listed = found
         clusters = np.bincount(cluster, minlength=len(matrix.clusters)) > 0
         tariffs = Tariffs.of(catalogue.columns, row, matrix.nodes.take(cluster))
-        return cls(row, cluster, clusters, rejections, listed, tariffs, catalogue.rates.at(row))
+        option, own = catalogue.columns.option.take(row), catalogue.own.take(row)
+        return cls(row, cluster, clusters, rejections, listed, tariffs, option, own)
 
 
 class Rentals(NamedTuple):
@@ -151,7 +153,7 @@ def rentals(
     repetitions.
     """
     offers, times, entry, time = pairs
-    row, option = offers.row[entry], offers.rates.option[entry]
+    row, option = offers.row[entry], offers.option[entry]
     if query.runs > 1:
         times = repeated(matrix, times, query)
     if query.overheads == "typical":

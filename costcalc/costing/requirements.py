@@ -6,7 +6,6 @@ import numpy as np
 
 from costcalc.catalogue.catalogue import OPTIONS, SCARCITY, Catalogue
 from costcalc.catalogue.columns import Int8
-from costcalc.catalogue.confirmation import Rates
 from costcalc.costing.rentals import CAPACITY_BLOCK, SPOT, AllowedOffers
 from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import TrainingTimes
@@ -18,13 +17,13 @@ from costcalc.units import Flags
 
 def offer_marks(catalogue: Catalogue, offers: AllowedOffers, confirmed: Flags, query: EstimateQuery) -> Int8:
     """The marks of allowed offers, of which these are `confirmed`: all but that of their code."""
-    option, in_stock = offers.rates.option, catalogue.scarcity.take(offers.row) != SCARCITY[False]
-    marks = RENTABLE * are_rentable(offers.rates, query) + CONFIRMED * confirmed + IN_STOCK * in_stock
-    marks += VOUCHED * (offers.rates.vouched | offers.rates.own)
+    option, in_stock = offers.option, catalogue.scarcity.take(offers.row) != SCARCITY[False]
+    marks = RENTABLE * are_rentable(offers, query) + CONFIRMED * confirmed + IN_STOCK * in_stock
+    marks += VOUCHED * (catalogue.vouched.take(offers.row) | offers.own)
     return np.asarray(marks + MOVING * ((option == SPOT) | (option == CAPACITY_BLOCK)), np.int8)
 
 
-def are_rentable(rates: Rates, query: EstimateQuery) -> Flags:
+def are_rentable(offers: AllowedOffers, query: EstimateQuery) -> Flags:
     """Which offers one can have for this run alone: on demand, or as the question says, but no commitment beside on demand. By
     effective cost, which other work shares, commitments and monthly rentals too. The user's own machines always."""
     asked = {*query.purchase} or {PurchaseOption.ON_DEMAND}
@@ -33,7 +32,7 @@ def are_rentable(rates: Rates, query: EstimateQuery) -> Flags:
     elif PurchaseOption.ON_DEMAND in asked:
         asked -= COMMITMENTS
     allowed = np.array([option in asked for option in OPTIONS])
-    return np.asarray(allowed.take(rates.option) | rates.own)
+    return np.asarray(allowed.take(offers.option) | offers.own)
 
 
 def are_sure(matrix: TrainingMatrix, times: TrainingTimes) -> Flags:

@@ -181,12 +181,12 @@ class Sieve(Struct, frozen=True, dict=True, weakref=True, eq=False):
     @cached_property
     def _aside(self) -> Flags:
         """Which offers are the user's own machines or free tiers."""
-        return np.asarray(self.offers.rates.own | (self.offers.rates.option == FREE))
+        return np.asarray(self.offers.own | (self.offers.option == FREE))
 
     @cached_property
     def _risk(self) -> Int8:
         """The interruption risk of each offer, STEADY for those that nothing interrupts."""
-        spot = (self.offers.rates.option == SPOT) & (self.query.overheads == "typical")
+        spot = (self.offers.option == SPOT) & (self.query.overheads == "typical")
         return np.where(spot, self.risks.take(self.offers.row), STEADY).astype(np.int8)
 
     @cached_property
