@@ -95,7 +95,7 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
     times = training_times(course, query, eligible, offers.clusters)
     unused = without_training_time(matrix, query, offers, eligible, times)
     confirmation = catalogue.confirmed(as_of, query.max_price_age)
-    marks = offer_marks(catalogue, offers, confirmation.of(offers.row), query)
+    marks = offer_marks(catalogue, offers, confirmation.among(recall.rates(offers)), query)
 
     sieve = Sieve(query, catalogue, matrix, offers, times, recall.spot_risks, market, eligible.best, marks)
     if sieve.is_large:  # as of a question that is asked again without what may change nothing

@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct
 
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
+from costcalc.catalogue.confirmation import Rates
 from costcalc.catalogue.current import CurrentOffers
 from costcalc.catalogue.freshness import LastSeen
 from costcalc.catalogue.stated import Statements
@@ -94,6 +95,11 @@ class Recall(Struct, frozen=True, dict=True):
         """The offers of the matrix's machines that a question allows."""
         name = ref(self.catalogue), ref(matrix), ref(current), wanted
         return self._shelf.recall(name, lambda: allowed_offers(self.catalogue, matrix, current, wanted))
+
+    def rates(self, offers: AllowedOffers) -> Rates:
+        """What decides whether the rates of these offers are confirmed."""
+        name = ref(self.catalogue), ref(offers), "rates"
+        return self._shelf.recall(name, lambda: self.catalogue.rates.at(offers.row))
 
     def one_offer(self, matrix: TrainingMatrix, row: int, cluster: int) -> AllowedOffers:
         """The offer in this row alone, for this cluster of the matrix."""

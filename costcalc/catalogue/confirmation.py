@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -25,7 +24,7 @@ WIDEST_SECONDS = np.where(MOVES_BY_THE_WEEK, 30 * SECONDS_PER_DAY, NEVER)
 IS_SPOT = np.array([option is PurchaseOption.SPOT for option in OPTIONS], bool)
 
 
-class Rates(NamedTuple):
+class Rates(Struct, frozen=True, eq=False, weakref=True):
     """Some rows of a catalogue as columns: the kind of purchase, when the rate was observed, until when it was seen unchanged and
     from when on another one was announced, in seconds since 1970, whether somebody vouches for it, and whether the machine is the
     user's own."""
@@ -39,7 +38,7 @@ class Rates(NamedTuple):
 
     def at(self, rows: Indices) -> Rates:
         """The rates at these positions."""
-        return Rates._make(column.take(rows) for column in self)
+        return Rates(*[getattr(self, name).take(rows) for name in self.__struct_fields__])
 
 
 class Confirmation(Struct, frozen=True, eq=False):
@@ -57,8 +56,11 @@ class Confirmation(Struct, frozen=True, eq=False):
     limits: Mapping[PurchaseOption, float]
 
     def of(self, rows: Indices) -> Flags:
-        """Which of these rows of the catalogue are vouched for, fresh, and not superseded by what the provider announced."""
-        rates = self.rates.at(rows)
+        """Which of these rows of the catalogue are vouched for and fresh."""
+        return self.among(self.rates.at(rows))
+
+    def among(self, rates: Rates) -> Flags:
+        """Which of these rates are vouched for, fresh, and not superseded by what the provider announced."""
         fresh = rates.observed >= self.since.take(rates.option)
         fresh |= (rates.unchanged_until > self.now) & ~IS_SPOT.take(rates.option)
         return np.asarray((rates.vouched & fresh & (rates.superseded_from > self.now)) | rates.own)

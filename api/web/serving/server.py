@@ -161,7 +161,7 @@ def _loader(settings: Settings, evidence: Evidence, note: Path) -> Callable[[], 
         log_to_stderr(logging.getLogger("costcalc.changes"))
         threading.Thread(target=_stop_without, args=(master,), daemon=True).start()
         Finalize(None, os._exit, (0,), exitpriority=-1)  # at its end; an answer whose client has left waits on
-        _keep_memory_small()
+        keep_memory_small()
         sys.setswitchinterval(SWITCH_SECONDS)
         service = build(settings, evidence, note)
         front = create_front(service, settings)
@@ -179,7 +179,7 @@ def _stop_without(master: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _keep_memory_small() -> None:
+def keep_memory_small() -> None:
     """Gives memory back: glibc has a heap for each thread, and keeps what was freed."""
     with suppress(AttributeError):  # another C library
         library = ctypes.CDLL(None)

@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from msgspec.structs import replace
 from support.sampled import sampled
 
 from costcalc.costing import sieve
+from costcalc.costing.storage_and_egress import Market
 from costcalc.estimate import Asked
 from costcalc.memory import Memory
+from costcalc.money import ExchangeRate
 from costcalc.offer import PurchaseOption
 from costcalc.query import Discount, EstimateQuery
 
@@ -65,3 +68,22 @@ def test_millions_of_estimates_take_little_memory(packaged_evidence, packaged_pr
     tracemalloc.stop()
     assert found.count > 2_000_000
     assert peak < 80 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("change", "is_shared"),
+    [({"confidence": 0.899}, True), ({"max_price_age": 100}, False), ({"runs": 2}, False),
+     ({"overheads": "none"}, False), ({"max_hours": 9.0}, False), ({"currency": "EUR"}, False)],
+)  # fmt: skip
+def test_a_question_asked_again_without_what_changes_nothing_costs_no_runs(
+    packaged_evidence, packaged_prices, change, is_shared
+):
+    euros = Market({"EUR": ExchangeRate("EUR", Decimal("0.9"), NOW.date(), "made up")})
+    query, memory = EstimateQuery("resnet50", 0.7513, **EVERY), Memory()
+    first, again = (
+        Asked(each, packaged_evidence, packaged_prices, NOW, euros, memory)
+        for each in (query, replace(query, **change))
+    )
+    assert (first._costed.sieve is again._costed.sieve) is is_shared
+    alone = Asked(again.query, packaged_evidence, packaged_prices, NOW, euros)
+    assert again.answer().estimates == alone.answer().estimates

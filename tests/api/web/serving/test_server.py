@@ -425,12 +425,12 @@ def test_a_corrupt_packaged_table_refuses_to_start_by_file_and_line(tmp_path, ta
 LARGE_ARRAYS = """
 import numpy
 from pathlib import Path
-from api.web.serving.server import _keep_memory_small
+from api.web.serving.server import keep_memory_small
 
 def mib():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
-_keep_memory_small()
+keep_memory_small()
 numpy.ones(4_000_000)  # 30 MiB: now the C library would keep smaller ones
 before = mib()
 for _ in range(3):
@@ -451,7 +451,7 @@ pieces = [bytes(5000) for _ in range(20_000)]
 last = bytes(5000)
 before = mib()
 del pieces
-server._keep_memory_small()
+server.keep_memory_small()
 while mib() > before - 60 and time.process_time() < 20:
     time.sleep(0.1)
 print(before - mib())
