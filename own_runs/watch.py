@@ -240,10 +240,15 @@ def _run(log: TrainingLog, plan: Plan, now: datetime) -> _Run:
     running = (now - plan.started).total_seconds() if plan.started else 0.0
     clock = (running * done / epochs[-1] if at is None else at for done, at, _ in rows)
     hours = tuple(at / SECONDS_PER_HOUR for at in clock)
-    few = max(len({*times(lies.points)}), len({*rows}) if plan.started else 0)
-    doubts = [SHARE] if "samples_per_epoch" in lies.doubts else []
-    doubts += [lies.doubts["hours"]] if "hours" in lies.doubts and not plan.started else []
-    doubts += [FEW_TIMES.format(few)] if plan.max_cost.is_finite() and few < FEWEST_TIMES else []
+    seen = max(len({*times(lies.points)}), len({*rows}) if plan.started else 0)
+    asked = (
+        {"samples_per_epoch": SHARE}
+        if plan.started
+        else {"samples_per_epoch": SHARE, "hours": lies.doubts.get("hours", "")}
+    )
+    doubts = [doubt for fact, doubt in asked.items() if fact in lies.doubts]
+    if plan.max_cost.is_finite() and seen < FEWEST_TIMES:
+        doubts.append(FEW_TIMES.format(seen))
     return _Run(metric, epochs, values, hours, lies.paused / SECONDS_PER_HOUR, tuple(doubts), lies.notes)
 
 

@@ -143,7 +143,7 @@ def _move(before: Offer, offer: Offer) -> str | None:
         return (
             f"{_words(offer)}: {before.currency} {before.hourly_rate:f} became {offer.currency} {offer.hourly_rate:f}"
         )
-    ratio, is_large = _ratio(before, offer), False
+    ratio = _ratio(before, offer)
     if offer.purchase_option is PurchaseOption.SPOT or MARKETPLACE in offer.flags:
         is_large = not 1 / (1 + LARGEST_SPOT_MOVE) <= ratio <= 1 + LARGEST_SPOT_MOVE
     else:

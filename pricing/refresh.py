@@ -198,9 +198,9 @@ class _Checker:
         collected = outcome.collected
         if collected is None:
             return self._failed(outcome, outcome.error or "no answer")
-        for taken in self._store.taken_editions() if self._store and collected.edition else ():
-            edition = collected.edition
-            if edition and taken.key == edition.key and (fault := edition.fault_after(taken)):
+        if self._store and (edition := collected.edition):
+            of_signer = (taken for taken in self._store.taken_editions() if taken.key == edition.key)
+            if fault := next(map(edition.fault_after, of_signer), None):
                 return self._failed(outcome, f"the edition of {edition.made_at:%Y-%m-%d %H:%M} UTC {fault}")
         offers, conflicts = _unambiguous(collected.offers, outcome.name)
         if not offers:

@@ -226,8 +226,8 @@ def _clock_of_times(times: _Times, rows: int) -> Clock:
     restarts, of_rows = _restarts(times), _of_rows(times)
     runs = restarts is not None and times.of is not Of.EVALUATION
     seconds, rises = times.seconds, len(times.seconds) > 1 and _rises(times.seconds)
-    as_row = rises and (len(seconds) >= FEW or _grows(seconds, times.places, STAYS))
-    may_run = of_rows is None or (times.of is not Of.EVALUATION and as_row)
+    looks_so = rises and (len(seconds) >= FEW or _grows(seconds, times.places, STAYS))
+    may_run = of_rows is None or (looks_so and times.of is not Of.EVALUATION)
     if (runs and times.of is Of.EPOCH) or (may_run and not runs and times.of is not Of.EPOCH):
         shown = in_words(seconds[-1]), in_words((of_rows or [sum(seconds)])[-1])
         return Clock((), times.name, times.of, doubt=BOTH.format(times.name, *shown), rank=8)

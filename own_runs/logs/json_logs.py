@@ -139,7 +139,8 @@ def _trainer_state(state: Mapping[str, Any], history: Sequence[object]) -> Train
         if not isinstance(entry, dict):
             raise LogRefused(f"{where}: must be an object")
         numbers = numbers_of(entry)
-        ended += [numbers] if "train_runtime" in numbers else []
+        if "train_runtime" in numbers:
+            ended.append(numbers)
         values = {name: value for name, value in numbers.items() if name not in PLACES and not BESIDE.search(name)}
         points.append(Point(where, numbers.get("epoch"), numbers.get("step"), None, values))
     return TrainingLog("transformers", checked(points), stated | stated_by_trainer(ended))

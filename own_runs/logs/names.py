@@ -31,15 +31,8 @@ BESIDE_UNITS = {"total", "epoch", "train", "training", "in", "taken", "per", "_"
 MS_A_BATCH = ("ms", "/", "batch")
 TIME = {"time", "elapsed", "duration", "runtime", "wall", "walltime", "wallclock", "took", "takes"}
 DATES = {"timestamp", "_timestamp", "datetime", "date", "wall_time", "wall time", "created_at", "asctime", "logged_at"}
-NO_TIME = {
-    "eta",
-    "remaining",
-    "remain",
-    "left",
-    "per_second",
-    "samples",
-}  # nor is it the time of training that these take:
-NO_TIME |= {"data", "load", "loading", "compile", "wait", "save"}
+NO_TIME = {"eta", "remaining", "remain", "left", "per_second", "samples"}
+NO_TIME |= {"data", "load", "loading", "compile", "wait", "save"}  # whose time is none of training
 THROUGHPUT = re.compile(r"(?:per[_ ]?|/ ?)(?:s|secs?|seconds?|min|minute|hour|h|day)(?![a-z])", re.I)
 RUNNING = {"elapsed", "total", "cumulative", "cum", "since", "accumulated", "overall"}
 RUNNING |= {"wall", "walltime", "wallclock", "runtime"}

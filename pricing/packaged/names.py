@@ -165,7 +165,8 @@ def uncounted(
     family, dot, _ = instance_type.partition(".")
     chips = {each.accelerator for name, each in known.items() if name.startswith(f"{family}.") and each.accelerators}
     chip = chips.pop() if dot and len(chips) == 1 else None
-    for part in () if chip else _PARTS.split(instance_type)[1:]:  # after the family: AWS's `p4` is no Tesla P4
+    parts = iter(_PARTS.split(instance_type)[1:])  # after the family: AWS's `p4` is no Tesla P4
+    while not chip and (part := next(parts, None)) is not None:
         with suppress(UnknownName):
-            chip = chip or accelerator(provider, part)
+            chip = accelerator(provider, part)
     return Machine(chip, 0, data_sheet_memory_gib(chip), vcpus, memory_gib) if chip else None

@@ -110,10 +110,10 @@ def _clouds(gpu: Gpu) -> tuple[Cloud, Cloud]:
     prices = (gpu.one_week_price, gpu.one_month_price, gpu.three_month_price, gpu.six_month_price, gpu.one_year_price)
     terms = dict(zip(("7d", "1mo", "3mo", "6mo", "1y"), prices, strict=True))
 
-    def largest_pod(
-        has_it: bool, most: int | None
-    ) -> int:  # zero is an answer; the gpu's own maximum counts without one
-        return has_it * (gpu.max_gpu_count or 1 if most is None else most)
+    def largest_pod(has_it: bool, most: int | None) -> int:
+        if has_it and most is None:  # zero is an answer; the accelerator's own maximum counts only without one
+            return gpu.max_gpu_count or 1
+        return (most or 0) * has_it
 
     secure_pod = largest_pod(gpu.secure_cloud, gpu.max_gpu_count_secure_cloud)
     community_pod = largest_pod(gpu.community_cloud, gpu.max_gpu_count_community_cloud)
