@@ -2,8 +2,7 @@
 
 One document has the locations, one for each of them its rates on demand, one the spot rates of all, of the lowest zone,
 and one (of the Spot Instance advisor) which share of its spot machines AWS took back in a month; a spot rate carries it as a
-flag. They are not documented, and asked at most once a day. A location's name is taken from the first, since the price list
-spells nine of them otherwise. What a machine holds the packaged table says. Of a type that it lacks the page states
+flag. They are asked at most once a day. What a machine holds the packaged table says. Of a type that it lacks the page states
 vCPUs and memory, and its name or family mostly the accelerator, but not how many: it is offered as such; all others are named.
 """
 
@@ -50,7 +49,8 @@ class Location(Struct):
 
 
 def places_listed(api: Endpoint, *types: str) -> list[Location]:
-    """The places of these types. Raises SourceError."""
+    """The places of these types, with the names that these documents give them: the price list spells nine otherwise. Raises
+    SourceError."""
     try:
         locations = convert(read_map(api, LOCATIONS), dict[str, Location])
     except ValidationError as error:

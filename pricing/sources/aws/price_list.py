@@ -6,23 +6,28 @@ Wire format: docs.aws.amazon.com, "AWS Price List" (price list files).
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import pairwise
 
 from msgspec import Struct, convert, field
+from msgspec.structs import replace
 
 from costcalc.hardware import Machine
-from costcalc.offer import Offer, Payment, PurchaseOption
+from costcalc.offer import Gap, Offer, Payment, PurchaseOption
 from costcalc.units import HOURS_PER_YEAR
+from pricing.checks import ROUNDING, UPFRONT_FIRST, shortened, terms_in_words
 from pricing.packaged import names
 from pricing.sources.common.listing import Listing, amount
-from pricing.sources.common.rows import flat
-from pricing.sources.source import SchemaChanged
+from pricing.sources.common.rows import flag_dear_spot, flat
+from pricing.sources.source import Collected, SchemaChanged
 
 Machines = Callable[[str], Machine | None]  # instance type -> what it holds; None where that is unknown
 
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
 PAYMENTS = {
     "No Upfront": Payment.NO_UPFRONT,
     "Partial Upfront": Payment.PARTIAL_UPFRONT,
@@ -229,3 +234,58 @@ def region_of(attributes: Mapping[str, str]) -> str | None:
     except names.UnknownName:
         return None
     return None if region.startswith("us-gov-") else region
+
+
+def publishable(offers: Iterable[Offer]) -> tuple[tuple[Offer, ...], tuple[Gap, ...]]:
+    """The offers to publish, and a gap for commitments left out because they cost more than on demand.
+
+    AWS does list such: on-demand rates of P4 and P5 fell in June 2025, reservations' did not. Only a ladder of payments
+    that is in order by itself is trimmed; any other is left for the checks to leave out.
+    """
+    current = newest(offers)
+    plain = (each for each in current if each.purchase_option is PurchaseOption.ON_DEMAND)
+    on_demand = {each.key[:3]: each.hourly_rate for each in plain}
+    dear = set[Offer]()
+    for ladder in _ladders(current):
+        is_in_order = all(first.hourly_rate <= later.hourly_rate + ROUNDING for first, later in pairwise(ladder))
+        limit = on_demand.get(ladder[0].key[:3])
+        if is_in_order and limit is not None:
+            dear |= {each for each in ladder if each.hourly_rate > limit + ROUNDING}
+    names = [f"{each.instance_type} in {each.region} {terms_in_words(each)}" for each in current if each in dear]
+    gaps = (Gap("aws", f"left out, dearer than on demand: {shortened(names)}"),) if names else ()
+    return flag_dear_spot(each for each in current if each not in dear), gaps
+
+
+def settled(collected: Collected, unknown: set[str]) -> Collected:
+    """The offers to publish, with gaps for those left out and for the `unknown` types, of which nobody says what they hold.
+
+    Nothing follows from the absence of either.
+    """
+    kept, left_out = publishable(collected.offers)
+    dear = {each.key for each in collected.offers} - {each.key for each in kept}
+    apart = frozenset(unknown | {instance_type for _, _, instance_type, *_ in dear})
+    nameless = f"left out, no table names their accelerators: {', '.join(sorted(unknown))}"
+    gaps = (*collected.gaps, *left_out, *((Gap("aws", nameless),) if unknown else ()))
+    return replace(collected, offers=kept, gaps=gaps, whole=tuple(scope.without(apart) for scope in collected.whole))
+
+
+def newest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Each offer's latest effective rates, each once."""
+    rates: dict[tuple[str, ...], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        rates[offer.key].append(offer)
+    standing: list[Offer] = []
+    for same in rates.values():
+        last = max(each.effective_from or LONG_AGO for each in same)
+        latest = [each for each in same if (each.effective_from or LONG_AGO) == last]
+        standing += {(each.hourly_rate, each.upfront): each for each in latest}.values()
+    return tuple(standing)
+
+
+def _ladders(offers: Iterable[Offer]) -> Iterable[list[Offer]]:
+    """Offers that differ in payment only, the earliest payment first."""
+    ladders: dict[tuple[str | None, ...], dict[Payment, list[Offer]]] = defaultdict(lambda: defaultdict(list))
+    for each in offers:
+        if each.payment:
+            ladders[*each.key[:3], each.purchase_option, each.term, each.offering_class][each.payment].append(each)
+    return [[each for payment in UPFRONT_FIRST for each in ladder.get(payment, ())] for ladder in ladders.values()]

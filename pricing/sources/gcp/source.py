@@ -1,9 +1,7 @@
 """Google Cloud's list prices: SKUs from the Cloud Billing Catalog, machine and accelerator types from Compute Engine.
 
-The Cloud TPU API says where TPU slices stand: prices do not tell, because Google also prices chips in regions that have none.
-Without a project or credentials the packaged machine types stand in, TPU slices are offered wherever their chips are priced,
-and gaps say so. docs/price-sources-gcp.md says how a rate comes about. Compute Engine is asked with Google's SDK, which is
-imported only then; a plain-http address is called anonymously: no token is sent in the clear.
+The Cloud TPU API says where TPU slices stand. Without a project or credentials the packaged machine types stand in, TPU slices
+are offered wherever their chips are priced, and gaps say so. docs/price-sources-gcp.md says how a rate comes about.
 """
 
 from __future__ import annotations
@@ -98,9 +96,10 @@ def paged(page_of: Callable[[str], Page], what: str) -> Iterator[Page]:
 
 
 def inventory(compute_url: str, project: str, recording: Recording | None = None) -> Inventory:
-    """What Compute Engine lists in every zone. Raises NotCallable if it may not be asked, SourceError if it fails.
+    """What Compute Engine lists in every zone, asked with Google's SDK, which is imported only here. Raises NotCallable if it may
+    not be asked, SourceError if it fails.
 
-    `recording` keeps what is answered.
+    A plain-http address is called anonymously: a token is never sent in the clear. `recording` keeps what is answered.
     """
     is_plain = compute_url.startswith("http:")
     if not project and not is_plain:
@@ -180,7 +179,11 @@ def _machine_type(listed: Any, zone: str) -> MachineType:
 
 
 def slice_regions(http: Http, tpu_url: str, project: str) -> Regions:
-    """The regions with a zone that has the slice. Raises NotCallable if it may not be asked, SourceError if it fails."""
+    """The regions with a zone that has the slice, by the Cloud TPU API: prices do not tell, because Google also prices chips in
+    regions that have none. Raises NotCallable if it may not be asked, SourceError if it fails.
+
+    A plain-http address is called anonymously: a token is never sent in the clear.
+    """
     is_plain = tpu_url.startswith("http:")
     if not project and not is_plain:
         raise NotCallable(f"{NO_ZONES}, {NO_PROJECT}")

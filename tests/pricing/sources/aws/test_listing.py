@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from costcalc.hardware import Machine
 from costcalc.offer import Offer, Payment, PurchaseOption
 from pricing.checks import SourceListing, violations
-from pricing.sources.aws.account import newest, publishable
+from pricing.sources.aws.price_list import newest, publishable
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)

@@ -284,7 +284,7 @@ def sell_in_blocks(cloud):
 
 
 def test_at_most_40_calls_find_all_capacity_blocks_where_every_pair_would_take_357(cloud, monkeypatch):
-    monkeypatch.setattr("pricing.sources.aws.account.CALLS_AT_ONCE", 1)  # one region's pauses after the other's
+    monkeypatch.setattr("pricing.sources.aws.source.CALLS_AT_ONCE", 1)  # one region's pauses after the other's
     sell_in_blocks(cloud)
     cloud.block_limit.calls, cloud.block_limit.refill_seconds = 3, 8
     collected = collect(cloud)
@@ -319,7 +319,7 @@ def test_capacity_blocks_read_before_the_limit_are_kept_and_the_rest_is_a_gap(cl
 
 
 def test_an_account_without_a_quota_for_capacity_blocks_has_a_gap_in_each_region_and_no_fault(cloud, monkeypatch):
-    monkeypatch.setattr("pricing.sources.aws.account.CALLS_AT_ONCE", 1)
+    monkeypatch.setattr("pricing.sources.aws.source.CALLS_AT_ONCE", 1)
     sell_in_blocks(cloud)
     cloud.block_limit.calls = 0
     collected = collect(cloud)
