@@ -49,8 +49,7 @@ from costcalc.training import Model
 from own_runs import this_machine
 from own_runs.asking import OwnModel, own_models
 from own_runs.by_word import Described, Stated
-from own_runs.runs import RUN
-from own_runs.speeds import digest_of, with_own_speeds
+from own_runs.runs import RUN, digest_of, with_own_speeds
 from own_runs.tokens import TokenTraining
 from pricing import exchange_rates as exchange
 from pricing.packaged.providers import whole_hours_assumed

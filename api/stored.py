@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from api.questions.errors import NotReady
 from costcalc.catalogue.catalogue import Catalogue
-from own_runs.speeds import digest_of, visible
+from own_runs.runs import digest_of, visible
 from pricing.sources import NOT_PUBLIC
 from pricing.store.local_file import OwnRun
 

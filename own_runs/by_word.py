@@ -4,6 +4,7 @@ many hours on a machine."""
 from __future__ import annotations
 
 from hashlib import blake2b
+from math import inf
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,7 +34,7 @@ from costcalc.training import (
 )
 from costcalc.units import SECONDS_PER_HOUR
 from own_runs.evidence import alone
-from own_runs.speeds import FRAMEWORK, OWN_CODE
+from own_runs.runs import FRAMEWORK, OWN_CODE
 
 HOURS = "your-hours"
 BY_WORD = OwnRecipe(
@@ -195,3 +196,19 @@ class Stated(Struct, frozen=True):
             samples_per_epoch=1,
             ran_on=Cluster(self.machine.accelerator, self.machine.accelerators),
         )
+
+
+BATCH = 512
+STEPS = ((20_000, 500), (500_000, 10_000), (inf, 20_000))
+"""Below so many images, so many steps: the schedule of Big Transfer (Kolesnikov et al., 2020, https://arxiv.org/abs/1912.11370,
+section 3.3), which its authors used for all data sets."""
+
+
+def usual_steps(images: int) -> int:
+    """The steps for so many images."""
+    return next(steps for below, steps in STEPS if images < below)
+
+
+def usual_epochs(images: int) -> float:
+    """The passes over so many images that these steps are, to a tenth."""
+    return max(round(usual_steps(images) * BATCH / images, 1), 0.1)

@@ -19,8 +19,7 @@ from costcalc.throughput.memory import BYTES_PER_ACTIVATION, BYTES_PER_GIB, HELD
 from costcalc.throughput.workloads import REFERENCE_SIZE, SIXTEEN_BIT
 from costcalc.training import OWN_DATA, YOU, MetricEvaluation, Model, Phase, System, Throughput
 from costcalc.units import SECONDS_PER_HOUR
-from own_runs.runs import Run
-from own_runs.speeds import FRAMEWORK, OWN_CODE
+from own_runs.runs import FRAMEWORK, OWN_CODE, Run
 
 IMAGENET = "imagenet"  # whose images are taken to be prepared by PyTorch's usual code
 

@@ -15,7 +15,7 @@ from costcalc.evidence import load_evidence
 from costcalc.hardware import Cluster
 from costcalc.training import Model
 from own_runs import this_machine
-from own_runs.speeds import MeasuredSpeed, stored_device
+from own_runs.runs import MeasuredSpeed, stored_device
 from pricing.store.local_file import OwnRun
 from pricing.store.store import Store
 

@@ -26,8 +26,7 @@ from api.reports.plan_and_actual import comparisons, score
 from own_runs.adding import as_read
 from own_runs.logs.log import LogRefused
 from own_runs.reading_apart import read_apart
-from own_runs.runs import RUN, Run, stored_run
-from own_runs.speeds import SMALL_DEVICE, SPEED, measured_speed
+from own_runs.runs import RUN, SMALL_DEVICE, SPEED, Run, measured_speed, stored_run
 from pricing.store.store import Store
 
 MOST_DRAWN, WIDEST_BAR = 12, 40

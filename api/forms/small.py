@@ -24,7 +24,7 @@ from costcalc.fields import filled
 from costcalc.parameters import Param
 from costcalc.small_networks import SmallDevice, SmallNetwork, Training, hours, step_time, turning_factor, worth_up_to
 from costcalc.units import SECONDS_PER_HOUR, in_words
-from own_runs.speeds import SMALL_DEVICE, small_device
+from own_runs.runs import SMALL_DEVICE, small_device
 
 
 class SmallParameters(Struct):

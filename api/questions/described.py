@@ -20,7 +20,7 @@ from costcalc.evidence.timed_networks import TimedNetwork, find_timed_network
 from costcalc.query import ANY, EPOCHS, OWN_DATA_SET, parameters_of
 from costcalc.tasks.known import find_task
 from costcalc.training import IMAGES_PER_EPOCH, Model
-from own_runs.own_images import usual_epochs
+from own_runs.by_word import usual_epochs
 
 NO_SPEED = "missing: add images_per_second=1100@1xA100-80GB, or parameters= and gmacs="
 ONLY_FULL = (

@@ -8,7 +8,7 @@ from costcalc.evidence.timed_networks import find_timed_network
 from costcalc.query import EPOCHS, EstimateQuery
 from costcalc.tasks.goals import goal_in_words, metric_name, task_of
 from costcalc.tasks.tables import Task
-from own_runs.own_images import BATCH, usual_epochs, usual_steps
+from own_runs.by_word import BATCH, usual_epochs, usual_steps
 
 
 def goal(query: EstimateQuery) -> Iterator[str]:

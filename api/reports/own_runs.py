@@ -28,8 +28,7 @@ from own_runs.adding import Facts, RunRefused, implausible, name_of, read_run
 from own_runs.asking import OwnModel
 from own_runs.logs.log import LogRefused
 from own_runs.reading_apart import OutOfBounds, read_apart
-from own_runs.runs import RUN, CurvePoint, Run, stored_run
-from own_runs.speeds import SPEED, measured_speed
+from own_runs.runs import RUN, SPEED, CurvePoint, Run, measured_speed, stored_run
 from pricing.store.changes import By
 from pricing.store.local_file import OwnRun
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from own_runs.measure import networks, pipeline
 from own_runs.measure.devices import CannotMeasure, Device
 from own_runs.measure.training import Job, Rate, measured, sweep
-from own_runs.speeds import MeasuredSpeed
+from own_runs.runs import MeasuredSpeed
 from own_runs.this_machine import cpus, name
 
 FIRST_BATCH = {"cpu": 4}

@@ -23,7 +23,7 @@ from api.settings import Settings
 from api.stored import KnownRuns
 from api.web.app import create_app
 from costcalc.text import is_line
-from own_runs.speeds import MeasuredSpeed
+from own_runs.runs import MeasuredSpeed
 from pricing.store.changes import By
 from pricing.store.store import Store
 

@@ -18,7 +18,7 @@ from api.web.asker import KeptSignIns
 from costcalc.offer import PurchaseOption
 from costcalc.query import EstimateQuery
 from costcalc.training import OwnSpeed
-from own_runs.speeds import measured_speed, visible, with_own_speeds
+from own_runs.runs import measured_speed, visible, with_own_speeds
 from pricing.store.changes import By
 
 ON_A100 = EstimateQuery("resnet50", 0.757, accelerator=("A100-80GB",), accelerators=1, overheads="none", limit=3)

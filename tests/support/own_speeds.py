@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from own_runs.speeds import MeasuredSpeed
+from own_runs.runs import MeasuredSpeed
 
 
 def own_speed(**changed):
