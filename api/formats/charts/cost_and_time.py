@@ -120,30 +120,23 @@ def figure(answer: Answer, points: Points) -> Figure:
 def plot(answer: Answer, points: Points, link: Link | None = None) -> Plot:
     """The chart of an answer, whose estimates are these points; with a `link`, each that one may choose leads to its address."""
     currency, figures, most = answer.query.currency, points.figures, most_shown(answer)
-    picked = {pick.estimate.rank for pick in answer.picks}
-    choosable = figures.on_frontier | np.isin(figures.rank, [*picked])
     shown = (figures.cost > 0) & (figures.cost <= most)
-    chosen = sorted(points.at(np.flatnonzero(shown & choosable)), key=lambda point: (point.hours, point.cost))
+    picked = {pick.estimate.rank for pick in answer.picks}
+    choosable = shown & (figures.on_frontier | np.isin(figures.rank, [*picked]))
+    chosen = sorted(points.at(np.flatnonzero(choosable)), key=lambda point: (point.hours, point.cost))
     frame = Frame.of(points, shown, chosen, [each.calendar_hours for each in answer.free])
     hours, costs = across(frame.hours.at, _spaced(frame.hours)), up(frame.cost.at, frame.cost.amounts(currency))
     dearer, end = points.asked.dearer(most), short(float(f"{most:.2g}"), currency)
     behind = _signs(frame, points, np.flatnonzero(shown & ~choosable)[:: 1 + len(figures.row) // MOST_DRAWN])
-    front = [_place(frame, point.hours, point.cost) for point in chosen if point.frontier]
-    ranges = (line for point in chosen if point.rank in picked for line in _ranges(frame, point))
     area = (
         f"{grid((x for x, _ in hours), (y for y, _ in costs))}"
         f'<g class="behind"{HIDDEN}>{"".join(_uses(behind) if link is None else _dots(behind))}</g>'
-        f'{lines(pairwise(stepped(front)), "steps ink", HIDDEN)}{lines(ranges, "front-ranges ink thin", HIDDEN)}'
+        f"{_frontier(frame, chosen)}{_ranges(frame, (point for point in chosen if point.rank in picked))}"
         f'<text class="end" x="100%" dx="-8" y="15">{f"+{dearer:,} dearer than {escape(end)}" if dearer else ""}</text>'
         f'{"".join(_choosable(frame, point, currency, link) for point in chosen)}'
         f'<g class="names ink"{HIDDEN}>{"".join(_labels(frame, answer, chosen))}</g>'
     )  # fmt: skip
     free = [*_free(frame, answer, points.at(np.flatnonzero(figures.cost == 0)))]
-    names = dict.fromkeys(frame.name(point.provider) for point in chosen)
-    named = [
-        *((pick.name, pick.estimate) for pick in answer.picks),
-        *((words.YOURS, mine.estimate) for mine in answer.owned),
-    ]
     return Plot(
         frame,
         hours,
@@ -154,9 +147,9 @@ def plot(answer: Answer, points: Points, link: Link | None = None) -> Plot:
         one_in=1 + figures.every // MOST_DRAWN,
         dearer=dearer,
         most=end,
-        legend=sorted(((name, frame.colour(name)) for name in names), key=lambda entry: entry[1]),
+        legend=_legend(frame, chosen),
         shapes=_shapes(points),
-        signs={name: _sign_of(frame, each) for name, each in named},
+        signs=_signs_of_picks(frame, answer),
     )
 
 
@@ -213,9 +206,17 @@ def _dots(signs: Iterable[tuple[Place, str]]) -> Iterator[str]:
     yield f'<svg viewBox="0 0 100 100" preserveAspectRatio="none"><path d="{path}"/></svg>'
 
 
-def _ranges(frame: Frame, point: Point) -> Iterator[tuple[Place, Place]]:
-    yield _place(frame, point.hours_low, point.cost), _place(frame, point.hours_high, point.cost)
-    yield _place(frame, point.hours, point.cost_low), _place(frame, point.hours, point.cost_high)
+def _frontier(frame: Frame, chosen: Iterable[Point]) -> str:
+    places = [_place(frame, point.hours, point.cost) for point in chosen if point.frontier]
+    return lines(pairwise(stepped(places)), "steps ink", HIDDEN)
+
+
+def _ranges(frame: Frame, picked: Iterable[Point]) -> str:
+    ends: list[tuple[Place, Place]] = []
+    for point in picked:
+        ends.append((_place(frame, point.hours_low, point.cost), _place(frame, point.hours_high, point.cost)))
+        ends.append((_place(frame, point.hours, point.cost_low), _place(frame, point.hours, point.cost_high)))
+    return lines(ends, "front-ranges ink thin", HIDDEN)
 
 
 def _choosable(frame: Frame, point: Point, currency: str, link: Link | None) -> str:
@@ -297,6 +298,18 @@ def _label(frame: Frame, point: Point, names: str, currency: str, left: bool) ->
     )
     place, dy = _place(frame, point.hours, point.cost), 15 if left and point.frontier else -6
     return _beside(place, Markup(inside), left, dy, "" if names else " more")
+
+
+def _signs_of_picks(frame: Frame, answer: Answer) -> dict[str, tuple[str, int]]:
+    named = [(pick.name, pick.estimate) for pick in answer.picks]
+    owned = [(words.YOURS, mine.estimate) for mine in answer.owned]
+    return {name: _sign_of(frame, each) for name, each in (*named, *owned)}
+
+
+def _legend(frame: Frame, chosen: Iterable[Point]) -> list[tuple[str, int]]:
+    """The providers of what one may choose, with their colours."""
+    names = dict.fromkeys(frame.name(point.provider) for point in chosen)
+    return sorted(((name, frame.colour(name)) for name in names), key=lambda entry: entry[1])
 
 
 def _shapes(points: Points) -> list[tuple[str, str]]:
