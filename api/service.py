@@ -41,6 +41,7 @@ from costcalc.evidence import Evidence, normalised
 from costcalc.evidence.published_runs import PAPER
 from costcalc.hardware import Accelerator, Machine
 from costcalc.memory import Few, Memory
+from costcalc.money import US_DOLLAR
 from costcalc.offer import Offer
 from costcalc.query import EstimateQuery, OwnMachine
 from costcalc.tasks.known import TaskEvidence, find_task, of_benchmark
@@ -157,12 +158,10 @@ class Service:
         """The names that filters may use with a snapshot, in questions about a task or about all else; made once for each."""
         own = (each.run.name for each in self.own.values())
         names = self._names.recall(catalogue.snapshot, known, self.evidence, catalogue, self.sources, own)
-        return (
-            self._task_names.recall((catalogue.snapshot, task.name), self._with_recipes, names, task) if task else names
-        )
-
-    def _with_recipes(self, names: Known, task: Task) -> Known:
-        return replace(names, recipe=tuple(recipe.name for recipe in self._tasks.of(task).recipes))
+        if task is None:
+            return names
+        recipes = tuple(recipe.name for recipe in self._tasks.of(task).recipes)
+        return self._task_names.recall((catalogue.snapshot, task.name), partial(replace, names, recipe=recipes))
 
     def words(self, catalogue: Catalogue) -> Vocabulary:
         return self._words.recall(catalogue.snapshot, self._vocabulary, self.names(catalogue))
@@ -218,9 +217,9 @@ class Service:
         described = (kind() for kind in kinds if kind.is_meant(schema, arguments))
         if subject := TimedSubject.find(schema, arguments) or next(described, None):
             return subject
-        if own := self.own.get(normalised(named[0])) if named and self.own else None:
+        if own := named and self.own.get(normalised(named[0])):
             return OwnRunSubject(own)
-        if task := find_task(named[0]) if named and not self.evidence.find_model(named[0]) else None:
+        if task := named and not of_images and find_task(named[0]):
             return TaskSubject(task, self.clock())
         if DescribedSubject.is_meant(schema, arguments):
             return DescribedSubject()
@@ -288,11 +287,10 @@ class Service:
 
     def evidence_about(self, model: str) -> Evidence:
         """What answers about a model are made from: of a user's own run that run, of a task its results."""
-        own = self.own.get(normalised(model)) if self.own else None
-        if own or self.evidence.find_model(model):
-            return own.evidence if own else self.evidence
+        if own := self.own.get(normalised(model)):
+            return own.evidence
         task = find_task(model)
-        return self._tasks.of(task) if task else self.evidence
+        return self._tasks.of(task) if task and not self.evidence.find_model(model) else self.evidence
 
     @property
     def _tasks(self) -> TaskEvidence:
@@ -319,16 +317,20 @@ class Service:
         return found
 
     def asked(self, query: EstimateQuery, catalogue: Catalogue) -> Asked:
-        """A checked question with what it is answered from: the catalogue holds the user's own machines, and no later prices."""
+        """A checked question with what it is answered from: the catalogue holds the user's own machines, and no later prices; the
+        processor that it is worked out on is known where the question names it."""
         now = self.clock().replace(microsecond=0)
         catalogue, day = self.at(catalogue, query.as_of), (query.as_of or now).date()
         query = located(query, catalogue, query.as_of or now, self.sources).query
         rates = exchange_rates(query.currency, catalogue.vocabulary.currencies, day, query.fx)
         if query.own:
             catalogue = _with_offers(catalogue, self.own_offers(query))
+        evidence = self.evidence_for(query)
+        if any(own.accelerator == this_machine.name() for own in query.own):
+            evidence = this_machine.with_this_machine(evidence)
         return Asked(
             query,
-            self._evidence_for(query),
+            evidence,
             catalogue,
             now,
             Market(rates, storage_and_egress_rates(), whole_hours_assumed(), rate_moves()),
@@ -336,17 +338,11 @@ class Service:
             starts,
         )
 
-    def _evidence_for(self, query: EstimateQuery) -> Evidence:
-        """What an answer is made from: the processor that it is worked out on is known where the question names it."""
-        evidence = self.evidence_for(query)
-        here = any(own.accelerator == this_machine.name() for own in query.own)
-        return this_machine.with_this_machine(evidence) if here else evidence
-
     def own_offers(self, query: EstimateQuery) -> tuple[Offer, ...]:
         """The machines that the user owns. Raises BadParameters for one whose price or watts nobody knows."""
         as_of = query.as_of or self.clock().replace(microsecond=0)
         rates = exchange_rates(query.currency, (), as_of.date(), query.fx)
-        per_usd = Decimal(1) if query.currency == "USD" else rates[query.currency].per_usd
+        per_usd = {"USD": US_DOLLAR, **rates}[query.currency].per_usd
         try:
             return tuple(self._own_offer(own, query, as_of, per_usd) for own in query.own)
         except LookupError as error:
@@ -358,6 +354,4 @@ class Service:
         return owned_offer(query, machine, bought(own, chip, query, as_of, per_usd), electricity(query, per_usd))
 
 
-@lru_cache(maxsize=OWN_CATALOGUES_KEPT)
-def _with_offers(catalogue: Catalogue, offers: tuple[Offer, ...]) -> Catalogue:
-    return catalogue.with_offers(offers)
+_with_offers = lru_cache(OWN_CATALOGUES_KEPT)(Catalogue.with_offers)

@@ -87,7 +87,10 @@ def blocks(report: CommitmentsReport) -> Iterator[Block]:
     for place, machine in enumerate(cheapest_first(document.machines, runs)):
         ways = [*_ways_of(machine)]
         shown = [Part("Ways to buy it, and when they pay", ways, folded=True)] if place else ways
-        yield Part(_titled(machine), [_run(machine), *shown, *_behind(machine)])
+        run = f"A run takes {words.hours(machine.hours_per_run)} h with {machine.recipe}. {_on_demand(machine)}"
+        by_hours = Part("What a month costs by hours of use", [_by_hours(machine)], folded=True)
+        assumed = Part("Assumptions", [Say(machine.assumptions)], folded=True)
+        yield Part(_titled(machine), [Say([run]), *shown, by_hours, assumed])
     yield Say(document.notes, small=True)
     yield from missing_prices(document.prices)
 
@@ -103,11 +106,6 @@ def _lines(report: CommitmentsReport, machines: Sequence[Compared]) -> Iterator[
             yield CommitmentLine(each, saves, each.pays_from(rental) if rental else None)
 
 
-def _run(machine: Compared) -> Say:
-    """What a run takes on a machine, and what it costs on demand."""
-    return Say([f"A run takes {words.hours(machine.hours_per_run)} h with {machine.recipe}. {_on_demand(machine)}"])
-
-
 def _ways_of(machine: Compared) -> Iterator[Block]:
     """Each way to commit to a machine, with the picture of a month by hours of use."""
     only = {name: text_of(getattr(machine, name)) for name in ("provider", "region", "instance_type", "nodes")}
@@ -116,11 +114,6 @@ def _ways_of(machine: Compared) -> Iterator[Block]:
     yield Rows(_ways(machine), machine.choices)
     if machine.owned:
         yield Say([OWN_TERM.format(machine.owned.price.source)], small=True)
-
-
-def _behind(machine: Compared) -> Iterator[Part]:
-    yield Part("What a month costs by hours of use", [_by_hours(machine)], folded=True)
-    yield Part("Assumptions", [Say(machine.assumptions)], folded=True)
 
 
 def _on_demand(machine: Compared) -> str:

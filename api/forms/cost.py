@@ -159,7 +159,8 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
 
 
 def _list(answer: Answer) -> Iterator[Block]:
-    yield Say([*answer.verdict, _heading(answer)])
+    when = f"at prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)})"
+    yield Say([*answer.verdict, f"{training_in_words(answer.query)}, {when}, in {answer.query.currency}"])
     table = Table("Estimates", "", "estimate", None, tuple(listed(answer.query.basis)))
     legend = " ".join([FRONTIER, *marks_explained(answer.estimates)])
     shown: list[Block] = [Rows(table, answer.estimates), Say([legend], small=True), _behind(answer.estimates)]
@@ -186,12 +187,6 @@ def is_list(answer: Answer) -> bool:
     query, is_own = answer.query, any(each.recipe_kind in NOBODYS for each in answer.estimates)
     wants_all = "all" in (query.regions, query.regions if is_own else query.recipes)
     return query.offset > 0 or query.limit > DEFAULT_LIMIT or wants_all
-
-
-def _heading(answer: Answer) -> str:
-    query = answer.query
-    goal = training_in_words(query)
-    return f"{goal}, at prices of {answer.prices.as_of:%Y-%m-%d} ({how_fresh(answer.freshness)}), in {query.currency}"
 
 
 def _how_many(answer: Answer) -> str:

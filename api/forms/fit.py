@@ -182,11 +182,13 @@ def _grid(networks: Sequence[str]) -> Table:
     """A column for each network, of which a narrow terminal leaves out the last."""
     columns = (_of_network(name, len(networks) - place) for place, name in enumerate(networks))
     title = "The largest batch by memory and network"
-    return Table(title, "", "size of memory", None, (Column("Memory", _memory, _accelerators), *columns))
-
-
-def _memory(row: GridRow) -> str:
-    return f"{row.memory_gib:g} GiB"
+    return Table(
+        title,
+        "",
+        "size of memory",
+        None,
+        (Column("Memory", lambda row: f"{row.memory_gib:g} GiB", _accelerators), *columns),
+    )
 
 
 def _accelerators(row: GridRow) -> str:

@@ -167,16 +167,13 @@ class Planner:
     def document(self, rows: Sequence[Given], turn: Turn = nullcontext) -> PlanDocument:
         """All rows, each answered within a turn. Raises BadParameters for a column that no row may have."""
         check_columns(rows)
-        with budget(MOST_SECONDS + 1):  # its own bounds end it before
-            return self._document(rows, turn)
-
-    def _document(self, rows: Sequence[Given], turn: Turn) -> PlanDocument:
         words = {name: self.shared[name][0] for name in parameters_of("words") if name in self.shared}
         pairs = []
-        for number, given in enumerate(rows, 1):
-            with turn():
-                common = {name: text for name, text in words.items() if not given.get(name)}
-                pairs.append(self._row(number, {**given, **common}))
+        with budget(MOST_SECONDS + 1):  # its own bounds end it before
+            for number, given in enumerate(rows, 1):
+                with turn():
+                    common = {name: text for name, text in words.items() if not given.get(name)}
+                    pairs.append(self._row(number, {**given, **common}))
         prices = next((prices for _, prices in pairs if prices), None)
         answered = tuple(row for row, _ in pairs)
         count = sum(row.estimate is not None for row in answered)
@@ -244,12 +241,11 @@ def check_columns(rows: Sequence[Given]) -> None:
     check_size(len(rows), len(names))
     wrong = [name for name in names if name not in ROW.fields and name[:1] not in ("_", NAMELESS)]
     if wrong:
-        raise BadParameters({name[:60]: [_wrong_column(name)] for name in wrong[:9]})
-
-
-def _wrong_column(name: str) -> str:
-    message = Guesses().unknown_parameter("column", name, ROW.fields, "/docs lists them")
-    return f"{message}; names of your own columns start with _"
+        lists = "/docs lists them"
+        why = ((name, Guesses().unknown_parameter("column", name, ROW.fields, lists)) for name in wrong[:9])
+        raise BadParameters(
+            {name[:60]: [f"{message}; names of your own columns start with _"] for name, message in why}
+        )
 
 
 SUMMED = {

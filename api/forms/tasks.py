@@ -88,12 +88,12 @@ class TasksReport:
     def rows(self) -> tuple[TaskRow, ...]:
         """ImageNet's first, the others by how many results they have; worked out once for each snapshot and day."""
         name = "tasks", self.service.state(self.catalogue.snapshot), self.service.clock().date()
-        return self.service.memory.shelf(False).recall(name, self._worked_out).tasks
+        return self.service.memory.shelf(False).recall(name, self._worked_out)
 
-    def _worked_out(self) -> TasksDocument:
+    def _worked_out(self) -> tuple[TaskRow, ...]:
         passing = at_past_dates(self.service)
         others = sorted((self._priced(task, passing) for task in tasks().values()), key=lambda row: -row.results)
-        return TasksDocument((self._imagenet(), *others))
+        return self._imagenet(), *others
 
     def _priced(self, task: Task, passing: Service) -> TaskRow:
         query, _ = passing.question({"model": [task.name], "limit": ["1"]}, self.catalogue)

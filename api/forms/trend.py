@@ -105,8 +105,11 @@ class TrendReport(OverTime[TrendDocument]):
         swept = chain(self.sweep("as_of", today, limit=1), self.earlier.sweep("as_of", before, limit=1))
         newest_first = [Point.of(day, answer) for day, answer in affordable(swept)]
         points, drivers = self.compared(reversed(newest_first))
-        left_out = _left_out(dates[: len(dates) - len(newest_first)])
-        told = [*verdict(points, drivers), *_advised(now, points[-1:]), *self.in_vain(), *left_out]
+        told = [*verdict(points, drivers), *_advised(now, points[-1:]), *self.in_vain()]
+        for date in dates[: len(dates) - len(newest_first)][-1:]:
+            told.append(
+                f"{date:%B %Y} and before take more processor than a question may: ask for them by as_of, or less often."
+            )
         return Written(TrendDocument(self.query, now.prices, points, drivers, tuple(told)), points)
 
     def rows(self) -> tuple[TrendRow, ...]:
@@ -125,12 +128,6 @@ def _advised(now: Answer, last: Sequence[Point]) -> Iterator[str]:
     cheapest, basis = now.picked.get("cheapest"), now.query.basis
     if cheapest and any(point.cost < cheapest.cost(basis).cost for point in last):
         yield f"Today's answer names {in_short(cheapest)} for {cheapest.price(basis)}: a launch file starts it."
-
-
-def _left_out(dates: Sequence[datetime]) -> Iterator[str]:
-    """What to say of the oldest dates, where the newer ones took all the processor that a question may."""
-    if dates:
-        yield f"{dates[-1]:%B %Y} and before take more processor than a question may: ask for them by as_of, or less often."
 
 
 def _months_before(moment: datetime, months: int) -> datetime:

@@ -51,10 +51,7 @@ class Advice(OfQuery):
         return tuple(filter(None, (about, *stand_ins, " ".join(self.in_vain()))))
 
     def in_vain(self) -> Iterator[str]:
-        return unused(self.query, self._answers)
-
-    def _answers(self, query: EstimateQuery) -> tuple[Answer]:
-        return (self._plain if query == self.query else self._answer_instead(query),)
+        return unused(self.query, lambda query: [self._plain if query == self.query else self._answer_instead(query)])
 
     def _stated_bill(self) -> Iterator[str]:
         """What the hours that the question states cost where they were spent: now, and on the day that it names."""

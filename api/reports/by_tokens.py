@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from msgspec import Struct
 
-from costcalc.answers import Answer, Estimate
+from costcalc.answers import Answer
 from costcalc.duration.overheads import STARTUP_HOURS
 from costcalc.fields import filled
 from costcalc.money import money
@@ -89,9 +89,9 @@ def api_prices(query: EstimateQuery, as_of: datetime) -> tuple[ApiPrice, ...]:
     )
 
 
-def by_the_token(answer: Answer, lead: Estimate) -> str:
+def by_the_token(answer: Answer) -> str:
     """Whether an API trains the same model for less than the lead, and from how many tokens renting is cheaper."""
-    query = answer.query
+    query, lead = answer.query, answer.lead
     same = [each for each in api_prices(query, answer.prices.as_of) if each.model == query.model]
     if not same or not lead.is_rented or query.currency != "USD":
         return ""

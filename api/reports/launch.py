@@ -225,7 +225,11 @@ class LaunchReport(OfQuery):
         """The verdict's machine; if the launcher rents none of the picks, the first that it rents. Raises NotFound."""
         first = self._picked or next(iter(self._others), None)
         if first is None:
-            raise NotFound(self._nothing(self.service.answer(self._rentable, self.catalogue)), "to")
+            rentable = self.service.answer(self._rentable, self.catalogue)
+            rents = (
+                f"{self.title} rents none of the machines of {many(rentable.count, 'estimate')}: allow more machines"
+            )
+            raise NotFound(rents if rentable.count else f"no estimate remains: {left_out(rentable)}", "to")
         return first
 
     @cached_property
@@ -254,11 +258,6 @@ class LaunchReport(OfQuery):
             raise NotFound(f"files for {self.title} are written for {', '.join(rented)}: name one of these", "provider")
         bought = self._picked.estimate.purchase_option if self._picked else PurchaseOption.ON_DEMAND
         return replace(self.query, provider=providers, purchase=self.query.purchase or (bought,))
-
-    def _nothing(self, answer: Answer) -> str:
-        if answer.count:
-            return f"{self.title} rents none of the machines of {many(answer.count, 'estimate')}: allow more machines"
-        return f"no estimate remains: {left_out(answer)}"
 
 
 def first_launched(launcher: Launcher, answer: Answer, accelerators: Mapping[str, Accelerator]) -> Launchable | None:

@@ -182,14 +182,15 @@ def new_run(service: Service, catalogue: Catalogue, values: Values, log: Path) -
     machine = _machine(values, names, catalogue, errors)
     everybodys = service.changed(own={})
     name = _name(everybodys, everybodys.names(catalogue), values.get("name") or name_of(log.name), errors)
-    given = {key: value for key, value in values.items() if key in Facts.__struct_fields__}
-    network = service.evidence.find_model(values.get("model") or "")
-    day = values["date"].date() if "date" in values else None
-    model = {"model": network.name} if network else {}
-    better = {"lower_is_better": values["better"] == "lower"} if "better" in values else {}
+    given = {key: value for key, value in values.items() if key in Facts.__struct_fields__} | machine | {"name": name}
+    if network := service.evidence.find_model(values.get("model") or ""):
+        given["model"] = network.name
+    if "date" in values:
+        given["ran_on"] = values["date"].date()
+    if "better" in values:
+        given["lower_is_better"] = values["better"] == "lower"
     try:
-        facts = Facts(**{**given, **machine, **model, **better, "name": name, "ran_on": day})
-        run = read_apart(Run, read_run, log, facts, service.clock())
+        run = read_apart(Run, read_run, log, Facts(**given), service.clock())
     except RunRefused as refused:
         raise BadParameters({**{key: [message] for key, message in refused.errors.items()}, **errors}) from None
     except OutOfBounds as refused:

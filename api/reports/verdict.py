@@ -121,7 +121,7 @@ def _advice(answer: Answer) -> Iterator[Sentence]:
     yield Sentence(Line.RECIPE, 0, _code(lead))
     yield from _ordinary(answer)
     yield Sentence(Line.RECIPE, 0, _ported(answer))
-    yield Sentence(Line.OTHERS, 0, by_the_token(answer, lead))
+    yield Sentence(Line.OTHERS, 0, by_the_token(answer))
     yield Sentence(Line.OTHERS, 0, _rivals(answer))
     yield from _others(answer)
 

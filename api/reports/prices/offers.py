@@ -146,14 +146,13 @@ class OffersReport:
         return (row for _, row in self.quoted())
 
     def document(self) -> OffersDocument:
-        return OffersDocument(
-            self.catalogue.snapshot,
-            self.as_of,
-            self.catalogue.gaps,
-            self.count,
-            self.summary,
-            tuple(self.rows()),
-            self.converter.used,
+        return filled(
+            OffersDocument,
+            self,
+            snapshot=self.catalogue.snapshot,
+            gaps=self.catalogue.gaps,
+            offers=tuple(self.rows()),
+            exchange=self.converter.used,
         )
 
 
