@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +25,8 @@ MACHINE = re.compile(r"(?:([0-9]{1,6})\s*[xX×*]\s*)?(.*)", re.DOTALL)
 COUNTED = re.compile(r"([0-9]{1,6})\s*[xX×*]\s*(?=[A-Za-z])")
 COUNTED_AFTER = re.compile(r"(.*(?:[0-9]|GB|Ti|PCIe|NVL))\s*[xX×*]\s*([0-9]{1,4})", re.IGNORECASE)
 MOST_OWN, MOST_NODES = 64, 100_000
+T = TypeVar("T")
+V = TypeVar("V")
 WAYS = Spellings([*((option.value, option.value) for option in PurchaseOption), *PURCHASES.items()])
 
 
@@ -46,23 +49,21 @@ def resolve(values: Mapping[str, Any], names: Known, guesses: Guesses) -> tuple[
     resolved, errors = dict(values), Errors()
     if "accelerator" in values:
         resolved |= _counted(values, errors)
-    for kind in WHERE:
-        if kind in values:
-            resolved[kind], errors[kind] = _each(kind, resolved[kind], names, guesses)
-    if "own" in values:
-        resolved["own"], errors["own"] = _machines(values["own"], names, guesses, MOST_OWN)
-    if "on" in values:
-        resolved["on"], errors["on"] = _machines(values["on"], names, guesses, MOST_NODES)
-    for side in ("a", "b"):
-        if side in values:
-            resolved[side], errors[side] = _side(values[side], names, guesses)
-    if "discount" in values:
-        resolved["discount"], errors["discount"] = _discounts(values["discount"], names, guesses)
-    if "images_per_second" in values:
-        resolved["images_per_second"], errors["images_per_second"] = _own_speeds(
-            values["images_per_second"], names, guesses
-        )
+    for name, of in RESOLVED.items():
+        if name in values:
+            resolved[name], errors[name] = of(resolved[name], names, guesses)
     return resolved, {kind: messages for kind, messages in errors.items() if messages}
+
+
+def _collected(of: Callable[[T], V], items: Iterable[T]) -> tuple[list[V], list[str]]:
+    """What each is, and what is wrong with those that are nothing known."""
+    values, errors = [], []
+    for item in items:
+        try:
+            values.append(of(item))
+        except LookupError as error:
+            errors.append(str(error))
+    return values, errors
 
 
 def _counted(values: Mapping[str, Any], errors: Errors) -> dict[str, Any]:
@@ -86,32 +87,25 @@ def _counted_first(part: str) -> str:
     return f"{match[2]}x {match[1]}" if match else part
 
 
-def _each(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[Meant, list[str]]:
-    resolved, errors = [], []
-    for part in (part for text in texts for part in names.parts(kind, text)):
-        try:
-            resolved.append(names.resolve(kind, part, guesses))
-        except LookupError as error:
-            errors.append(str(error))
-    return Meant(chain(*resolved), chain(*(each.words for each in resolved))), errors
+def _named(kind: str, texts: Iterable[str], names: Known, guesses: Guesses) -> tuple[Meant, list[str]]:
+    parts = (part for text in texts for part in names.parts(kind, text))
+    meant, errors = _collected(lambda part: names.resolve(kind, part, guesses), parts)
+    return Meant(chain(*meant), chain(*(each.words for each in meant))), errors
 
 
 def _machines(
-    texts: Iterable[str], names: Known, guesses: Guesses, most: int
+    most: int, texts: Iterable[str], names: Known, guesses: Guesses
 ) -> tuple[tuple[OwnMachine, ...], list[str]]:
     """So many accelerators of a kind, at most this many; and what is wrong with others."""
-    machines: dict[OwnMachine, None] = {}
-    errors: list[str] = []
-    for part in between_commas(*texts):
-        count, name = MACHINE.fullmatch(part).groups()  # type: ignore[union-attr]  # any text matches
-        try:
-            text = count or "1"
-            if not 0 < int(text) <= most:
-                raise LookupError(f"must be 1 to {most:,} accelerators, such as 1x RTX 4090; got {clip(part)}")
-            machines[OwnMachine(int(text), _own_name(name, names, guesses))] = None
-        except LookupError as error:
-            errors.append(str(error))
-    return tuple(machines), errors
+    machines, errors = _collected(lambda part: _own_machine(most, part, names, guesses), between_commas(*texts))
+    return tuple(dict.fromkeys(machines)), errors
+
+
+def _own_machine(most: int, part: str, names: Known, guesses: Guesses) -> OwnMachine:
+    count, name = MACHINE.fullmatch(part).groups(default="1")  # type: ignore[union-attr]  # any text matches
+    if not 0 < int(count) <= most:
+        raise LookupError(f"must be 1 to {most:,} accelerators, such as 1x RTX 4090; got {clip(part)}")
+    return OwnMachine(int(count), _own_name(name, names, guesses))
 
 
 def _own_name(text: str, names: Known, guesses: Guesses) -> str:
@@ -121,27 +115,22 @@ def _own_name(text: str, names: Known, guesses: Guesses) -> str:
     return names.accelerator_named(text, guesses)
 
 
-def _own_speeds(measured: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> tuple[tuple[OwnSpeed, ...], list[str]]:
-    speeds: list[OwnSpeed] = []
-    errors: list[str] = []
-    for speed in measured:
-        try:
-            speeds.append(replace(speed, accelerator=names.accelerator_named(speed.accelerator, guesses)))
-        except LookupError as error:
-            errors.append(str(error))
+def _speeds(measured: Iterable[OwnSpeed], names: Known, guesses: Guesses) -> tuple[tuple[OwnSpeed, ...], list[str]]:
+    def known(speed: OwnSpeed) -> OwnSpeed:
+        return replace(speed, accelerator=names.accelerator_named(speed.accelerator, guesses))
+
+    speeds, errors = _collected(known, measured)
     return tuple(speeds), errors
 
 
 def _side(text: str, names: Known, guesses: Guesses) -> tuple[Side | None, list[str]]:
     provider, _, rest = (part.strip() for part in text.partition(":"))
     if provider.casefold() == "own" and rest:
-        machines, faults = _machines([rest], names, guesses, MOST_OWN)
+        machines, faults = _machines(MOST_OWN, [rest], names, guesses)
         own = machines[0] if machines else None
         return Side(text, "own", "", 1, PurchaseOption.OWNED, own), faults
-    try:
-        return _rented(text, names, guesses), []
-    except LookupError as error:
-        return None, [str(error)]
+    sides, faults = _collected(lambda written: _rented(written, names, guesses), [text])
+    return sides[0] if sides else None, faults
 
 
 def _rented(text: str, names: Known, guesses: Guesses) -> Side:
@@ -201,13 +190,21 @@ def _machine(parts: list[str], text: str, names: Known, guesses: Guesses) -> tup
 
 
 def _discounts(asked_for: Iterable[Discount], names: Known, guesses: Guesses) -> tuple[tuple[Discount, ...], list[str]]:
-    discounts: list[Discount] = []
-    errors: list[str] = []
-    for discount in asked_for:
-        if discount.provider is None:
-            discounts.append(discount)
-            continue
-        providers, wrong = _each("provider", [discount.provider], names, guesses)
-        discounts.extend(Discount(discount.fraction, provider) for provider in providers)
-        errors.extend(wrong)
-    return tuple(discounts), errors
+    def of_providers(discount: Discount) -> list[Discount]:
+        meant = names.resolve("provider", discount.provider, guesses) if discount.provider else [None]
+        return [Discount(discount.fraction, provider) for provider in meant]
+
+    discounts, errors = _collected(of_providers, asked_for)
+    return tuple(chain(*discounts)), errors
+
+
+RESOLVED: Mapping[str, Callable[[Any, Known, Guesses], tuple[Any, list[str]]]] = {
+    **{kind: partial(_named, kind) for kind in WHERE},
+    "own": partial(_machines, MOST_OWN),
+    "on": partial(_machines, MOST_NODES),
+    "a": _side,
+    "b": _side,
+    "discount": _discounts,
+    "images_per_second": _speeds,
+}
+"""What puts our spelling into the value of each parameter that has names, beside what is wrong with others."""
