@@ -8,7 +8,7 @@ import pytest
 
 SENTENCES = {
     sentence: outcomes
-    for name in ("unseen.toml", "questions_asked.toml")
+    for name in ("unseen.toml", "questions_asked.toml", "daily.toml")
     for language in tomllib.loads(Path(__file__).with_name(name).read_text()).values()
     for sentence, outcomes in language.items()
 }
