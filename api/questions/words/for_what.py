@@ -1,59 +1,33 @@
-"""What a whole sentence says of the training: its network, how well and how it is trained, on what, and for how long."""
+"""What a whole sentence says of the training: its network, how well and how it is trained, and on what."""
 
 from __future__ import annotations
 
-from math import isclose
-
 from api.questions.amounts import number, plain, share
 from api.questions.language import REINFORCEMENT
-from api.questions.subject import SIZES
-from api.questions.words.messages import BATCH
-from api.questions.words.on_what import SPEED
 from api.questions.words.patterns import ABOUT
-from api.questions.words.reading import LEAST_SHARE, Asked, Reading
-from api.questions.words.tables import COVERED, other_network
+from api.questions.words.reading import LEAST_SHARE, Reading
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
-from costcalc.tasks.known import find_task
 from costcalc.tasks.tables import tasks
-from costcalc.training import IMAGES_PER_EPOCH
 
 SAMPLES, LORA, FINE_TUNING = "samples_per_epoch", "llama2-70b-lora", "finetun"  # however it is written
+FEWEST_LETTERS = 4  # of a data set that is known by them
 PRETRAIN, FINE_TUNED = "pretrain", "fine-tuning"
-FEWEST_LETTERS, SIZE_TOLERANCE = 4, 0.1  # of a data set that is known by them, and of a size
-DATA_SETS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}  # whose entries are estimated, whatever their network
+CONTESTS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}
 NO_METHOD = (
     f"beside {LORA}, fine-tuning is estimated of language models by tokens, as in: lora of llama 3.1 8b on 50M tokens; on images "
     "of your own, say how many and how many epochs; costcalc recipes add reads the log of a run"
 )
-SIZE_ALONE = (
-    "the size is not enough; of a language model add how and on what, as in LoRA on 50M tokens, else gmacs= and epochs="
-)
-STEPS = "steps need a batch size, as in 450k steps of batch 256; or write 90 epochs"
-
-
-def network(reading: Reading, words: Vocabulary) -> None:
-    """The kind of a task's network says nothing more: `graph neural network rgat`."""
-    models = reading.values.get("model", [])
-    others = {name: other for name in models if name not in words.tasks and (other := other_network(name))}
-    kinds = [name for name, other in others.items() if other.generic]
-    if reading.other_task and any(name in words.tasks for name in models):
-        models[:] = [name for name in models if name not in kinds]
-        if kinds == [*others]:
-            reading.need_not_ask(lambda asked: COVERED in asked.message)
-            reading.other_task = False
 
 
 def contest(reading: Reading, _: Vocabulary) -> None:
     """Of some data sets a contest's entries are estimated, whatever the network."""
     models = reading.values.get("model", [])
-    beside = [name for name in models if name not in DATA_SETS]
-    contests = [name for name in models if name in DATA_SETS]
-    if beside and contests:
-        models[:] = contests
-        named = " and ".join(DATA_SETS[name] for name in contests)
-        message = f"for {named}, only DAWNBench entries are estimated, whatever their network"
-        reading.ask(" ".join(beside), message, stops=False)
+    for name in [name for name in models if name in CONTESTS and models[1:]]:
+        message = (
+            f"for {CONTESTS[name]}, only DAWNBench entries are estimated, whatever their network: write {name} alone"
+        )
+        reading.ask(" ".join(models), message, stops=True)
 
 
 def method(reading: Reading, _: Vocabulary) -> None:
@@ -92,27 +66,12 @@ def targets(reading: Reading, words: Vocabulary) -> None:
 
 def data_set(reading: Reading, _: Vocabulary) -> None:
     """A task's own data set need not be asked for: `mask rcnn on coco`."""
-    models = reading.values.get("model", ())
-    meanings = [normalised(tasks()[model].dataset) for model in models if model in tasks()]
-
-    def is_its_own(asked: Asked) -> bool:
-        word = normalised(asked.about)
-        return len(word) >= FEWEST_LETTERS and any(meaning.startswith(word) for meaning in meanings)
-
-    reading.need_not_ask(is_its_own)
-
-
-def steps(reading: Reading, _: Vocabulary) -> None:
-    """Converts steps of a batch size into epochs."""
-    values = reading.values
-    many, batch = (values.pop(f"{ABOUT}{name}", []) for name in ("steps", "batch"))
-    if many and batch and "epochs" not in values and not any(map(find_task, values.get("model", ()))):
-        samples = int(values.get(f"{ABOUT}{SAMPLES}", [str(IMAGES_PER_EPOCH)])[0])
-        values["epochs"] = [str(max(1, round(float(many[0]) * float(batch[0]) / samples)))]
-        reading.need_not_ask(lambda asked: asked.message == BATCH)
-        reading.corrected.append((f"{many[0]} steps of {batch[0]}", f"{values['epochs'][0]} epochs"))
-    elif many:
-        reading.ask(f"{many[0]} steps", STEPS)
+    own = [normalised(tasks()[model].dataset) for model in reading.values.get("model", ()) if model in tasks()]
+    reading.need_not_ask(
+        lambda asked: any(
+            len(asked.about) >= FEWEST_LETTERS and name.startswith(normalised(asked.about)) for name in own
+        )
+    )
 
 
 def samples(reading: Reading, _: Vocabulary) -> None:
@@ -123,28 +82,3 @@ def samples(reading: Reading, _: Vocabulary) -> None:
         values[SAMPLES] = many
     elif many:
         reading.ask(f"{many[0]} samples", "for your own data set, add the epochs, as in 90 epochs")
-
-
-def size(reading: Reading, words: Vocabulary) -> None:
-    """A network that is told by its size or its speed alone is `any`; the own size of a named one says nothing more."""
-    values, has_speed = reading.values, f"{ABOUT}{SPEED}" in reading.values
-    sizes = {name: values.pop(f"{ABOUT}{name}") for name in SIZES if f"{ABOUT}{name}" in values}
-    if "model" in values:
-        model = values["model"][0]
-        sizes = {name: texts for name, texts in sizes.items() if not _is_its_own(name, texts[0], model, words)}
-    elif has_speed or all(name in sizes for name in SIZES):
-        values["model"] = ["any"]
-    elif sizes:
-        reading.ask(" ".join(f"{texts[0]} {name}" for name, texts in sizes.items()), SIZE_ALONE)
-        return
-    values.update(sizes)
-
-
-def _is_its_own(name: str, text: str, model: str, words: Vocabulary) -> bool:
-    """Whether a network, or that of a task, has about this size."""
-    network, task = next((known for known in words.models if known.name == model), None), tasks().get(model)
-    sizes = {"parameters": task.parameters_millions if task else None}
-    if network:
-        sizes = {"parameters": network.parameters_millions, "gmacs": network.gmacs}
-    own = sizes.get(name)
-    return own is not None and isclose(float(text), own, rel_tol=SIZE_TOLERANCE)

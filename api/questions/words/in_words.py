@@ -9,7 +9,6 @@ COUNTS = ("nodes", "accelerators")
 SPOKEN = frozenset(
     [*COUNTS, "model", "target", "accelerator", "instance_type", "provider", "region", "as_of", "precision", "purchase"]
 )
-LIMITS = {"max_hours": "within {} h", "max_cost": "under {}"}
 
 
 def in_short(name: str, values: list[str]) -> str:
@@ -24,7 +23,7 @@ def side_in_words(side: Mapping[str, list[str]]) -> str:
     counts = accelerators or [f"{count} x" for count in nodes]
     within = [f"in {count}" for count in nodes if accelerators]
     names = [_in_words(name, values) for name, values in side.items() if name not in COUNTS]
-    return " ".join([*counts, *names, *within]) or "your question"
+    return " ".join([*counts, *names, *within])
 
 
 def _in_words(name: str, values: list[str]) -> str:
@@ -32,6 +31,4 @@ def _in_words(name: str, values: list[str]) -> str:
         values = [f"{float(value) * 100:g} %" if float(value) <= 1 else value for value in values]
     if name == "purchase":
         values = [{"spot": "on spot", "on_demand": "on demand"}.get(value, value) for value in values]
-    if name in LIMITS:
-        return LIMITS[name].format(values[0])
     return " or ".join(values) if name in SPOKEN else f"{name}={','.join(values)}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from api.questions.words import leaving_out, messages, of_counts, of_money, of_time, of_training
+from api.questions.words import messages, of_counts, of_money, of_time, of_training
 from api.questions.words.patterns import Match, compiled, counted
 from api.questions.words.scan import Scan, Understand
 from api.questions.words.tables import rows_of
@@ -20,7 +20,7 @@ from api.questions.words.tables import rows_of
 STOPS = {"stops": True, "goes on": False, "": None}
 READERS: Mapping[str, Understand] = {
     name: reader
-    for module in (leaving_out, of_counts, of_money, of_time, of_training)
+    for module in (of_counts, of_money, of_time, of_training)
     for name, reader in vars(module).items()
     if callable(reader) and reader.__module__ == module.__name__ and not name.startswith("_")
 }
@@ -61,6 +61,7 @@ def _reader(text: str) -> Understand | None:
 
 
 def _count(name: str, scan: Scan, match: Match) -> bool:
+    scan.reading.owned |= scan.mine
     return scan.count(name, counted(match["n"]))
 
 

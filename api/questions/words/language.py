@@ -10,14 +10,16 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from api.questions.amounts import plain
+from api.questions.language import REINFORCEMENT
+from api.questions.suggestions import squeeze
 from api.questions.words.of_training import amount_of
 from api.questions.words.patterns import compiled
 from api.questions.words.tables import rows_of
 from costcalc.evidence.language import find_language_network
+from costcalc.query import ANY
 from costcalc.tasks.known import find_task
 
 REWARDED = re.compile(r"\b(?:grpo|ppo|dpo|rlhf|orpo|kto|rl)\b", re.IGNORECASE)
-ASKED = re.compile(r"(?<!\S)(?:method|tokens|examples)=", re.IGNORECASE)
 WRITTEN = re.compile(
     r"(?<![\w.])(?P<name>model|method|tokens|examples|length|batch|packed|stack|layers|active|parameters|epochs)="
     r"(?P<value>\"[^\"]*\"|[^\s,;]+)",
@@ -71,34 +73,31 @@ class _Cut:
 def language_words(text: str) -> LanguageWords | None:
     """What a plain text says of a language model by tokens; None where it is about another training."""
     cut = _Cut(text)
-    if ASKED.search(text):
-        return _as_written(cut)
-    name = _name(cut)
-    if name and REWARDED.search(text):
-        return LanguageWords({}, {}, cut.text)
-    found = _found(cut, name is not None)
+    written = _written(cut)
+    named = written.pop("model", "")
+    name = named if squeeze(named) == ANY or find_language_network(named) else _name(cut)
+    if name and cut.take(REWARDED):
+        return LanguageWords({"model": [name]}, {}, cut.text, (f"{REINFORCEMENT}.",))
+    found = {**_found(cut, bool(name)), **{parameter: [value] for parameter, value in written.items()}}
     tunes, is_own, _ = (found.pop(mark, None) for mark in MARKS)
     methods, is_counted = found.pop("method", []), not found.keys().isdisjoint({"tokens", "examples"})
-    if not (name or "parameters" in found) or not (is_counted or methods or tunes or is_own):
+    if not (name or "parameters" in found) or (named and not name) or not (is_counted or methods or tunes or is_own):
         return None
-    if not (is_counted or is_own) and (_is_task(text) or (methods in ([], ["pretrain"]) and not tunes)):
+    is_clear = is_counted or is_own or "method" in written
+    if not is_clear and (_is_task(text) or (methods in ([], ["pretrain"]) and not tunes)):
         return None
     chosen = {"method": ["lora"]} if tunes and not methods else {}
     said = {"method": methods[:1]} if methods else {}
     asked = (ONE_METHOD.format(*methods),) if methods[1:] else ()
-    return LanguageWords({**found, **said, "model": [name or "any"]}, chosen, cut.text, asked)
+    return LanguageWords({**found, **said, "model": [name or ANY]}, chosen, cut.text, asked)
 
 
-def _as_written(cut: _Cut) -> LanguageWords | None:
-    """Parameters by name and value, beside the model's name; None where that is no language model's."""
-    found = dict[str, str]()
+def _written(cut: _Cut) -> dict[str, str]:
+    """What is written as name=value, which is cut out."""
+    written = {}
     while match := cut.take(WRITTEN):
-        found[match["name"].casefold()] = match["value"].strip('"')
-    name = found.pop("model", None) or _name(cut) or ("any" if "parameters" in found else None)
-    if name is None or not (name == "any" or find_language_network(name)):
-        return None
-    found["model"] = name
-    return LanguageWords({name: [value] for name, value in found.items()}, {}, cut.text)
+        written[match["name"].casefold()] = match["value"].strip('"')
+    return written
 
 
 def _name(cut: _Cut) -> str | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from api.questions.words.scan import WORD, Scan
+from api.questions.words.scan import Scan
 from api.questions.words.vocabulary import Named
-from pricing.packaged.providers import known_provider
 
 EXCLUDABLE = ("provider", "purchase", "accelerator", "place", "region", "instance_type")
 NOT_LEFT_OUT = "this cannot be left out; say what is wanted instead"
@@ -18,10 +17,7 @@ _WISHED = re.compile(r"\s+(?:only|instead|preferably|preferred|is\s+(?:fine|ok(?
 def leave_out(scan: Scan, named: Named, many: int) -> None:
     """Leaves out what is named behind a negation."""
     kind = named.values[0].parameter
-    if any(value.excluded for value in named.values):  # `without spot and without commitments`
-        scan.take_negation()
-        scan.reading.add(named.values[0])
-    elif many or kind not in EXCLUDABLE:
+    if many or kind not in EXCLUDABLE:
         scan.ask(f"{scan.take_negation()} {named.text}", NOT_LEFT_OUT, stops=True)
     else:
         scan.reading.add(named.values[0]._replace(excluded=True))
@@ -35,9 +31,7 @@ def go_on(scan: Scan, kind: str = "") -> None:
     if more is None:
         return
     of_any = not kind or negated.casefold() not in ("no", "not") or "or" in more[0].casefold()
-    word = WORD.match(scan.text, more.end())
-    is_unknown = kind == "provider" and word and known_provider(word[0])
-    if is_unknown or scan.is_of(more.end(), *(EXCLUDABLE if of_any else (kind,))):
+    if scan.is_of(more.end(), *(EXCLUDABLE if of_any else (kind,))):
         scan.negated, scan.place = negated, more.end()
 
 
@@ -46,12 +40,3 @@ def _comma_of_list(scan: Scan, kind: str) -> re.Match[str] | None:
     comma = _COMMA.match(scan.text, scan.place)
     named = scan.is_of(comma.end(), kind) if comma else None
     return comma if named and not _WISHED.match(scan.text, named.end) else None
-
-
-def leave_out_clause(scan: Scan, _: re.Match[str]) -> bool:
-    """Leaves out what this clause names: `aws is not an option`."""
-    for value in scan.clause:
-        scan.reading.take_out(value)
-    excluded = bool(scan.clause)
-    scan.clause.clear()
-    return excluded

@@ -8,13 +8,8 @@ TOOK = (
     "hours taken are no limit; what they cost, and what such a training takes elsewhere, is answered of a machine and without a "
     "network: 3 days on 8 A100-80GB; for a limit write within {span}"
 )
-OF_EPOCH = (
-    "the time of an epoch limits no training; write it for all epochs, or the speed that is yours as images_per_second="
-)
 TOOK_LONG = TOOK.format(span="3 days")
 LENGTH = "the length of sequences is that of each task"
 MINUTES = "minutes or millions? Write 30 minutes, or what there are a million of"
-BATCH = "each recipe has its own batch size, learning rate and the like; recipe= chooses one"
 DEARER = "higher rates cannot be asked for: every cost would rise alike"
-MORE = "name both accuracies, as in 76% or 77%, and both are answered"
 RATE = "limits are for the whole run, not for a rate; write under $50"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from api.questions.spellings import MAKERS
-from api.questions.words.leaving_out import EXCLUDABLE, leave_out
-from api.questions.words.numbers import LAST_WORD
+from api.questions.words.leaving_out import leave_out
 from api.questions.words.patterns import WORDS, Match, compiled, counted
 from api.questions.words.scan import MACHINE, Scan
 from api.questions.words.tables import COVERED, OWN_RUN, not_asked, other_networks
@@ -17,82 +16,27 @@ _KEEPS_MINE = (
     "machine machines rig workstation desktop pc owns"
 )
 KEEPS_MINE = frozenset(_KEEPS_MINE.split())
-USUAL_IN_ONE = 8
-"""Accelerators of a server, where a number of servers is said and not what is in one."""
 COUNTS_OF_CHIPS = (24, 32, 48, 56, 64, 96)
-BEFORE_PLACES = frozenset(
-    [
-        "in",
-        "the",
-        "from",
-        "within",
-        "inside",
-        "across",
-        "only",
-        "or",
-        "and",
-        "but",
-        "is",
-        "than",
-        "region",
-        "location",
-        "leave",
-    ]
-)
+_BEFORE_PLACES = "in the from within inside across only or and but is than region location leave"
+BEFORE_PLACES = frozenset(_BEFORE_PLACES.split())
 _COUNT = compiled(
     rf"((?P<number>\d{{1,7}})|(?P<word>{WORDS}))((?P<sign> ?[x×*] ?)|( of)?[\s-]*)"
     "((gpus?|nvidia|rented|cheap|new|used|fast|big) )*..."
 )
-_TIMES = compiled(
-    r" ?[x×*] ?(?P<signed>\d{1,7}){end}"
-    r"| (?P<before>\d{1,3}) ?[x×]( |{end})"
-    r"| (?P<alone>[1248]|16)(?= ?($|[,;])| (on|at|in|from|with|to|for)\b)..."
-)
-"""A count after a name: `H100 x 8`, `H100 8x`, `H100 8`."""
-_MACHINES = compiled("{gap}(servers|machines|nodes|boxes|instances|hosts|vms)")
-"""What makes a count before a name one of machines: `16 H100 servers`, but not `8 A100 server`."""
-_NODES_BEHIND = compiled(r" ?[,;(]? ?([x×*] ?)?(?P<nodes>([2-9]|\d{2,4}) ?(nodes|machines|servers|boxes|hosts))")
-_ONE = r"([1-9]|1\d|24|32|48|64|128|256|512|1024) ?[x×]?"
-_NUMBERS = compiled(rf"({_ONE}( ?, ?(or|and)?| ?/| (or|and|vs\.?|versus|against)) ?)+{_ONE}{{dash}}(?=[a-z])...")
-_GPUS, _ON = compiled("{of_gpus}"), re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
-
-
-def listed(scan: Scan) -> bool:
-    """Each of several numbers before a name gets it: `2x, 4x and 8x A100`. It is read then."""
-    numbers = _NUMBERS.match(scan.text, scan.place)
-    if numbers:
-        gpus, named = _GPUS.match(scan.text, numbers.end()), scan.find(numbers.end(), *MACHINE)
-        if end := gpus.end() if gpus else named.end if named else 0:
-            name = scan.text[numbers.end() : end]
-            scan.put_in_place(end, " or ".join(f"{count} {name}" for count in re.findall(r"\d+", numbers[0])))
-    return False
+LAST_WORD = re.compile(r"([\w']+)\s*$")
+_ON = re.compile(r"\b(?:on|with|using|by|of)\s*$", re.IGNORECASE)
 
 
 def counted_name(scan: Scan) -> bool:
     """`8 H100`, `eight A100s`, `8xH100`: a number of accelerators, or of machines, then their name."""
-    count = _count(scan)
+    count = _COUNT.match(scan.text, scan.place)
     named = scan.find(count.end(), *MACHINE) if count else None
     if not count or not named or _is_target(scan, count, named):
         return False
     if not count["sign"] and scan.find(scan.place, "accelerator"):
         return False  # `3090 T4` are two chips
-    begin, many = scan.place, counted(count["number"] or count["word"])
-    _take(scan, named, many)
-    nodes = _NODES_BEHIND.match(scan.text, scan.place) if count["sign"] and many <= USUAL_IN_ONE else None
-    if nodes:  # `8xH100 2 nodes`, but not `8 H100 on 2 nodes`
-        scan.reading.each, scan.place = True, nodes.start("nodes")
-        scan.reading.corrected.append((scan.text[begin : nodes.end()], f"{nodes['nodes']} with {many} each"))
+    _take(scan, named, counted(count["number"] or count["word"]))
     return True
-
-
-def _count(scan: Scan) -> Match | None:
-    """A number, before which the kind of purchase is put that stands after it: `8 spot H100s`."""
-    count = _COUNT.match(scan.text, scan.place)
-    kind = scan.is_of(count.end(), "purchase") if count else None
-    if not count or not kind or not scan.find(kind.end + 1, *MACHINE):
-        return count
-    scan.put_in_place(kind.end + 1, f"{kind.text} {count[0]}")
-    return None
 
 
 def _is_target(scan: Scan, count: Match, named: Named) -> bool:
@@ -135,9 +79,8 @@ def _is_pronoun(scan: Scan, named: Named) -> bool:
 
 def _take(scan: Scan, named: Named, many: int) -> None:
     """The values of a name or phrase, left out where it is negated; a user's own machine where it is theirs."""
-    kind, mine, reading = named.values[0].parameter, scan.mine, scan.reading
+    (kind, text, _), mine, reading = named.values[0], scan.mine, scan.reading
     scan.place, scan.mine = named.end, False
-    many, is_whole = _with_what_follows(scan, kind, many)
     if kind in ("each", "owned"):
         reading.each |= kind == "each"
         reading.owned |= kind == "owned"
@@ -145,49 +88,26 @@ def _take(scan: Scan, named: Named, many: int) -> None:
         _ask_instead(scan, named)
     elif scan.negated:
         leave_out(scan, named, many)
-    elif kind == "accelerator" and mine and named.values[0].text not in MAKERS:
-        _put_own(scan, named, (many or 1) * (_of_each(named) or (USUAL_IN_ONE if is_whole else 1)))
+    elif kind == "accelerator" and mine and "," not in text and text not in MAKERS:
+        scan.add("own", f"{(many or 1) * (_of_each(named) or 1)}x {text}")
     else:
         reading.owned |= kind == "accelerator" and mine
-        _add(scan, named, many, is_whole)
+        _add(scan, named, many)
 
 
-def _put_own(scan: Scan, named: Named, many: int) -> None:
-    """A user's own machine; of two versions the larger, of more it is asked which."""
-    *others, chip = named.values[0].text.split(",")
-    if others[1:]:
-        scan.ask(f"my {named.text}", "which? Name it, as in own=8xA100-80GB", stops=True)
-        return
-    scan.add("own", f"{many}x {chip}")
-    if others:
-        scan.reading.corrected.append((named.text, f"{many}x {chip}"))
-
-
-def _with_what_follows(scan: Scan, kind: str, many: int) -> tuple[int, bool]:
-    """The number of what was named, which may stand behind it, and whether that counts whole machines."""
-    is_count = many and kind == "accelerator" and not scan.reading.each  # of two 8xA100 machines, 8 is none
-    machines = _MACHINES.match(scan.text, scan.place) if is_count else None
-    scan.place = machines.end() if machines else scan.place
-    after = _TIMES.match(scan.text, scan.place) if kind in MACHINE and not many else None
-    if after and not (after["before"] and scan.find(after.end(), *MACHINE)):
-        many, scan.place = int(after["signed"] or after["before"] or after["alone"]), after.end()
-    return many, bool(machines)
-
-
-def _add(scan: Scan, named: Named, many: int, is_whole: bool) -> None:
-    kind, values = named.values[0].parameter, scan.reading.values
-    before = {*values.get("accelerator", ())}
+def _add(scan: Scan, named: Named, many: int) -> None:
+    before = {*scan.reading.values.get("accelerator", ())}
     for value in named.values:
         if value.parameter != "accelerator" or not before & {*value.text.split(",")}:  # `A100 40GB DGX`
             scan.reading.add(value)
-    if kind in MACHINE:
-        _count_machines(scan, named, many, is_whole or kind != "accelerator" or bool(_of_each(named)))
-    scan.clause += named.values if kind in EXCLUDABLE else ()
+    if named.values[0].parameter in MACHINE:
+        _count_machines(scan, named, many)
 
 
-def _count_machines(scan: Scan, named: Named, many: int, is_whole: bool) -> None:
+def _count_machines(scan: Scan, named: Named, many: int) -> None:
     """A number of accelerators or of machines, which a sentence may compare with others."""
-    reading, counts = scan.reading, "nodes" if is_whole else "accelerators"
+    reading, is_whole = scan.reading, named.values[0].parameter != "accelerator" or bool(_of_each(named))
+    counts = "nodes" if is_whole else "accelerators"
     reading.each |= bool(many and _of_each(named))
     side = {value.parameter: value.text.split(",") for value in named.values}
     nodes = reading.values.get("nodes", []) if reading.each else []

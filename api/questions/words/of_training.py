@@ -1,4 +1,4 @@
-"""Readers of spans that tell of a training and its network: accuracies, sizes, batches; of any parameter by name; of amounts."""
+"""Readers of spans that tell of a training and its network: accuracies, hours it took; of any parameter by name; of amounts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from api.questions import amounts
 from api.questions.amounts import COUNTS, plain
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import Guesses, called
-from api.questions.words.patterns import ABOUT, Match, compiled
+from api.questions.words.patterns import Match, compiled
 from api.questions.words.reading import LEAST_SHARE
 from api.questions.words.scan import MACHINE, Scan
 from api.questions.words.tables import units
 
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
-EACH_ONE = " each"
 PARAMETERS = CostSchema().fields
 _THOUSANDS = compiled(r"[1-9]\d{0,2}(\.\d{3})+")
 _MACHINE = compiled(r"({n}{dash}[x×*]? ?|(an?|one|single|the|my|our|some) |(?=[a-z]))...")
@@ -67,37 +66,12 @@ def top(scan: Scan, match: Match) -> bool:
     return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(match['top'].lower(), match['top']) }")
 
 
-def batch(scan: Scan, match: Match) -> bool:
-    """A batch size turns steps, which may stand elsewhere, into epochs; otherwise each recipe has its own."""
-    size = amounts.number(match["n"]) if not match["other"] and not match["each"] else None
-    return size is None or scan.add(f"{ABOUT}batch", plain(size * (1000 if match["k"] else 1)))
-
-
-def mlperf_round(scan: Scan, match: Match) -> bool:
-    """A round of MLPerf, which may be named elsewhere in the sentence."""
-    if "mlperf" not in scan.text.casefold():
-        return False
-    recipes = scan.reading.values.get("recipe", [])
-    recipes[:] = [name for name in recipes if name != "mlperf-*"]
-    return scan.add("recipe", f"mlperf-{match['round']}-*")
-
-
 def quantity(scan: Scan, match: Match) -> bool:
     """A number of what a unit counts, by the parameter that takes it; where none does, the unit says what to type."""
     unit = units()[" ".join(match["unit"].casefold().split())]
     if unit.parameter:
-        scan.add(unit.parameter, plain(_amount(match) / (unit.per if match["scale"] else 1)))
+        scan.add(unit.parameter, plain(_amount(match)))
     return not unit.message or scan.ask(match[0], unit.message)
-
-
-def parameters(scan: Scan, match: Match) -> bool:
-    """`7B`, of a language model, in millions."""
-    return scan.add(f"{ABOUT}parameters", plain(_amount(match) / 10**6))
-
-
-def speed(scan: Scan, match: Match) -> bool:
-    """The speed of a user's own network, on each of the accelerators where it says so."""
-    return scan.add(f"{ABOUT}images_per_second", plain(_amount(match)) + EACH_ONE * bool(match["each"]))
 
 
 def took(scan: Scan, match: Match) -> bool:

@@ -1,38 +1,23 @@
-"""What a whole sentence says of machines: which are compared, which are the user's own, how fast they are, and where."""
+"""What a whole sentence says of machines: which are compared, which are the user's own, and where they are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
 
-from api.questions.names import MEMORY_TOLERANCE
-from api.questions.spellings import ALONE, MAKERS
-from api.questions.suggestions import Guesses
+from api.questions.spellings import MAKERS
 from api.questions.words.messages import TOOK
-from api.questions.words.names import USUAL_IN_ONE
-from api.questions.words.of_training import EACH_ONE
-from api.questions.words.patterns import ABOUT
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MACHINE
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
-SPEED, FAMILIES = "images_per_second", (*MAKERS, "CPU")
-ON = ("accelerator", "accelerators")
+FAMILIES = (*MAKERS, "CPU")
+ON = ("accelerator", "accelerators", "nodes")
 NO_HOURS = frozenset({"model", "target", "dataset", "recipe", "epochs", "method", "tokens", "examples", "own"})
-MOST_IN_ONE = 64  # accelerators of a user's own machine
 MOST_PLACES = 3  # that are compared
 COMPARES = frozenset(["vs", "versus", "or", "against", "than"])
 RENTED = frozenset(["cloud", "rent", "rents", "renting", "rented", "rental", "lease"])
-
-
-def families(reading: Reading, words: Vocabulary) -> None:
-    """Beside one of its accelerators a family says nothing more: `NVIDIA DGX H200`, `H100 GPUs`."""
-    named, versions = reading.values.get("accelerator", []), words.names.versions
-    single = {version for name in named if name not in FAMILIES for version in versions(name)}
-    for family in [name for name in named if name in FAMILIES and single & {*versions(name)}]:
-        named.remove(family)
-        reading.machines[:] = [machine for machine in reading.machines if machine.get("accelerator") != [family]]
 
 
 def sides(reading: Reading, _: Vocabulary) -> None:
@@ -40,13 +25,13 @@ def sides(reading: Reading, _: Vocabulary) -> None:
     accelerator where the sentence compares."""
     machines = [side for side in reading.machines if not any(_says_more(other, side) for other in reading.machines)]
     is_one_machine = reading.each and not all("nodes" in side for side in machines)
-    if reading.owned or is_one_machine or {"own", f"{ABOUT}{SPEED}"} & {*reading.values}:
+    if reading.owned or is_one_machine or "own" in reading.values:
         return
     numbers = {tuple(side.get("accelerators", side.get("nodes", ()))) for side in machines}
     kinds = {kind for side in machines for kind in MACHINE if kind in side}
     if (len(kinds) > 1 and compared(reading)) or (len(kinds) == 1 and len(numbers) > 1):
         reading.sides = tuple(machines)
-        reading.drop(*MACHINE, "accelerators", "nodes")
+        reading.drop("instance_type", *ON)
 
 
 def compared(reading: Reading) -> frozenset[str]:
@@ -74,40 +59,6 @@ def regions(reading: Reading, _: Vocabulary) -> None:
             reading.put("region", text)
 
 
-def memory(reading: Reading, words: Vocabulary) -> None:
-    """An amount of memory means the accelerators that have it, of those named or of all; a user's own has what it has."""
-    sizes, names = reading.values.pop("memory", []), words.names
-    if not sizes or "own" in reading.values or reading.owned:
-        return
-    least, guesses = max(map(int, sizes)), Guesses()
-    wanted = reading.values.get("accelerator", ["GPU"])
-    allowed = {name for text in wanted for name in names.resolve("accelerator", text, guesses)}
-    sheets = ((name, names.sheets.get(name)) for name in names.accelerator if name in allowed)
-    has_it = least * (1 - MEMORY_TOLERANCE)
-    enough = [ALONE.get(name, name) for name, sheet in sheets if sheet and (sheet.memory_gib or 0) >= has_it]
-    if enough:
-        reading.values["accelerator"] = enough
-    else:
-        reading.ask(f"{least} GB", "none of these accelerators has that much memory")
-
-
-def speed(reading: Reading, _: Vocabulary) -> None:
-    """A speed is that of the machine that is named; of several, of the first, and on the others one would train."""
-    values, texts = reading.values, reading.values.pop(f"{ABOUT}{SPEED}", [])
-    if not texts:
-        return
-    counts = ["1"] if texts[0].endswith(EACH_ONE) else values.get("accelerators", ["1"])
-    machines = [*values.get("own", ()), *(f"{counts[0]}x{name}" for name in values.get("accelerator", ()))]
-    if "own" not in values and len(reading.machines) > 1:
-        first, *others = reading.machines
-        machines = [f"{first.get('accelerators', ['1'])[0]}x{name}" for name in first.get("accelerator", ())]
-        values.update({name: [text for side in others for text in side.get(name, ())] for name in ON})
-    at = f"@{machines[0].replace('x ', 'x', 1)}" if machines else ""
-    values[SPEED] = [text.removesuffix(EACH_ONE) + at for text in texts]
-    if machines:
-        values.pop("evidence", None)  # what was measured is this speed
-
-
 def counts(reading: Reading, _: Vocabulary) -> None:
     """A number of accelerators in one machine holds for each of several."""
     numbers = [int(reading.values[name][0]) for name in ("accelerators", "nodes") if reading.values.get(name)]
@@ -116,42 +67,21 @@ def counts(reading: Reading, _: Vocabulary) -> None:
 
 
 def owned(reading: Reading, _: Vocabulary) -> None:
-    """Accelerators that somebody has, or would buy, are those of a user's own machine; of too many, what to type is told."""
+    """Accelerators that somebody has, or would buy, are those of a user's own machine."""
     values = reading.values
-    named = [name for name in values.get("accelerator", ()) if name not in FAMILIES]
     if not reading.owned or "own" in values or "purchase" in values:
         return
-    if not named:
-        for family in values.get("accelerator", ("machine",)):
-            reading.ask(f"my {family}", "which? Name it, as in own=1xRTX4090")
-        return
-    in_one = 1 if "accelerators" in values or "nodes" not in values else USUAL_IN_ONE
-    count = in_one * int(values.get("accelerators", values.get("nodes", ["1"]))[0])
-    if count > MOST_IN_ONE:
-        reading.ask(f"{count} of your own", f"an own machine has at most {MOST_IN_ONE}, as in own=8x{named[0]}")
-        return
-    rented = RENTED & {word.casefold() for word in reading.ignored}
-    rest = named[1:] if rented and len(reading.machines) > 1 else []  # `are my 4090s cheaper than a cloud H100`
-    apart = [f"{side['accelerators'][0]}x {side['accelerator'][0]}" for side in reading.machines if _is_one(side)]
-    own = [f"{count}x {name}" for name in named[: len(named) - len(rest)]]
-    values["own"] = apart if len(apart) > 1 and "nodes" not in values else own
-    if rest or not rented:  # else the same are to be rented, for comparison
-        reading.drop(*ON, "nodes")
-        values.update({"accelerator": rest} if rest else {})
-
-
-def _is_one(side: Mapping[str, list[str]]) -> bool:
-    return len(side.get("accelerators", ())) == len(side.get("accelerator", ())) == 1
-
-
-def paid(reading: Reading, _: Vocabulary) -> None:
-    """What was paid is the price of a user's own machine, which may be named behind it, as that of its electricity is."""
-    for name in ("own_price", "electricity"):
-        for text in reading.values.pop(f"{ABOUT}{name}", []):
-            if "own" in reading.values:
-                reading.put(name, text)
-            else:
-                reading.ask(f"{name.replace('_', ' ')} {text}", "of which machine? Name it, as in my 3090")
+    named = [name for name in values.get("accelerator", ["machine"]) if name not in FAMILIES]
+    if named != ["machine"] and len(named) == 1 and ("accelerators" in values or "nodes" not in values):
+        values["own"] = [f"{values.get('accelerators', ['1'])[0]}x {named[0]}"]
+        if not RENTED & {word.casefold() for word in reading.ignored}:  # else the same are to be rented, for comparison
+            reading.drop(*ON)
+    else:
+        reading.ask(
+            f"my {' '.join(values.get('accelerator', named))}",
+            "which? Name it, as in own=1xRTX4090",
+            bool(named[1:]) or None,
+        )
 
 
 def hours(reading: Reading, _: Vocabulary) -> None:
@@ -161,7 +91,7 @@ def hours(reading: Reading, _: Vocabulary) -> None:
         return
     home, *others = reading.machines
     if len(home.get("accelerator", ())) == 1:
-        reading.drop(*ON, "nodes")
+        reading.drop(*ON)
         reading.values["on"] = [f"{home.get('accelerators', ['1'])[0]}x {home['accelerator'][0]}"]
         reading.values.update({name: list(texts) for name, texts in others[0].items()} if others else {})
         reading.sides = ()
@@ -171,11 +101,11 @@ def hours(reading: Reading, _: Vocabulary) -> None:
 def one_version(reading: Reading, words: Vocabulary) -> None:
     """An accelerator that somebody has or used, and that comes in several versions, none with its bare name, is taken for the
     largest."""
-    for name in ("own", "on", SPEED):
+    for name in ("own", "on"):
         for at, text in enumerate(reading.values.get(name, ())):
-            before, sign, chip = text.partition("x") if name == SPEED else text.partition("x ")
+            count, _, chip = text.partition("x ")
             versions = words.names.versions(chip)
             if len(versions) > 1 and chip not in versions:
                 largest = [version for version in versions if not version.endswith("-PCIe")][-1]
-                reading.values[name][at] = f"{before}{sign}{largest}"
+                reading.values[name][at] = f"{count}x {largest}"
                 reading.corrected.append((chip, largest))

@@ -24,9 +24,8 @@ _MYRIADS = re.compile(r"(\d+(?:\.\d+)?)\s*([万萬亿億])")
 _ONES = "|".join(word for word, count in COUNTS.items() if count < 10 and word not in ("an", "single", "couple"))
 _TENS = "|".join(word for word, count in COUNTS.items() if count in range(20, 100, 10))
 _IN_TENS = re.compile(rf"\b({_TENS})(?:[\s-](?!a\b)({_ONES}))?\b(?!-)", re.IGNORECASE)
+_DOLLARS = re.compile(rf"\b(?:{_ONES})\b(?=\s+(?:dollars?|bucks?|euros?|pounds?|francs?|yen)\b)", re.IGNORECASE)
 _HUNDREDS = re.compile(rf"\b(?:({_ONES})\s+|(?<!\d\s))(hundred|thousand|grand)\b", re.IGNORECASE)
-_CENTS = re.compile(r"\b(\d{1,2})\s?cents?\b", re.IGNORECASE)
-_POINT = re.compile(rf"\b(\d+)\s+point\s+({_ONES}|\d)\b", re.IGNORECASE)
 
 
 def plain_text(text: str) -> str:
@@ -57,19 +56,14 @@ def _with_blanks(text: str) -> str:
 
 def _in_digits(text: str) -> str:
     """Tens and hundreds in digits: `seventy-six percent`, `two hundred dollars`, `a grand`."""
-    text = _CENTS.sub(lambda match: f"${int(match[1]) / 100:.2f}", text)
     text = _HUNDREDS.sub(_hundreds, text)
-    text = _IN_TENS.sub(lambda match: str(_value(match[1]) + (_value(match[2]) if match[2] else 0)), text)
-    return _POINT.sub(lambda match: f"{match[1]}.{_value(match[2])}", text)
+    text = _DOLLARS.sub(lambda match: str(COUNTS[match[0].lower()]), text)
+    return _IN_TENS.sub(lambda match: str(COUNTS[match[1].lower()] + COUNTS.get((match[2] or "").lower(), 0)), text)
 
 
 def _hundreds(match: re.Match[str]) -> str:
-    many = _value(match[1] or "one") * (100 if match[2].lower() == "hundred" else 1000)
+    many = COUNTS[(match[1] or "one").lower()] * (100 if match[2].lower() == "hundred" else 1000)
     return f"${many}" if match[2].lower() == "grand" else str(many)
-
-
-def _value(word: str) -> int:
-    return int(word) if word.isdigit() else COUNTS[word.lower()]
 
 
 class Language(NamedTuple):

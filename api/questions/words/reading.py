@@ -15,7 +15,7 @@ MANY = frozenset([*SHARES, *(word for word, count in COUNTS.items() if count > 1
 
 
 RUNS_A_MONTH, MONEY_A_MONTH = "about runs a month", "about money a month"
-CURRENCIES, RUN_COST = "about currencies", "about the cost of a run"
+CURRENCIES = "about currencies"
 LEAST_SHARE = Decimal("0.4")
 """Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""
 
@@ -60,12 +60,6 @@ class Reading:
         """Adds a value; a repeated one is ignored."""
         values = (self.excluded if value.excluded else self.values).setdefault(value.parameter, [])
         values.extend(text for text in value.text.split(",") if text not in values)
-
-    def take_out(self, value: Value) -> None:
-        """Turns what was read as wanted into an exclusion."""
-        left = [text for text in self.values.get(value.parameter, ()) if text not in value.text.split(",")]
-        self.values[value.parameter] = left
-        self.add(value._replace(excluded=True))
 
     def drop(self, *names: str) -> None:
         """Takes parameters out."""

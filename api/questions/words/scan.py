@@ -9,7 +9,6 @@ from datetime import date
 
 from api.questions.words.patterns import Match
 from api.questions.words.reading import Reading
-from api.questions.words.tables import Value
 from api.questions.words.vocabulary import Named, Vocabulary
 
 MACHINE = ("accelerator", "instance_type")
@@ -20,8 +19,7 @@ WORD = re.compile(r"[^\s,;/]+")
 @dataclass
 class Scan:
     """Where the pass stands in a text. `negated` holds from a word such as `not` to what it excludes, `mine` from one such as
-    `my` to the accelerators that it is said of, `at_most` from words such as these to the number that they are said of. `clause`
-    has what this clause names that may be excluded."""
+    `my` to the accelerators that it is said of, `at_most` from words such as these to the number that they are said of."""
 
     text: str
     words: Vocabulary
@@ -31,7 +29,6 @@ class Scan:
     negated: str = ""
     mine: bool = False
     at_most: bool = False
-    clause: list[Value] = field(default_factory=list)
 
     def add(self, name: str, text: str) -> bool:
         """Adds a parameter's value."""
@@ -78,7 +75,6 @@ class Scan:
         """What holds for a clause ends with it."""
         self.end_negation()
         self.mine = False
-        self.clause.clear()
 
 
 Understand = Callable[[Scan, Match], bool]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from functools import cache
 
-from api.questions.amounts import number, plain
+from api.questions.amounts import number
 from api.questions.fields import Parameter
 from api.questions.schemas.training import CostSchema
 from api.questions.suggestions import either
 from api.questions.words import for_what, on_what
-from api.questions.words.messages import MORE, OFTEN
-from api.questions.words.reading import CURRENCIES, RUN_COST, Asked, Reading
+from api.questions.words.messages import OFTEN
+from api.questions.words.reading import CURRENCIES, Asked, Reading
 from api.questions.words.tables import not_asked
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.offer import BY_THE_TERM, PurchaseOption
@@ -19,6 +19,7 @@ from costcalc.offer import BY_THE_TERM, PurchaseOption
 STORED = "storage_gb="  # for a month
 COMPARED = ("model", "target", "as_of", "precision", "compilation", "pipeline", "training")
 """What a sentence may have several values of to compare them."""
+OF_SIDES = ("accelerator", "instance_type", "provider", "region", "purchase", "term")
 LIMITS = ("max_hours", "max_cost")
 ON_DEMAND, SPOT = PurchaseOption.ON_DEMAND.value, PurchaseOption.SPOT.value
 WEIGHED = frozenset([SPOT, *(option.value for option in BY_THE_TERM)])
@@ -37,26 +38,20 @@ def _bought(reading: Reading, _: Vocabulary) -> None:
     if values.get("provider") == ["gcp"]:
         at_google = {"reserved": PurchaseOption.COMMITTED_USE.value}
         kinds[:] = dict.fromkeys(at_google.get(kind, kind) for kind in kinds)
-    weighed, without = values.pop("weighed", None), reading.excluded.get("purchase", [])
-    if weighed and without and {*kinds} - {*without}:  # `how much do I save with spot instead of on demand`
-        kinds[:] = dict.fromkeys([*kinds, *without])
-        without.clear()
-    elif weighed and kinds and {*kinds} <= WEIGHED:
+    weighed = values.pop("weighed", None)
+    if weighed and kinds and {*kinds} <= WEIGHED:
         kinds[:] = [SPOT, ON_DEMAND] if kinds == [SPOT] else [ON_DEMAND]
     if weighed and len(kinds) == 2 and not reading.sides:
         reading.sides = tuple({"purchase": [kind]} for kind in kinds)
 
 
 def _money(reading: Reading, _: Vocabulary) -> None:
-    """What each run may cost holds for all of them, and amounts are of the one currency that is written beside them."""
-    values, codes = reading.values, reading.values.pop(CURRENCIES, [])
-    for text in values.pop(RUN_COST, []):
-        reading.put("max_cost", plain(Decimal(text) * int(values.get("runs", ["1"])[0])))
+    """Amounts are of the one currency that is written beside them."""
+    codes = reading.values.pop(CURRENCIES, [])
     if codes[1:]:
         reading.ask("", f"Which currency: {either(codes)}? Write every amount in one of them", stops=True)
-    elif codes != ["USD"]:
-        for code in codes:
-            reading.put("currency", code)
+    elif codes and codes != ["USD"]:
+        reading.put("currency", codes[0])
 
 
 def _term(reading: Reading, _: Vocabulary) -> None:
@@ -70,15 +65,9 @@ def _term(reading: Reading, _: Vocabulary) -> None:
 
 
 def _one_each(reading: Reading, _: Vocabulary) -> None:
-    """Several values of a parameter that has one are none: which is meant is asked. As many accuracies as networks pair."""
-    models, targets = (reading.values.get(name, []) for name in ("model", "target"))
-    if len(models) == len(targets) > 1 and not reading.sides:
-        pairs = zip(models, targets, strict=True)
-        reading.sides = tuple({"model": [model], "target": [target]} for model, target in pairs)
-        reading.drop("model", "target")
-        reading.unclear.add("model")
-    told = {"model", "method"} if reading.other_task else {"method"}
-    for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single() - told]:
+    """Several values of a parameter that has one are none: which is meant is asked, or all are compared where nothing else is."""
+    alone = {"model", "method"} if reading.other_task else {"method"}
+    for name in [name for name, values in reading.values.items() if len(values) > 1 and name in _single() - alone]:
         _one(reading, name, reading.values.pop(name))
 
 
@@ -88,12 +77,11 @@ def _one(reading: Reading, name: str, values: list[str]) -> None:
         reading.ask("", f"the lowest of several limits counts: {name} {either(values)}")
         return
     reading.unclear.add(name)
-    if name in COMPARED and not reading.sides:
+    is_second = name in COMPARED and bool(reading.sides)
+    if name in COMPARED and not is_second:
         reading.sides = tuple({name: [value]} for value in values)
-        if name == "target":
-            reading.need_not_ask(lambda asked: MORE in asked.message)
     choices = [f"{float(value) * 100:g}%" if name == "target" and number(value) else value for value in values]
-    reading.asked.insert(0, Asked("", f"{which(name)} {either(choices)}?"))
+    reading.asked.insert(0, Asked("", f"{which(name)} {either(choices)}?", stops=is_second))
 
 
 def which(name: str) -> str:
@@ -107,21 +95,24 @@ def _single() -> frozenset[str]:
     return frozenset(name for name, field in fields if isinstance(field, Parameter) and not field.listed)
 
 
+def _compared(reading: Reading, _: Vocabulary) -> None:
+    """What is compared differs in one condition: `spot at aws or on demand at gcp` are two questions."""
+    several = [name for name in OF_SIDES if len(reading.values.get(name, ())) > 1]
+    if several[1:] and len([word for word in reading.ignored if word.casefold() in on_what.COMPARES]) == 1:
+        reading.ask(
+            "", f"Compare {' and '.join(several)} one at a time: the answer is for all of them together", stops=True
+        )
+
+
 def _redundant(reading: Reading, _: Vocabulary) -> None:
     """What a parameter makes redundant: `credits` once their amount is given."""
-    rows = not_asked()
-
-    def is_said(asked: Asked) -> bool:
-        row = rows.get(asked.about.casefold())
-        return bool(row and row.unless in reading.values)
-
-    reading.need_not_ask(is_said)
+    rows, given = not_asked(), reading.values
+    reading.need_not_ask(lambda asked: asked.about.casefold() in rows and rows[asked.about.casefold()].unless in given)
 
 
 STAGES = (
-    for_what.network, for_what.contest, for_what.method, for_what.targets, for_what.data_set,
-    _bought, _money, _term, on_what.families, on_what.sides, on_what.regions, on_what.memory,
-    for_what.steps, for_what.samples, for_what.size,
-    on_what.speed, on_what.counts, on_what.owned, on_what.paid,
-    _one_each, _redundant, on_what.hours, on_what.one_version,
+    for_what.contest, for_what.method, for_what.targets, for_what.data_set, _bought, _money, _term,
+    on_what.sides, on_what.regions, for_what.samples,
+    on_what.counts, on_what.owned,
+    _one_each, _compared, _redundant, on_what.hours, on_what.one_version,
 )  # fmt: skip

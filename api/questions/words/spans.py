@@ -7,7 +7,7 @@ from datetime import date
 
 from api.questions.words.kinds import kinds
 from api.questions.words.leaving_out import NOT_LEFT_OUT
-from api.questions.words.names import counted_name, listed, name
+from api.questions.words.names import counted_name, name
 from api.questions.words.numbers import bare_number
 from api.questions.words.reading import Reading
 from api.questions.words.scan import Scan
@@ -50,4 +50,4 @@ def of_a_kind(scan: Scan) -> bool:
     return False
 
 
-FINDERS = (listed, of_a_kind, counted_name, name, bare_number, unknown)
+FINDERS = (of_a_kind, counted_name, name, bare_number, unknown)

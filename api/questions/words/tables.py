@@ -28,11 +28,10 @@ class Value(NamedTuple):
 
 
 class OtherNetwork(NamedTuple):
-    """A network of another task: its name as a parameter has it, and what it is; a generic one is any of its kind."""
+    """A network of another task: its name as a parameter has it, and what it is."""
 
     name: str
     kind: str
-    generic: bool
 
 
 class NotAsked(NamedTuple):
@@ -45,10 +44,9 @@ class NotAsked(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """The parameter that counts something, in how many of it, and what to type where no question takes it."""
+    """The parameter that counts something, and what to type where no question takes it."""
 
     parameter: str
-    per: int
     message: str
 
 
@@ -68,13 +66,13 @@ def not_asked() -> dict[str, NotAsked]:
 @cache
 def units() -> dict[str, Unit]:
     """The unit that each word after a number is."""
-    return _by_word("units", lambda row: Unit(row["parameter"], int(row["per"]), row["message"]))
+    return _by_word("units", lambda row: Unit(row["parameter"], row["message"]))
 
 
 @cache
 def other_networks() -> dict[str, OtherNetwork]:
     """The network of another task that each phrase names; without a name of its own, by that phrase."""
-    rows = _by_word("other_networks", lambda row: OtherNetwork(row["name"], row["kind"], bool(row["generic"])))
+    rows = _by_word("other_networks", lambda row: OtherNetwork(row["name"], row["kind"]))
     return {word: network._replace(name=network.name or word) for word, network in rows.items()}
 
 

@@ -10,7 +10,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from api.questions.errors import BadParameters
-from api.questions.language import REINFORCEMENT
 from api.questions.suggestions import either
 from api.questions.words.asking_back import WHICH_NETWORK, asked_back, is_whole
 from api.questions.words.elsewhere import elsewhere
@@ -41,15 +40,6 @@ PRICES = re.compile(
     re.IGNORECASE,
 )
 TRAINING = re.compile(r"\b(?:(?:re|pre)?-?train(?:s|ed|ing)?|epochs?|accuracy|model|network|imagenet)\b", re.IGNORECASE)
-WHAT_IF = re.compile(
-    r"[\s,;.?!]+(?:(?:(?:and|or|but)\s+)?(?:what\s+(?:about|if)|how\s+about)|(?:and|or|but)\s+if|(?:or\s+)?else|otherwise)\b",
-    re.IGNORECASE,
-)
-"""Where a sentence goes on to the same under another condition."""
-AGAINST = re.compile(r"\s+(?:vs\.?|versus|against|or|than)\s+", re.IGNORECASE)
-OF_SIDES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase", "term"])
-"""What the sides of a comparison may differ in together."""
-Parameters = Mapping[str, list[str]]
 
 
 class Understanding(Struct, frozen=True):
@@ -99,59 +89,22 @@ def understand(text: str, words: Vocabulary, today: date) -> Understanding:
     language = language_words(text)
     if language and language.is_counted:
         return _by_tokens(language, _understood(language.rest, words, today))
-    whole, cut = _understood(text, words, today), WHAT_IF.search(text)
+    whole = _understood(text, words, today)
     if language and (whole.asked or not whole.is_question):  # of a task's network there is an answer without tokens
         return _by_tokens(language, _understood(language.rest, words, today))
-    first = _understood(text[: cut.start()], words, today) if cut and cut.start() else whole
-    if cut and first is not whole and "model" in first.parameters and not first.several:
-        return _and_then(first, _understood(text[cut.end() :], words, today)) or whole
-    against = AGAINST.search(text) if len(whole.parameters.keys() & OF_SIDES) > 1 and not whole.several else None
-    if against is None:
-        return whole
-    halves = (text[: against.start()], text[against.end() :])
-    return _of_two_sides(whole, *(_understood(half, words, today).parameters for half in halves))
-
-
-def _and_then(first: Understanding, then: Understanding) -> Understanding | None:
-    """A question with the same under another condition; None where nothing else is asked."""
-    changed = {name: values for name, values in then.parameters.items() if first.parameters.get(name) != values}
-    if not changed or then.several:
-        return None
-    questions = (*first.asked, *(line for line in then.asked if not line.startswith(WHICH_NETWORK)))
-    summary = (*first.summary, f"and then {side_in_words(changed)}")
-    return replace(
-        first, summary=summary, several=({}, changed), asked=questions, ignored=_once([*first.ignored, *then.ignored])
-    )
-
-
-def _of_two_sides(whole: Understanding, left: Parameters, right: Parameters) -> Understanding:
-    """A question whose two sides differ in more than one of their conditions: `spot at aws or on demand at gcp`."""
-    apart = [name for name in left.keys() & right.keys() & OF_SIDES if left[name] != right[name]]
-    if len(apart) < 2:
-        return whole
-    several = tuple({name: side[name] for name in whole.parameters if name in apart} for side in (left, right))
-    parameters = {name: values for name, values in whole.parameters.items() if name not in apart}
-    summary = tuple(in_short(name, values) for name, values in parameters.items())
-    return replace(
-        whole, parameters=parameters, several=several, summary=(*summary, " against ".join(map(side_in_words, several)))
-    )
+    return whole
 
 
 def _by_tokens(language: LanguageWords, rest: Understanding) -> Understanding:
     """What a sentence says of a language model, with what the rest of it says of machines, money and time."""
-    if not language.parameters:
-        return replace(
-            rest, parameters={}, summary=(), asked=(f"{REINFORCEMENT}.",), is_question=False, lacks_only_network=False
-        )
     if others := [name for name in rest.parameters.get("model", ()) if not is_language_model(name)]:
         asked = rest.asked or (f"{either(others)} is no language model: ask about one network at a time",)
         return replace(rest, asked=asked, is_question=False, lacks_only_network=False)
     of_rest = {name: values for name, values in rest.parameters.items() if name not in ("model", "target_of")}
     asked = tuple(line for line in rest.asked if not line.startswith(WHICH_NETWORK))
     summary = tuple(in_short(name, values) for name, values in language.parameters.items())
-    missing = (
-        () if language.is_counted else (HOW_MANY_TOKENS,) if language.has_method else (HOW_MANY_TOKENS, WHICH_METHOD)
-    )
+    missing = [] if language.is_counted or language.asked else [HOW_MANY_TOKENS]
+    missing += [WHICH_METHOD] * (bool(missing) and not language.has_method)
     return replace(
         rest,
         parameters={**language.parameters, **of_rest},
@@ -175,11 +128,8 @@ def _too_long(text: str) -> str | None:
         return (
             f"that is {len(pieces)} words: write one question in at most {MOST_WORDS}; costcalc plan asks many at once"
         )
-    return (
-        "one of its words is too long to be one"
-        if any(len(piece) > LONGEST_WORD and "=" not in piece for piece in pieces)
-        else None
-    )
+    is_long = any(len(piece) > LONGEST_WORD and "=" not in piece for piece in pieces)
+    return "one of its words is too long to be one" if is_long else None
 
 
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
@@ -204,7 +154,8 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
         parameters, tuple(summary), _once(reading.ignored), dict(reading.corrected),
         () if asks_rates else (*beside, *asked_back(reading, parameters, words, text)),
         is_question=is_whole(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
-        lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear}, several=reading.sides,
+        lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear},
+        several=() if stops else reading.sides,
         monthly=monthly, asks_rates=asks_rates,
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from api.questions.amounts import COUNTS
+from api.questions.suggestions import either
 from api.questions.words.leaving_out import go_on
 from api.questions.words.reading import MOST_ASKED
 from api.questions.words.scan import WORD, Scan
@@ -17,7 +18,6 @@ _WHERE = re.compile(
 _WHEN = re.compile(r"\b(?:by|before|until|till|since|after|in)\s+(?:an?\s+|the\s+)?$", re.IGNORECASE)
 _PERCENT_OF = re.compile(r"%\s*(?:of\s+)?$")  # something else than an accuracy
 _ORNAMENT = re.compile(r"[^\w<>@#]+|:[\w+-]+:")  # signs and emoji, as themselves or as Slack spells them
-_LIKE_A_NAME = re.compile(r"\w[_-]\w")
 
 
 def unknown(scan: Scan) -> bool:
@@ -27,14 +27,10 @@ def unknown(scan: Scan) -> bool:
     word, end = match[0], match.end()
     if _ORNAMENT.fullmatch(word):
         scan.place = end
-    elif scan.negated and known_provider(word):
-        scan.reading.ignored.append(f"{scan.negated} {word}")  # none of its rates is stored
-        scan.place = end
-        go_on(scan, "provider")
     elif not scan.negated and not scan.words.family(word) and (recipes := scan.words.recipes_of(word)):
         scan.add("recipe", recipes)
         scan.place, scan.mine = end, False
-    elif correction := _corrected(scan, word) or _only_one(scan, word):
+    elif correction := _corrected(scan, word):
         scan.put_in_place(end, correction)
         scan.reading.corrected.append((word, correction))
     else:
@@ -61,15 +57,6 @@ def _corrected(scan: Scan, word: str) -> str | None:
     return scan.words.corrected(word, bool(_WHERE.search(scan.text, 0, scan.place)))
 
 
-def _only_one(scan: Scan, word: str) -> str | None:
-    """The only network whose name begins so, of a word that is hardly English, `convnext-xl`; or the one that begins all others
-    of them, `resnest50`."""
-    family = scan.words.family(word)
-    first = min(family, key=len, default="")
-    is_one = len(family) > 1 or _LIKE_A_NAME.search(word)
-    return first if first and is_one and all(name.startswith(first) for name in family) else None
-
-
 def _hint(scan: Scan, word: str) -> str:
     if len(scan.reading.asked) >= MOST_ASKED:
         return "not understood"
@@ -80,4 +67,4 @@ def _hint(scan: Scan, word: str) -> str:
     if run := published_as(word):
         return f"a published run has this name; ask what it cost with model={run.name}"
     near = scan.words.nearest(word)
-    return f"not understood; did you mean {near}?" if near else "not understood"
+    return f"not understood; did you mean {either(near)}?" if near else "not understood"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from api.questions.names import Known
 from api.questions.spellings import Spellings
-from api.questions.suggestions import either
-from api.questions.words.tables import Value, kind_of_network, not_asked, other_networks, phrases
+from api.questions.words.tables import Value, not_asked, other_networks, phrases
 from costcalc.evidence.collection import network_forms, normalised
 from costcalc.evidence.published_runs import published_runs
 from costcalc.evidence.timed_networks import timed_networks
@@ -24,7 +22,7 @@ MARKS = ("filler", "not", "mine", "each", "owned", "weighed", "unasked", "other"
 NO_CLOUDS = frozenset(["own", "owned", "sheet", "gpuhunt", "skypilot"])
 KINDS = ("provider", "accelerator", "region", "instance_type", "recipe")
 LEAST_LETTERS = 5
-FEW_SLIPS, LONG, MANY_LETTERS = 1, 6, 8  # a word of many letters may have one slip more
+MANY_LETTERS = 8  # a word of so many may have one slip more
 GRAMMAR = (
     "within", "under", "below", "without", "except", "excluding", "percent", "hours", "minutes", "dollars", "euros", "budget",
     "error", "discount", "confidence", "utilization", "between", "maximum", "machines", "instances", "weeks", "months", "years",
@@ -32,16 +30,7 @@ GRAMMAR = (
 """Words of the rules, for those that are misspelt."""
 _PIECE, _CLAUSE = re.compile(r"[^\s,;/]+"), re.compile(r"[^,;]*")
 _PATTERN = re.compile(r"[\w.-]+\*")
-_VERSION = re.compile(
-    r"(?:[\s-]*(?:v?\d+(?:\.\d+)*|\d+(?:\.\d+)?[bm]|tiny|mini|small|base|medium|large|xl|turbo|instruct|chat)(?=[\s,;/-]|$))*",
-    re.IGNORECASE,
-)
-_HUB_NAME = re.compile(r"(?:[\w.-]+/)?[a-z]{3,}[-_.\d][\w.-]*(?=[\s,;]|$)", re.IGNORECASE)
-_SERIES = re.compile(r"(?!v\d)[a-z]+\d+[a-z]*(?:-[a-z]+)?", re.IGNORECASE)
-_DIGITS = re.compile(r"\d+")
-_DOMAIN = re.compile(
-    r"(?<=\w)\.(?:ai|com|io|cloud|net|dev)$", re.IGNORECASE
-)  # what clouds are called by their addresses
+_DIGITS, _SIGNS = re.compile(r"\d+"), re.compile(r"[\s_\-./]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +61,8 @@ class Vocabulary:
             words = text[place : piece.end()]
             values = self._values(words, only)
             if values:
-                end = piece.end() if values[0].parameter != "other" else _VERSION.match(text, piece.end()).end()  # type: ignore[union-attr]
-                return Named(values, text[place:end], end)
-        return self._other_task(text, place) if not only else None
-
-    @staticmethod
-    def _other_task(text: str, place: int) -> Named | None:
-        """A network of another task under a longer name than we know: `mistralai/Mistral-7B-v0.1`."""
-        match = _HUB_NAME.match(text, place) or _PIECE.match(text, place)
-        other = kind_of_network(match[0]) if match else None
-        return Named((Value("other", other),), match[0], match.end()) if match and other else None
+                return Named(values, words, piece.end())
+        return None
 
     def has_own_target(self, model: str) -> bool:
         """Whether the model's targets may have any size: those of a user's own run, or of a task."""
@@ -91,47 +72,40 @@ class Vocabulary:
         """Whether the word names a provider."""
         return any(value.parameter == "provider" for value in self._values(word, ("provider",)))
 
-    def corrected(self, word: str, may_be_place: bool) -> str | None:
-        """The one known word that this is with a slip or two in its letters; None where it is short, begins the
-        names of networks, or several are as near. Only a longer word is the name of a place, and where one may stand."""
-        letters = word.casefold()
+    def corrected(self, word: str, may_be_place: bool = False) -> str | None:
+        """The one known word that this is with a slip in its letters, or two of a long one; None where it is short, begins the
+        names of networks, or several are as near. Only a longer word is a place, and where one may stand."""
+        letters, digits = word.casefold(), _DIGITS.findall(word)
         if len(_DIGITS.sub("", letters)) < LEAST_LETTERS or self.family(word):
             return None
-        candidates = [
-            word
-            for word in self._by_first_letter.get(letters[0], ())
-            if word.rstrip("s") != letters.rstrip("s")  # words of English that a name is the plural of
-            and _DIGITS.findall(word) == _DIGITS.findall(letters)
-        ]
-        near = _near(letters, candidates)
-        slips = min((slips for _, slips in near), default=0)
-        best = [word for word, many in near if many == slips]
-        if slips > FEW_SLIPS and any(map(self.is_filler, best)):
-            return None
-        best = [word for word in best if not self.is_filler(word) or _is_typed_wrong(letters, word)]
-        cities = [word for word in best if places().word(word)]
-        is_long = len(letters) >= (LONG if may_be_place else MANY_LETTERS)
-        best = [word for word in best if word not in cities] or (cities if is_long else [])
-        return best[0] if len({self._values(word, ()) or word for word in best}) == 1 else None
+        spoken = [*self._spoken, *(places().words() if may_be_place and len(letters) > LEAST_LETTERS else ())]
+        alike = [known for known in spoken if known[0] == letters[0] and _DIGITS.findall(known) == digits]
+        near = _near(letters, [known for known in alike if known.rstrip("s") != letters.rstrip("s")])
+        best = [known for known, slips in near.items() if slips == min(near.values())]
+        return best[0] if len({self._values(known, ()) or known for known in best}) == 1 else None
 
     def family(self, word: str) -> list[str]:
-        """Networks whose names begin with this word, those first that most recipes are named after."""
+        """Networks whose names begin with this word, the shortest first."""
         start = normalised(word)
-        names = [self._networks[form] for form in _starting(self._forms, start)] if len(start) > 2 else []
-        return sorted(names, key=lambda name: -self._recipes_named_after[name]) if len(names) > 1 else names
+        names = [name for form, name in self._networks.items() if form.startswith(start)] if len(start) > 2 else []
+        return sorted(names, key=len)
+
+    def nearest(self, word: str) -> list[str]:
+        """Names to suggest for an unknown word."""
+        return [*_near(word.casefold(), (*self._names_spoken, *places().words()))][:3] if len(word) > 2 else []
 
     def recipes_of(self, word: str) -> str | None:
         """The pattern of the recipes whose names begin with this word."""
         start = word.casefold().removesuffix("'s") + "-"
-        return f"{start}*" if _starting(self._recipes, start) else None
+        return f"{start}*" if any(name.startswith(start) for name in self.names.recipe) else None
 
     def _values(self, words: str, only: tuple[str, ...]) -> tuple[Value, ...]:
-        for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"), _DOMAIN.sub("", words))):
+        for spelt in dict.fromkeys((words, words.removesuffix("'s"), words.removesuffix("s"))):
             is_joined = self._is_loose(spelt) and spelt.casefold() not in self._written
             meanings = [] if is_joined else self._phrases.find(spelt)
             if meanings and (not only or meanings[0][0].parameter in only):
                 return meanings[0]
-            if value := self._name(spelt, only) or self._series(spelt, only):
+            if value := self._name(spelt, only):
                 return (value,)
         return ()
 
@@ -150,16 +124,6 @@ class Vocabulary:
             if name and name not in NO_CLOUDS:
                 return Value(kind, name)
         return Value("currency", words) if not only and words in self.currencies else None
-
-    def _series(self, words: str, only: tuple[str, ...]) -> Value | None:
-        """All machine types of a series: `p4d`, `a2-highgpu`."""
-        starts = tuple(f"{words.casefold()}{sign}" for sign in ".-")
-        if (only and "instance_type" not in only) or not _SERIES.fullmatch(words):
-            return None
-        types = [name for name in self.names.instance_type if name.casefold().startswith(starts)]
-        if "-" in words and not types:
-            types = [name for name in self.names.instance_type if name.casefold().startswith(words.casefold())]
-        return Value("instance_type", ",".join(types)) if types else None
 
     def _is_loose(self, words: str) -> bool:
         """Whether a name would have to begin or end in a word without meaning: `a 100` is no A100."""
@@ -183,38 +147,15 @@ class Vocabulary:
                 model = self._models.get(normalised(spelt))
                 if model:
                     return model
-        start = re.sub(r"[\s-]+", "_", words.casefold())
-        if "_" not in start:
-            return None
-        names = _starting(self._names, f"{start}_")
-        usual = names if len(names) == 1 else [name for name in names if name.endswith("_224")]
-        return usual[0] if len(usual) == 1 else None
+        return None
 
     @cached_property
     def _places(self) -> frozenset[str]:
         return frozenset(place.casefold() for place in places().words())
 
     @cached_property
-    def _names(self) -> list[str]:
-        return sorted(model.name for model in self.models)
-
-    @cached_property
     def _networks(self) -> dict[str, str]:
-        return {normalised(name): name for name in self._names}
-
-    @cached_property
-    def _forms(self) -> list[str]:
-        return sorted(self._networks)
-
-    @cached_property
-    def _recipes(self) -> list[str]:
-        return sorted(self.names.recipe)
-
-    @cached_property
-    def _recipes_named_after(self) -> dict[str, int]:
-        """How many recipes have each network's name in theirs."""
-        recipes = "\n".join(map(normalised, self._recipes))
-        return {name: recipes.count(form) for form, name in self._networks.items()}
+        return {normalised(name): name for name in sorted(model.name for model in self.models)}
 
     @cached_property
     def _models(self) -> dict[str, str]:
@@ -240,48 +181,23 @@ class Vocabulary:
         return frozenset([*phrases(), *not_asked(), *other_networks()])
 
     @cached_property
-    def _by_first_letter(self) -> dict[str, list[str]]:
-        """The known words that a misspelt one may be meant for; those without a meaning of their own are none."""
-        by_letter: dict[str, list[str]] = {}
-        for word in dict.fromkeys(self._parts()):
-            if len(word) >= LEAST_LETTERS - 1 and word[0].isalpha():
-                by_letter.setdefault(word[0], []).append(word)
-        return by_letter
+    def _names_spoken(self) -> tuple[str, ...]:
+        names = (*self.names.spoken("provider"), *self.names.spoken("accelerator"), *self._models.values())
+        return tuple(dict.fromkeys(names))
 
-    def _parts(self) -> Iterator[str]:
-        """The words that names and phrases are made of."""
-        meaningful: Iterable[str] = (word for word, values in phrases().items() if values[0].parameter not in MARKS)
-        spoken = (word for kind in ("provider", "accelerator") for word in self.names.spoken(kind))
-        networks = (*self.tasks, *(alias for model in self.models for alias in (model.name, *model.aliases)))
-        makers = ("nvidia", "reserved", "spot")
-        fillers = (
-            word for word, values in phrases().items() if values[0].parameter == "filler" and len(word) >= LEAST_LETTERS
-        )
-        for name in (*GRAMMAR, *fillers, *makers, *meaningful, *spoken, *networks, *places().words()):
-            yield name.casefold()
-            yield from re.split(r"[\s_\-./]+", name.casefold())
-
-    def nearest(self, word: str) -> str | None:
-        """Names to suggest for an unknown word: one slip away, or two of a longer one."""
-        names = (name for kind in KINDS[:2] for name in self.names.spoken(kind))
-        near = _near(word.casefold(), [*dict.fromkeys((*names, *self._models.values()))]) if len(word) > 2 else []
-        return either([name for name, _ in near[:3]]) if near else None
+    @cached_property
+    def _spoken(self) -> list[str]:
+        """The words that names and phrases are made of, but for phrases without a meaning of their own."""
+        meaningful = (word for word, values in phrases().items() if values[0].parameter not in MARKS)
+        names = [name.casefold() for name in (*GRAMMAR, *meaningful, *self._names_spoken, *self.tasks)]
+        parts = dict.fromkeys(part for name in names for part in (name, *_SIGNS.split(name)))
+        return [part for part in parts if len(part) >= LEAST_LETTERS - 1 and part[0].isalpha()]
 
 
-def _near(letters: str, words: Sequence[str]) -> list[tuple[str, int]]:
-    """The words that are a slip or two from these letters, with their slips, in the order given."""
+def _near(letters: str, words: Iterable[str]) -> dict[str, int]:
+    """The words that are a slip from these letters, or two from many, with their slips."""
     from rapidfuzz.distance import OSA  # only who mistypes waits for its import
 
-    most = FEW_SLIPS + (len(letters) >= MANY_LETTERS)
-    slips = ((word, OSA.distance(letters, word.casefold(), score_cutoff=most)) for word in words)
-    return [(word, many) for word, many in slips if many <= most]
-
-
-def _is_typed_wrong(letters: str, word: str) -> bool:
-    """Whether a word has a letter too many, too few, or two in the wrong order: one with another letter may be another word."""
-    return len(letters) != len(word) or sorted(letters) == sorted(word)
-
-
-def _starting(names: Sequence[str], start: str) -> Sequence[str]:
-    """Those of sorted names that start so."""
-    return names[bisect_left(names, start) : bisect_left(names, f"{start}\U0010ffff")]
+    most = 1 + (len(letters) >= MANY_LETTERS)
+    slips = {word: OSA.distance(letters, word.casefold(), score_cutoff=most) for word in words}
+    return {word: many for word, many in slips.items() if many <= most}

@@ -32,7 +32,7 @@ USED = dict(
     in june 2024 -> as_of=2024-06; at most 2 machines -> max_nodes=2; reserved for 3 years -> term=3y; with 12% discount ->
     discount=0.12; in euros -> currency=EUR; on my 4090 -> own; 20 runs -> runs=20; at 30% utilization -> utilization=0.3;
     on p4d.24xlarge -> instance_type; unter 50 Euro -> max_cost=50; 8小时以内 -> max_hours=8; 不要spot -> purchase; innerhalb von
-    8 Stunden -> max_hours=8; max_nodes=3 -> max_nodes=3; top-5 93% -> target; by 24 december 2026 -> max_hours; 95%
+    8 Stunden -> max_hours=8; max_nodes=3 -> max_nodes=3; top-5 93% -> target; 95%
     confident -> confidence=0.95; on spot in 4 hours -> max_hours=4; fp16 -> precision=amp; compiled ->
     compilation=compiled; storing 150 GB -> storage_gb=150; 1 day -> max_hours=24""")
 )

@@ -25,8 +25,8 @@ def words(service):
 
 
 def plain(name, text):
-    """A value as it is compared: numbers as numbers, names of accelerators without spaces, signs and case."""
-    if name in ("own", "accelerator"):
+    """A value as it is compared: numbers as numbers, names of accelerators and networks without spaces, signs and case."""
+    if name in ("own", "accelerator", "model"):
         return re.sub(r"[\W_]", "", text.casefold())
     try:
         return float(text)

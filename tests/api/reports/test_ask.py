@@ -59,7 +59,8 @@ def test_what_is_no_question_says_what_to_type(client, sentence, says):
         ("Wan LoRA on an A6000", {"method": "lora"}, "fine-tuning is estimated of language models by tokens"),
         ("dpo on 60k pairs", {"method": "dpo", "examples": "60000"}, "language models are estimated"),
         ("resnet50 on 1M pairs", {"examples": "1000000"}, "language models are estimated"),
-        ("resnet50 with 80M parameters", {"parameters": "80"}, "is for model=any"),
+        ("resnet50 with 80M parameters", {}, "model=any parameters=25 gmacs=4"),
+        ("do I need 8 gpus or are 4 enough for resnet50 76%", {"accelerators": "8"}, "a number of what?"),
         ("bert-large 3 epochs", {"epochs": "3"}, "follow from published results"),
         ("resnet50 on my own data", {}, "the data set is ImageNet"),
         ("resnet50 76% on 8 foo3", {}, "not understood"),
@@ -144,14 +145,8 @@ def test_several_networks_and_the_highest_accuracy_are_answered(client, sentence
 @pytest.mark.parametrize(
     ("sentence", "says"),
     [
-        (
-            "resnet50 76% on 8 a100, and if I need it in half an hour?",
-            "your question: .* within 0.5 h: .* The answer below is",
-        ),
-        ("resnet50 76% on 2x, 4x and 8x A100", "2 A100: .* 4 A100: .* 8 A100: "),
-        ("do I need 8 gpus or are 4 enough for resnet50 76%", "8 GPU: .* 4 GPU: "),
         ("resnet50 76% on 2 nodes of 8 v100 or 1 node of 8 a100", "16 V100 in 2: .* 8 A100 in 1: "),
-        ("how much more does 76.4 cost than 75.7 for resnet50", "76.4 % top-1: .* 75.7 % top-1: "),
+        ("how much more does 76.4% cost than 75.7% for resnet50", "76.4 % top-1: .* 75.7 % top-1: "),
         ("is spot worth it for resnet50 76%?", "on spot: .* on demand: "),
         ("resnet50 76% 3 times a week", r"^13 runs a month: \$.*--runs-per-month 13 says"),
         ("5000 dollars a month, how many resnet50 76% runs", r"^\$5,000.00 a month pays for [\d,]+ runs"),
