@@ -24,7 +24,7 @@ from api.questions.themes import ARGUMENTS, dashed
 from api.questions.values import Values
 from api.questions.words.elsewhere import elsewhere
 from api.questions.words.understanding import Understanding
-from api.reports.left_open import with_a_network, with_a_target, with_its_energy, with_its_month, with_one_of
+from api.reports.left_open import with_a_network, with_a_target, with_its_energy, with_one_of
 from api.reports.rates import RatesDocument, rates_of
 from api.service import Service
 from costcalc.catalogue.catalogue import Catalogue
@@ -135,7 +135,7 @@ class AskReport:
             aimed = with_a_target(meant, report)
             if aimed is not meant:
                 meant, (report, layout) = aimed, self._report(aimed)
-            meant = with_its_month(with_its_energy(meant, report), report)
+            meant = with_its_energy(meant, report)
         except (BadParameters, NotFound) as refused:
             return Answered.refused(meant, refused)
         return Answered(meant, report, layout)

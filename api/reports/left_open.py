@@ -14,12 +14,9 @@ from msgspec.structs import replace
 
 from api.questions.words.elsewhere import MOST_ACCURACY
 from api.questions.words.in_words import side_in_words
-from api.questions.words.messages import BUDGET, OFTEN
-from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH
 from api.questions.words.settling import which
 from api.questions.words.understanding import Understanding
 from api.reports.advice import Advice
-from api.reports.commitments import question_of_runs
 from api.reports.paging import OfQuery
 from api.reports.verdict import in_short
 from api.reports.within_reach import last_that, most_allowed
@@ -188,22 +185,3 @@ def with_its_energy(meant: Understanding, report: Advice) -> Understanding:
         f"{unknown}On {in_short(each)} it uses {drawn} kWh{emitted}; each estimate has its energy_kwh and carbon_kg."
     )
     return replace(meant, choice=(*meant.choice, energy), asked=others)
-
-
-def with_its_month(meant: Understanding, report: Advice) -> Understanding:
-    """A sentence that says how often somebody trains, or what a month may cost, with the month's cost or its runs."""
-    answer, query = report.answer, report.query
-    if not meant.monthly or not answer.picks:
-        return meant
-    cost = _cost(answer) / query.runs
-    lines, runs, budget = [], meant.monthly.get(RUNS_A_MONTH), meant.monthly.get(MONEY_A_MONTH)
-    if runs:
-        often, spell = (round(runs), "month") if runs >= 1 else (max(1, round(12 * runs)), "year")
-        bill = money(cost * often, query.currency)
-        command, _ = question_of_runs(query, "--runs-per-month", str(max(1, round(runs))))
-        lines.append(f"{often} run{'s' * (often > 1)} a {spell}: {bill} a {spell}; {command} says whether to commit.")
-    if budget:
-        many = f"{int(Decimal(budget) / cost):,} runs" if cost else "any number of runs"
-        lines.append(f"{money(Decimal(budget), query.currency)} a month pays for {many} at this cost.")
-    others = tuple(each for each in meant.asked if OFTEN not in each and BUDGET not in each)
-    return replace(meant, choice=(*meant.choice, *lines), asked=others)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -11,11 +10,11 @@ from importlib.resources import files
 
 from msgspec import Struct, convert
 
+from api.questions.links import written_command
 from api.questions.words.plain import plain_text
 from costcalc.tasks.known import find_task
 
 MOST_NAMED = 8
-POSITIONAL = ("model", "target")
 RENAMED = {("accuracy", "max_cost"): "budget"}
 MOST_ACCURACY = "the highest accuracy that money or time buys"
 
@@ -46,15 +45,11 @@ def elsewhere(sentence: str, parameters: Mapping[str, Sequence[str]]) -> Iterato
         if question.command == "fit" and any(map(find_task, parameters.get("model", ()))):
             continue  # a task's machines are those that hold it
         if wanted and pattern.search(sentence) and not any(map(parameters.get, question.unless)):
-            yield f"{question.what}: ask {_command(question.command, given, parameters)}"
+            written = _written(question.command, given, parameters)
+            yield f"{question.what}: ask {written_command(question.command, written)}"
 
 
-def _command(name: str, given: Sequence[str], parameters: Mapping[str, Sequence[str]]) -> str:
-    words = ["costcalc", name]
-    for parameter in given:
-        if len(parameters[parameter]) > MOST_NAMED:
-            continue  # all that have so much memory, say
-        value = ",".join(parameters[parameter])
-        option = RENAMED.get((name, parameter), parameter).replace("_", "-")
-        words += [value] if parameter in POSITIONAL else [f"--{option}", value]
-    return shlex.join(words)
+def _written(command: str, given: Sequence[str], parameters: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """The parameters as the command calls them; of many values, such as every accelerator but one, none."""
+    few = [name for name in given if len(parameters[name]) <= MOST_NAMED]
+    return [(RENAMED.get((command, name), name), ",".join(parameters[name])) for name in few]

@@ -1,13 +1,12 @@
-"""Readers of spans of money: budgets, discounts, what an own machine costs, what a month may cost."""
+"""Readers of spans of money: budgets and discounts."""
 
 from __future__ import annotations
 
 from api.questions import amounts
 from api.questions.amounts import Money, plain
-from api.questions.words.of_time import a_month
 from api.questions.words.of_training import share
 from api.questions.words.patterns import Match, compiled
-from api.questions.words.reading import CURRENCIES, MONEY_A_MONTH
+from api.questions.words.reading import CURRENCIES
 from api.questions.words.scan import MACHINE, Scan
 
 LEAST_PRICE = 300  # of a machine
@@ -52,14 +51,6 @@ def discount(scan: Scan, match: Match) -> bool:
     provider = match.groupdict().get("provider") or ""
     at = f"{provider.lower()}:" if scan.words.is_provider(provider) else ""
     return scan.add("discount", f"{at}{plain(share(match))}")
-
-
-def monthly_budget(scan: Scan, match: Match) -> bool:
-    """What a month may cost, of a sum for any period."""
-    most = amounts.money(match["money"])
-    if most is None or not (most.code or most.amount >= LEAST_PRICE):
-        return False
-    return _add(scan, MONEY_A_MONTH, most._replace(amount=most.amount * a_month(match["every"])))
 
 
 def _owns(scan: Scan) -> bool:

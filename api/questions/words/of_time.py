@@ -1,24 +1,16 @@
-"""Readers of spans of time: days by which a run must end, terms, dates of prices, and how often somebody trains."""
+"""Readers of spans of time: days by which a run must end, terms, and dates of prices."""
 
 from __future__ import annotations
 
 from calendar import day_name
 from datetime import date
-from decimal import Decimal
 
 from api.questions import amounts
-from api.questions.amounts import plain
 from api.questions.spellings import term as spelt_term
 from api.questions.words.patterns import Match, counted
-from api.questions.words.reading import RUNS_A_MONTH
 from api.questions.words.scan import Scan
 
 SOON = {"today": 12, "tonight": 12, "tomorrow": 24}  # hours until then
-TIMES = {"once": "1", "twice": "2", "thrice": "3", "every other": "0.5"}
-_EVERY_DAY = dict.fromkeys(("d", "n", "mor", "eve"), "30.42")
-A_MONTH = {"month": "1", "quarter": "0.3333", "y": "0.08333", "a": "0.08333", "h": "730", **_EVERY_DAY}
-"""How often in a month a period comes whose name begins so; weekends and weekdays as weeks do."""
-A_WEEK = "4.348"
 
 
 def term(scan: Scan, match: Match) -> bool:
@@ -27,21 +19,6 @@ def term(scan: Scan, match: Match) -> bool:
         return scan.ask(match[0], "the years of use of a machine of your own are written own_years=4", stops=True)
     written = spelt_term(f"{counted(match['n'])} {match['unit']}")
     return bool(written) and scan.add("term", written or "")
-
-
-def often(scan: Scan, match: Match) -> bool:
-    """How often somebody trains: `twice a week`, `4 runs a month`, `every three months`."""
-    parts = match.groupdict()
-    words = " ".join((parts.get("times") or "").casefold().split())
-    times = Decimal(counted(parts["n"]) if parts.get("n") else TIMES.get(words, 1))
-    return scan.add(
-        RUNS_A_MONTH, plain(a_month(match["every"]) * (1 / max(Decimal(1), times) if parts.get("apart") else times))
-    )
-
-
-def a_month(period: str) -> Decimal:
-    """How often a period comes in a month."""
-    return Decimal(next((many for start, many in A_MONTH.items() if period.casefold().startswith(start)), A_WEEK))
 
 
 def as_of(scan: Scan, match: Match) -> bool:

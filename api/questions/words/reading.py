@@ -14,7 +14,6 @@ SHARES = ("half", "third", "quarter", "tenth", "twice", "double", "doubled", "tr
 MANY = frozenset([*SHARES, *(word for word, count in COUNTS.items() if count > 1)])
 
 
-RUNS_A_MONTH, MONEY_A_MONTH = "about runs a month", "about money a month"
 CURRENCIES = "about currencies"
 LEAST_SHARE = Decimal("0.4")
 """Lower accuracies stay percentages until it is clear whether the network has a metric in which they mean something."""

@@ -18,7 +18,7 @@ from api.questions.words.language import ASSUMED, LanguageWords, language_words
 from api.questions.words.on_what import COMPARES
 from api.questions.words.others import others
 from api.questions.words.plain import UNSPACED, plain_text
-from api.questions.words.reading import MONEY_A_MONTH, RUNS_A_MONTH, Reading
+from api.questions.words.reading import Reading
 from api.questions.words.settling import settle
 from api.questions.words.spans import read
 from api.questions.words.tables import is_language_model, not_asked
@@ -26,7 +26,6 @@ from api.questions.words.vocabulary import Vocabulary
 
 LONGEST, MOST_WORDS, LONGEST_WORD = 2000, 60, 100
 _PIECE = re.compile(rf"\w+=\S*|[{UNSPACED}]{{1,6}}|[^\s,;/{UNSPACED}]+")
-MONTHLY = (RUNS_A_MONTH, MONEY_A_MONTH)
 WHICH_METHOD = "How? Write LoRA, QLoRA, full fine-tuning or pretraining"
 HOW_MANY_TOKENS = "How many tokens? Write for example 50M tokens, or 10k examples of 512 tokens, 3 epochs"
 OF_RATES = frozenset(["accelerator", "instance_type", "provider", "region", "purchase"])
@@ -47,7 +46,7 @@ class Understanding(Struct, frozen=True):
     words without a meaning of their own, `corrected` misspelt ones by the word that they were read as, and `asked` says of
     everything else that was written, or is missing, what to type. `is_question` is true where there is what can be asked, and
     `asks_rates` where it is what machines cost an hour.
-    `several` are the values of each side of a comparison, `monthly` the runs and the money of a month. `chosen` are parameters
+    `several` are the values of each side of a comparison. `chosen` are parameters
     that the answer chooses, as the sentence does not; `choice` says which, and why."""
 
     parameters: Mapping[str, list[str]]
@@ -60,7 +59,6 @@ class Understanding(Struct, frozen=True):
     shared: bool = False
     lacks_only_network: bool = False
     several: tuple[Mapping[str, list[str]], ...] = ()
-    monthly: Mapping[str, float] = field(default_factory=dict)
     chosen: Mapping[str, list[str]] = field(default_factory=dict)
     choice: tuple[str, ...] = ()
 
@@ -135,7 +133,6 @@ def _too_long(text: str) -> str | None:
 def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
     reading = read(text, words, today)
     settle(reading, words)
-    monthly = {name: float(reading.values.pop(name)[0]) for name in MONTHLY if name in reading.values}
     parameters = {name: values for name, values in reading.values.items() if values}
     excluded = {name: values for name, values in reading.excluded.items() if values}
     if asks_rates := _asks_rates(text, reading, parameters):
@@ -156,7 +153,7 @@ def _understood(text: str, words: Vocabulary, today: date) -> Understanding:
         is_question=is_whole(parameters, words) and not reading.other_task and not stops, shared=reading.shared,
         lacks_only_network=not reading.asked and not {"model", "on"} & {*parameters, *reading.unclear},
         several=() if stops else reading.sides,
-        monthly=monthly, asks_rates=asks_rates,
+        asks_rates=asks_rates,
     )  # fmt: skip
 
 
