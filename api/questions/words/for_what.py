@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from api.questions.amounts import number, plain, share
 from api.questions.language import REINFORCEMENT
-from api.questions.words.patterns import ABOUT
 from api.questions.words.reading import LEAST_SHARE, Reading
 from api.questions.words.vocabulary import Vocabulary
 from costcalc.evidence.collection import normalised
 from costcalc.tasks.tables import tasks
 
-SAMPLES, LORA, FINE_TUNING = "samples_per_epoch", "llama2-70b-lora", "finetun"  # however it is written
+IMAGES, SAMPLES = "images", "samples_per_epoch"
+LORA, FINE_TUNING = "llama2-70b-lora", "finetun"  # however it is written
 FEWEST_LETTERS = 4  # of a data set that is known by them
 PRETRAIN, FINE_TUNED = "pretrain", "fine-tuning"
 CONTESTS = {"cifar10-94": "CIFAR-10", "squad": "SQuAD"}
@@ -36,7 +36,7 @@ def method(reading: Reading, _: Vocabulary) -> None:
     values, models = reading.values, reading.values.get("model", [])
     titles = {normalised(tasks()[model].title) for model in models if model in tasks()}
     tuned = any(FINE_TUNING in title for title in titles)
-    own_images = models and not titles and f"{ABOUT}{SAMPLES}" in values
+    own_images = models and not titles and IMAGES in values
     known = {PRETRAIN} if not tuned else {FINE_TUNED, "lora"} if LORA in models else {FINE_TUNED}
     known |= {FINE_TUNED, "full"} if own_images else set()
     methods = values.get("method", [])
@@ -77,7 +77,7 @@ def data_set(reading: Reading, _: Vocabulary) -> None:
 def samples(reading: Reading, _: Vocabulary) -> None:
     """Images of one's own are trained on for the epochs that are said, or as long as is usual."""
     values = reading.values
-    many = values.pop(f"{ABOUT}{SAMPLES}", [])
+    many = values.pop(IMAGES, [])
     if many and ("epochs" in values or values.get("method") == ["full"]):
         values[SAMPLES] = many
     elif many:

@@ -12,7 +12,6 @@ from api.questions.suggestions import Guesses, called
 from api.questions.words.patterns import Match, compiled
 from api.questions.words.reading import LEAST_SHARE
 from api.questions.words.scan import MACHINE, Scan
-from api.questions.words.tables import units
 
 SCALES = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
 PARAMETERS = CostSchema().fields
@@ -64,14 +63,6 @@ def error(scan: Scan, match: Match) -> bool:
 def top(scan: Scan, match: Match) -> bool:
     """The metric."""
     return scan.add("metric", f"top{ {'one': '1', 'five': '5'}.get(match['top'].lower(), match['top']) }")
-
-
-def quantity(scan: Scan, match: Match) -> bool:
-    """A number of what a unit counts, by the parameter that takes it; where none does, the unit says what to type."""
-    unit = units()[" ".join(match["unit"].casefold().split())]
-    if unit.parameter:
-        scan.add(unit.parameter, plain(_amount(match)))
-    return not unit.message or scan.ask(match[0], unit.message)
 
 
 def took(scan: Scan, match: Match) -> bool:

@@ -11,11 +11,9 @@ from calendar import day_name, month_name
 from functools import cache
 
 from api.questions.amounts import ANY_MONTH, COUNTS, DATES, MONEY, NUMBER, SPAN
-from api.questions.words.tables import rows_of, units
+from api.questions.words.tables import rows_of
 
 Match = re.Match[str]
-ABOUT = "about "
-"""Before a parameter that a sentence tells of a network or a machine, until it is clear whether there is one that takes it."""
 END = r"(?=[\s,;/]|$)"
 WORDS = "|".join(word for word in COUNTS if word not in ("a", "an"))
 _GROUP = re.compile(r"(?<!\\)(?<!\(\?)\((?!\?)")
@@ -46,7 +44,6 @@ def _parts() -> dict[str, str]:
 @cache
 def _foreign() -> dict[str, str]:
     """Parts that other tables and modules have."""
-    longest = sorted(units(), key=len, reverse=True)
     return {
         "end": END,
         "number": NUMBER,
@@ -57,7 +54,6 @@ def _foreign() -> dict[str, str]:
         "any_month": ANY_MONTH,
         "month": f"(?:{'|'.join(filter(None, month_name))})",
         "weekday": f"(?:{'|'.join(day_name)})",
-        "unit": f"(?:{'|'.join(re.escape(word) for word in longest)})".replace(r"\ ", r"\s+"),
     }
 
 

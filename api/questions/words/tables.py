@@ -43,13 +43,6 @@ class NotAsked(NamedTuple):
     unless: str
 
 
-class Unit(NamedTuple):
-    """The parameter that counts something, and what to type where no question takes it."""
-
-    parameter: str
-    message: str
-
-
 @cache
 def phrases() -> dict[str, tuple[Value, ...]]:
     """By phrase the values it stands for; words that mark what follows (not, mine) and those without a meaning (filler) are a
@@ -61,12 +54,6 @@ def phrases() -> dict[str, tuple[Value, ...]]:
 def not_asked() -> dict[str, NotAsked]:
     """What to type instead of each phrase."""
     return _by_word("not_asked", lambda row: NotAsked(row["answer"], bool(row["stops"]), row["unless"]))
-
-
-@cache
-def units() -> dict[str, Unit]:
-    """The unit that each word after a number is."""
-    return _by_word("units", lambda row: Unit(row["parameter"], row["message"]))
 
 
 @cache
