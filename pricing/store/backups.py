@@ -23,8 +23,7 @@ BESIDE = ("", "-wal", "-shm")  # https://www.sqlite.org/walformat.html: the log 
 WAIT_SECONDS = 30
 POSTGRESQL = "this store is PostgreSQL, whose own tools do that: pg_dump --format=custom, and pg_restore --clean"
 _PUBLISHED = "SELECT count(*), min(published_at), max(published_at) FROM snapshots"
-_COLUMNS = "id, kind, owner, added_at, document, shared_by"
-_RUN = f"INSERT INTO own_runs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+_RUN = "INSERT INTO own_runs (id, kind, owner, added_at, document, shared_by) VALUES (?, ?, ?, ?, ?, ?)"
 _NUMBERED = """
     INSERT INTO versions (name, number)
     SELECT DISTINCT CASE WHEN shared_by IS NULL THEN COALESCE(owner, ?1) ELSE ?1 END, 2 FROM own_runs
@@ -165,7 +164,8 @@ def _own(path: Path) -> _Own | None:
     """The own runs; None if they cannot be read."""
     try:
         with closing(open_sqlite(path, "ro", WAIT_SECONDS)) as connection:
-            runs = connection.execute(f"SELECT {_COLUMNS} FROM own_runs").fetchall()
+            rows = connection.execute("SELECT * FROM own_runs").fetchall()
+            runs = [(*row, None if row[2] else "somebody")[:6] for row in rows]  # before 0011 nobody noted who shares
             return _Own(runs, bytes(connection.execute("SELECT key FROM identity").fetchone()[0]))
     except sqlite3.Error:
         return None

@@ -20,9 +20,7 @@ from pricing.store.errors import StoreBusy, StoreDamaged, StoreGone, StoreUnavai
 from pricing.store.local_file import identity_file, open_sqlite
 from pricing.store.tables import identity
 
-CONVERT_ALL = (
-    "719229b4 and 871a4fda"  # of which the first has the migrations from before 0.2.0, the other those after it
-)
+CONVERTS_ALL = "719229b4"  # whose migrations begin before 0.2.0
 CONNECT_SECONDS = 5
 WRITER_LOCK = 0x436F7374  # the writer of a PostgreSQL database holds this advisory lock
 SECRET_OPTIONS = ("password", "sslpassword")  # libpq also takes them in the query of a URL
@@ -127,8 +125,7 @@ class Database:
             way_out = "upgrade this one, or restore a backup from before"
             written = f"by a newer costcalc ({revision}, this one knows {HEAD}): {way_out}"
         else:
-            way_out = f"open it with the commits {CONVERT_ALL} of costcalc first, one after the other"
-            written = f"between two releases ({revision}): {way_out}"
+            written = f"between two releases ({revision}): open it with the commit {CONVERTS_ALL} of costcalc first"
         return StoreUnavailable(f"{self.address} was written {written}")
 
     @contextmanager
@@ -174,14 +171,14 @@ class Database:
         from alembic.config import Config
         from alembic.util import CommandError
 
-        from pricing.store.migrations.start import create
+        from pricing.store.migrations.start import start
 
         config = Config()
         config.set_main_option("script_location", "pricing.store:migrations")
         config.attributes["connection"] = connection
         try:
             if _revision(connection) is None:
-                create(connection)
+                start(connection)
                 command.stamp(config, HEAD)
             else:
                 command.upgrade(config, HEAD)

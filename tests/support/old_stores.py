@@ -1,6 +1,8 @@
 """Stores as version 0.2.0 of costcalc left them."""
 
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 
 BIG_ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 MOMENT = sa.DateTime(timezone=True)
@@ -103,12 +105,16 @@ FORBIDDEN = {
 }
 
 
-def engine_at(url: str) -> sa.Engine:
-    """The engine of an empty store of version 0.2.0."""
+def engine_at(url: str, revision: str = RELEASED) -> sa.Engine:
+    """The engine of an empty store of version 0.2.0, or as it was upgraded to a later revision."""
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         metadata.create_all(connection)
         for statement in FORBIDDEN[engine.dialect.name]:
             connection.exec_driver_sql(statement)
         connection.exec_driver_sql(f"INSERT INTO alembic_version VALUES ('{RELEASED}')")
+        config = Config()
+        config.set_main_option("script_location", "pricing.store:migrations")
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
     return engine

@@ -8,12 +8,16 @@ from sqlalchemy import Connection, Table, text
 from pricing.store.tables import SIGN_INS, books, changes, identity, metadata, segments, versions
 
 
-def create(connection: Connection, tables: Iterable[Table] = metadata.sorted_tables) -> None:
-    """Creates tables. The store gets an identity, so that one which vanished is told from one begun anew, and a key. Raises what
-    the database does."""
+def start(connection: Connection) -> None:
+    """Creates everything. Raises what the database does."""
+    create(connection, metadata.sorted_tables)
+    connection.execute(versions.insert(), {"name": SIGN_INS, "number": 1})
+
+
+def create(connection: Connection, tables: Iterable[Table]) -> None:
+    """Creates tables. The store gets an identity, so that one which vanished is told from one begun anew, and a key."""
     for table in tables:
         table.create(connection)
-    connection.execute(versions.insert(), {"name": SIGN_INS, "number": 1})
     connection.execute(identity.insert(), {"id": secrets.token_hex(16), "key": secrets.token_bytes(32)})
     for table in (segments, changes):
         _append_only(connection, table.name)

@@ -154,7 +154,7 @@ def test_a_restored_store_goes_on_as_the_one_in_whose_place_it_is(
     url: str, path: Path, tmp_path: Path, is_older: bool
 ) -> None:
     if is_older:
-        engine_at(f"sqlite:///{tmp_path / 'copy.sqlite3'}").dispose()
+        engine_at(f"sqlite:///{tmp_path / 'copy.sqlite3'}", "0009").dispose()
     else:
         published(f"sqlite:///{tmp_path / 'copy.sqlite3'}")
     store = published(url)

@@ -117,7 +117,7 @@ def test_one_from_between_two_releases_is_not_opened_and_stays(store_url: str) -
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0005'")
     with pytest.raises(
-        StoreUnavailable, match=r"written between two releases \(0005\): open it with the commits 719229b4 and 871a4fda"
+        StoreUnavailable, match=r"written between two releases \(0005\): open it with the commit 719229b4"
     ):
         Store(store_url)
     with engine.begin() as connection:

@@ -5,6 +5,8 @@ from unittest.mock import DEFAULT, patch
 
 import pytest
 from msgspec.structs import replace
+from sqlalchemy import MetaData
+from support.old_stores import engine_at
 from support.own_speeds import own_speed
 from support.own_training_runs import own_run
 from support.prices import LATER, NOW
@@ -116,3 +118,20 @@ def test_a_change_after_a_backup_was_put_back_is_noticed(store: Store) -> None:
         connection.exec_driver_sql("UPDATE versions SET number = 1")
     store.add_own_run(own_run().stored(OWNER), By("anna", LATER))
     assert store.versions()[OWNER] > before
+
+
+def test_who_shared_a_run_of_an_earlier_version_is_read_from_the_changes(store_url: str) -> None:
+    engine, tables = engine_at(store_url, "0010"), MetaData()
+    tables.reflect(engine)
+    names = {"my-run": "anna", "anybodys": "somebody at 192.0.2.1", "nobodys": None}
+    with engine.begin() as connection:
+        for name, who in names.items():
+            row = own_run(name=name).stored()
+            values = {name: getattr(row, name) for name in ("id", "kind", "owner", "added_at", "document")}
+            connection.execute(tables.tables["own_runs"].insert(), values)
+            if who:
+                noted = {"at": NOW, "who": who, "did": "added", "what": f"run {name}"}
+                connection.execute(tables.tables["changes"].insert(), noted)
+    engine.dispose()
+    shared = {row.id: row.shared_by for row in Store(store_url).own_runs()}
+    assert shared == {"my-run": "anna", "anybodys": "somebody without a token", "nobodys": "somebody"}

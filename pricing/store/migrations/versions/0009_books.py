@@ -7,18 +7,26 @@ import sqlalchemy as sa
 from alembic import op
 
 from pricing.store.migrations.start import create
-from pricing.store.tables import books, metadata
+from pricing.store.tables import books, changes, identity, leases, quarantine, segments, sign_ins
 
-revision = "0011"
+revision = "0009"
 down_revision = "0002"
 
 OLD = ("retractions", "sightings", "observations", "catalogues")
-STAY = ("snapshots", "machines", "packaged_editions", "source_status")
+NEW = (identity, books, segments, quarantine, sign_ins, changes, leases)
 
 
 def upgrade() -> None:
     """Create the new tables, fill the first book, drop the old tables. Packaged prices are merged anew on opening."""
-    create(op.get_bind(), [table for table in metadata.sorted_tables if table.name not in STAY])
+    create(op.get_bind(), NEW)
+    op.create_table(
+        "own_runs",
+        sa.Column("id", sa.String(64), primary_key=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("owner", sa.String(64)),
+        sa.Column("added_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("document", sa.Text, nullable=False),
+    )
     _first_book()
     op.execute("DELETE FROM packaged_editions")
     for name in OLD:
