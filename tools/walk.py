@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[1]
 PRODUCT = ("costcalc", "pricing", "own_runs", "api")
 OFFLINE = ("science", "tools", "benchmarks")
 AIMS = {
-    "files": "3: its row of the register, its file of forms, and its report where that is long",
+    "files": "3: its row of the register, its file of forms, and its report where others need it",
     "changes": "500",
     "lines": "38,000 in all, and 3,000 of tools and benchmarks",
     "functions": "8 to 10 lines in the middle",
