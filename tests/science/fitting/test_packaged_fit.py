@@ -36,7 +36,7 @@ def test_both_models_come_back():
 
 
 def test_easier_targets_come_back():
-    assert partway.table() == text_of(f"{PARTWAY}.csv"), STALE
+    assert partway.table() == text_of(f"tasks/{PARTWAY}.csv"), STALE
 
 
 def test_logs_of_easier_targets_are_read_as_they_were_published(tmp_path):
