@@ -39,12 +39,6 @@ LIFE_HOURS = 3.0
 MEASURED."""
 
 
-def _hours_between(usual: float, pessimistic: float) -> HoursBetween:
-    """The advisor's share is of machines that ran, most of them for hours and not for its month: interruptions at random take the
-    share p of machines in such a life if they are LIFE_HOURS / -ln(1 - p) hours apart on average."""
-    return HoursBetween(*(LIFE_HOURS / -log(1 - share) for share in (usual, pessimistic)))
-
-
 UNKNOWN = HoursBetween(48.0, 12.0)
 """Set by hand, for where nobody says it."""
 MEASURED = HoursBetween(4.4, 1.4)
@@ -52,7 +46,10 @@ MEASURED = HoursBetween(4.4, 1.4)
 
 p3.2xlarge in seven zones of us-east-1, us-east-2 and us-west-2 in April and August 2023: 802 taken back in 3,497 hours; in
 us-east-1c 41 in 56. github.com/skypilot-org/spot-traces@221da1a, preemption/ (Wu et al., NSDI 2024)."""
-RISKS = (UNKNOWN, *map(_hours_between, (0.025, 0.075, 0.125, 0.175), (0.05, 0.10, 0.15, 0.20)), MEASURED)
+_BETWEEN = [LIFE_HOURS / -log(1 - share) for share in (0.025, 0.05, 0.075, 0.10, 0.125, 0.15, 0.175, 0.20)]
+"""The advisor's share is of machines that ran, most of them for hours and not for its month: interruptions at random take the
+share p of machines in such a life if they are LIFE_HOURS / -ln(1 - p) hours apart on average."""
+RISKS = (UNKNOWN, *map(HoursBetween, _BETWEEN[::2], _BETWEEN[1::2]), MEASURED)
 RISK_OF_SHARE: Mapping[Share, int] = {"<5%": 1, "5-10%": 2, "10-15%": 3, "15-20%": 4, ">20%": 5}
 """Which of RISKS belongs to a share: for each range of AWS's Spot Instance advisor its middle and its upper end.
 https://aws.amazon.com/ec2/spot/instance-advisor/"""

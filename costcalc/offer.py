@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -142,7 +142,10 @@ class Offer(Struct, frozen=True):
     @property
     def available_at(self) -> datetime | None:
         """Since when it was free: the first day of a capacity block, else the moment of the observation; None unless it was."""
-        return available_at(self.flags, self.observed_at)
+        if not self.available:
+            return None
+        starts = (datetime.fromisoformat(flag.removeprefix(STARTS)) for flag in self.flags if flag.startswith(STARTS))
+        return next(starts, self.observed_at)
 
     @property
     def announced_for(self) -> datetime | None:
@@ -203,14 +206,6 @@ def superseded_from(flags: Iterable[str]) -> datetime | None:
 def drawn_watts(flags: Iterable[str]) -> float | None:
     """What a user's own machine with these flags draws, with the building around it; None for any other."""
     return next((float(flag.removeprefix(WATTS)) for flag in flags if flag.startswith(WATTS)), None)
-
-
-def available_at(flags: Sequence[str], observed_at: datetime) -> datetime | None:
-    """Since when a machine with these flags was free; None unless it was."""
-    if not is_available(flags):
-        return None
-    starts = (datetime.fromisoformat(flag.removeprefix(STARTS)) for flag in flags if flag.startswith(STARTS))
-    return next(starts, observed_at)
 
 
 def term_hours(term: str, hours_in_month: int = HOURS_PER_MONTH) -> int:

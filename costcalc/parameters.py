@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -76,9 +76,6 @@ def _declared(of: type[Struct]) -> Iterator[Declared]:
     hints = get_type_hints(of, include_extras=True)
     defaults = dict(zip(reversed(of.__struct_fields__), reversed(of.__struct_defaults__), strict=False))
     for name in of.__struct_fields__:
-        for param in _params(hints[name]):
-            yield Declared(name, get_args(hints[name])[0], defaults.get(name, NODEFAULT), param)
-
-
-def _params(hint: Any) -> Collection[Param]:
-    return [each for each in getattr(hint, "__metadata__", ()) if isinstance(each, Param)]
+        for param in getattr(hints[name], "__metadata__", ()):
+            if isinstance(param, Param):
+                yield Declared(name, get_args(hints[name])[0], defaults.get(name, NODEFAULT), param)

@@ -236,15 +236,11 @@ def eligible_recipes(recipes: ModelRecipes, query: EstimateQuery) -> EligibleRec
     widths = _epoch_widths(recipes, query, to_target)
     eligible = usable & careful
     care: Training = "tuned" if eligible.any() and recipes.of_care["tuned"][eligible].all() else "record"
-    best = _best(recipes, query, eligible & (probability >= query.confidence))
+    surely = eligible & (probability >= query.confidence)
+    best = surely & _within_care(recipes, replace(query, recipes="best"), surely)
     return EligibleRecipes(
         to_target, probability, usable, seldom, eligible, best if best.any() else eligible, *widths, rejections, care
     )
-
-
-def _best(recipes: ModelRecipes, query: EstimateQuery, surely: Flags) -> Flags:
-    """Of the recipes that reach the target `surely` those among which `recipes=best` chooses."""
-    return surely & _within_care(recipes, replace(query, recipes="best"), surely)
 
 
 def success_probability(end_accuracy: Floats, target: Floats | float, sigma: Floats, published_runs: Floats) -> Floats:

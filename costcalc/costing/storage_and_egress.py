@@ -70,13 +70,8 @@ class StorageAndEgressRates(Struct, frozen=True, eq=False, weakref=True):
 
     def storage_and_egress(
         self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
-    ) -> tuple[StorageOrEgress, ...]:
-        """The lines that the question asks for and that have a rate: the user's own, else the provider's."""
-        return tuple(self._lines(query, provider, exchange))
-
-    def _lines(
-        self, query: EstimateQuery, provider: str, exchange: Mapping[str, ExchangeRate]
     ) -> Iterator[StorageOrEgress]:
+        """The lines that the question asks for and that have a rate: the user's own, else the provider's."""
         for item, amount, own in requested(query):
             if own is not None:
                 yield _line(item, NAMES[item], own, amount)
@@ -125,7 +120,7 @@ class Market(Struct, frozen=True):
 
     def storage_and_egress(self, query: EstimateQuery, provider: str) -> tuple[StorageOrEgress, ...]:
         """What this provider charges beside machines, in the requested currency."""
-        return self.rates.storage_and_egress(query, provider, self.exchange)
+        return tuple(self.rates.storage_and_egress(query, provider, self.exchange))
 
 
 def requested(query: EstimateQuery) -> Iterator[tuple[str, Decimal, Decimal | None]]:

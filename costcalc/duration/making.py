@@ -16,7 +16,6 @@ from costcalc.duration.offered_clusters import (
     NOWHERE,
     Home,
     MachinesAsked,
-    OfferedClusters,
     Published,
     are_homes,
     are_joined,
@@ -31,7 +30,6 @@ from costcalc.duration.running import Runs, Usual
 from costcalc.duration.training_matrix import TrainingMatrix, UsualCode
 from costcalc.duration.ways import USUAL_WAY, OwnSpeeds, Way, speeds_of
 from costcalc.hardware import Cluster
-from costcalc.machine_limits.host import Feed
 from costcalc.machine_limits.known_limits import known_limits
 from costcalc.machine_limits.limits import LimitedSpeeds, RentedMachines
 from costcalc.machine_limits.network import own_share, share_without_waiting
@@ -122,26 +120,31 @@ def training_matrix(
     clusters, cluster = as_clusters(catalogue, machines)
     table = speeds_of(evidence, distinct, of, clusters, own_speeds, way.running.precision)
     requested = Requested(machines, clusters, cluster, table, _published_clusters(evidence))
-    columns = _columns(evidence, catalogue, distinct, requested, homes, way)
+    running = requested.with_a_speed(homes)
+    limits = known_limits(evidence.limit_tables, evidence.gradients, distinct, way.pipeline, running.machines)
+    offered = offered_clusters(catalogue, running.machines, homes, limits.all(), limits.matter(running.fastest()))
+    speeds = table.of(running.cluster[offered.standing_for])
+    alone = _without_waiting(evidence, distinct, speeds)
+    limited = limits.of(offered.standing_for).limited(alone, speeds.width_80, evidence.fitted.overlap)
+    limited = limited.no_faster(speeds.width_faster)
+    vendors = [evidence.vendor(one.accelerator) for one in speeds.clusters]
     in_any_number = asked.accelerators is asked.nodes is None
     return TrainingMatrix(
         recipes=of,
-        clusters=columns.offered.clusters,
-        clusters_of_instances=columns.offered.of_instances,
+        clusters=offered.clusters,
+        clusters_of_instances=offered.of_instances,
         in_blocks_alone=sold_in_blocks_alone(machines, homes) if in_any_number else {},
-        speeds=replace(columns.speeds, seconds_per_epoch=columns.speeds.seconds_per_epoch[:, :0].copy()),
+        speeds=replace(speeds, seconds_per_epoch=speeds.seconds_per_epoch[:, :0].copy()),
         speed_row=speed_row,
-        limited=columns.limited,
-        own_cluster=np.array([columns.offered.place(home) for home in own_clusters], np.int64),
-        feeds=columns.feeds,
+        limited=limited,
+        own_cluster=np.array([offered.place(home) for home in own_clusters], np.int64),
+        feeds=limits.feeds,
         limit_tables=evidence.limit_tables,
         refusals=requested.refusals(),
         fitted=evidence.fitted,
-        usual=_usual_code(columns.speeds, columns.limited),
-        runs=Runs.of(evidence.programs, recipes, columns.clusters, evidence.accelerators),
-        most_run=Usual.of(
-            evidence.usual_scripts, recipes, [evidence.vendor(one.accelerator) for one in columns.clusters]
-        ),
+        usual=_usual_code(speeds, limited),
+        runs=Runs.of(evidence.programs, recipes, speeds.clusters, evidence.accelerators),
+        most_run=Usual.of(evidence.usual_scripts, recipes, vendors),
         is_past=evidence.is_past,
     )
 
@@ -159,35 +162,6 @@ def _own_clusters(
         else own_cluster(recipe, catalogue)
         for recipe in recipes
     ]
-
-
-class _Columns(NamedTuple):
-    """The columns of a matrix: C clusters as they are offered and as they are, the speeds of K recipes on their accelerators
-    [K, C], what whole machines make of these, and the data pipelines [K]."""
-
-    offered: OfferedClusters
-    clusters: tuple[Cluster, ...]
-    speeds: SpeedTable
-    limited: LimitedSpeeds
-    feeds: tuple[Feed | None, ...]
-
-
-def _columns(
-    evidence: Evidence,
-    catalogue: Catalogue,
-    recipes: Sequence[Recipe],
-    requested: Requested,
-    homes: Collection[Home],
-    way: Way,
-) -> _Columns:
-    """The requested machines on which something runs, those that are alike to all recipes being one."""
-    running = requested.with_a_speed(homes)
-    limits = known_limits(evidence.limit_tables, evidence.gradients, recipes, way.pipeline, running.machines)
-    offered = offered_clusters(catalogue, running.machines, homes, limits.all(), limits.matter(running.fastest()))
-    speeds = requested.speeds.of(running.cluster[offered.standing_for])
-    alone = _without_waiting(evidence, recipes, speeds)
-    limited = limits.of(offered.standing_for).limited(alone, speeds.width_80, evidence.fitted.overlap)
-    return _Columns(offered, speeds.clusters, speeds, limited.no_faster(speeds.width_faster), limits.feeds)
 
 
 def _equally_fast(recipes: Sequence[Recipe], wanted: Flags) -> tuple[tuple[Recipe, ...], Indices]:

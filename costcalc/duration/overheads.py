@@ -11,6 +11,7 @@ STARTUP_HOURS = 300 / SECONDS_PER_HOUR
 """Booting and initialising, billed: 5 minutes; MLPerf initialisation alone is 49 s in the median, machines boot in 1-5 min."""
 STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS = 168 / SECONDS_PER_HOUR, 552 / SECONDS_PER_HOUR
 """The 10 and 90 % points of 2 to 10 minutes."""
+OF_STARTUP = STARTUP_HOURS - STARTUP_LOW_HOURS, STARTUP_HIGH_HOURS - STARTUP_HOURS
 STAGING_MB_PER_SECOND = 500
 """The rate at which the data set is brought to the machine."""
 INITIALISING_HOURS = 49 / SECONDS_PER_HOUR

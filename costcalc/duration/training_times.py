@@ -189,7 +189,7 @@ def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery)
     again = (query.runs - 1) * (query.overheads == "typical")
     staged = matrix.staging_hours[times.recipe] + matrix.rewriting_hours[times.recipe]
     kept = staged + overheads.STARTUP_HOURS - overheads.INITIALISING_HOURS
-    of_startup = _of_startup(query)
+    sooner, later = _of_startup(query)
     below, above = times.hours - times.hours_low, times.hours_high - times.hours
     all_runs = times._replace(
         train_hours=query.runs * times.train_hours,
@@ -197,25 +197,15 @@ def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery)
         retry_hours=query.runs * times.retry_hours,
     )
     return all_runs._replace(
-        hours_low=all_runs.hours - _repeated_doubt(below, of_startup.low, query.runs),
-        hours_high=all_runs.hours + _repeated_doubt(above, of_startup.high, query.runs),
+        hours_low=all_runs.hours - _repeated_doubt(below, sooner, query.runs),
+        hours_high=all_runs.hours + _repeated_doubt(above, later, query.runs),
     )
 
 
-class Startup(NamedTuple):
-    """How many hours a start-up takes less or more than expected, at the ends of its 80 % range."""
-
-    low: float
-    high: float
-
-
-def _of_startup(query: EstimateQuery) -> Startup:
-    """Nothing where hours are those of the source's own clock."""
-    if query.overheads == "none":
-        return Startup(0.0, 0.0)
-    return Startup(
-        overheads.STARTUP_HOURS - overheads.STARTUP_LOW_HOURS, overheads.STARTUP_HIGH_HOURS - overheads.STARTUP_HOURS
-    )
+def _of_startup(query: EstimateQuery) -> tuple[float, float]:
+    """How many hours a start-up takes less or more than expected, at the ends of its 80 % range; none where hours are those of
+    the source's own clock."""
+    return (0.0, 0.0) if query.overheads == "none" else overheads.OF_STARTUP
 
 
 def _repeated_doubt(doubt: Floats, of_startup: float, runs: int) -> Floats:
@@ -317,7 +307,7 @@ def _times(
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train
     below = train * -np.expm1(-np.hypot(width_below, eligible.log_width_below[r]))
     above = train * np.expm1(np.hypot(width_above, eligible.log_width_above[r]))
-    of_startup = _of_startup(query)
+    sooner, later = _of_startup(query)
     to_the_end = eligible.to_target.end_epochs[r] / epochs * train + overhead
     return TrainingTimes(
         recipe=r,
@@ -327,8 +317,8 @@ def _times(
         success_probability=probability,
         train_hours=train,
         overhead_hours=overhead,
-        hours_low=total - np.hypot(below, of_startup.low),
-        hours_high=total + np.hypot(above, of_startup.high),
+        hours_low=total - np.hypot(below, sooner),
+        hours_high=total + np.hypot(above, later),
         retry_hours=_further_runs(probability) * to_the_end,
     )
 

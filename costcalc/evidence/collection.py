@@ -51,11 +51,6 @@ def network_forms(text: str) -> Iterator[str]:
     yield bare
 
 
-def _stack_and_framework(measured: Recipe | Throughput) -> tuple[str, str]:
-    """Whose implementation a run used, and in which framework."""
-    return measured.stack, measured.framework_family
-
-
 class Schedule(Struct, frozen=True):
     """An interpolated schedule: the curve of a measured recipe at the same fractions of its length, its accuracies shifted
     (fractions, None where the metric was not published) so that it ends where `science.fitting.schedules` says."""
@@ -253,9 +248,9 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
     def vendors_of(self, recipe: Recipe) -> frozenset[str]:
         """The vendors on whose chips a recipe's code was seen to run. If nobody says where it ran, the one on whose chips most
         code of its framework ran: other vendors' chips need a port, which code elsewhere does not make."""
-        if seen := self._vendors.get(_stack_and_framework(recipe)):
+        framework = recipe.framework_family
+        if seen := self._vendors.get((recipe.stack, framework)):
             return frozenset(seen)
-        _, framework = _stack_and_framework(recipe)
         alike: Counter[str] = Counter()
         for (_, name), vendors in self._vendors.items():
             alike.update(vendors if framework in (name, "other") else ())
@@ -266,9 +261,9 @@ class Evidence(Struct, frozen=True, eq=False, dict=True, weakref=True):
         seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for recipe in self.recipes:
             if recipe.system:
-                seen[_stack_and_framework(recipe)][self.vendor(recipe.system.accelerator)] += 1
+                seen[recipe.stack, recipe.framework_family][self.vendor(recipe.system.accelerator)] += 1
         for row in self.throughputs:
-            seen[_stack_and_framework(row)][self.vendor(row.accelerator)] += 1
+            seen[row.stack, row.framework_family][self.vendor(row.accelerator)] += 1
         return dict(seen)
 
 

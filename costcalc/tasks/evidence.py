@@ -63,12 +63,14 @@ def task_evidence(
     learned = learned or fitted()
     counted = tuple(result for result in results()[task.name] if result.organisation not in without)
     published = KnownResults(task, counted, learned)
+    as_usual = ("activations_millions", "series", "speed_width", "speed_of")
+    model = filled(Model, task, family=task.kind, gmacs=None, image_size=None, as_usual=as_usual)
     widths = dict(beside.fitted.widths)
     if on_the_way := partway().get(task.name):  # how far an organisation's logs pass a value from those of the others
         widths["curve"] = HalfWidth(on_the_way[0].width, by_rule=False, cases=on_the_way[0].systems)
     return replace(
         beside,
-        models={task.name: _model(task)},
+        models={task.name: model},
         recipes=tuple(_recipe(task, result, learned) for result in published.results),
         throughputs=tuple(published.rows.values()),
         schedules=(),
@@ -157,11 +159,6 @@ def expected_passes(
         middle = float(np.median([result.passes for result in to_it if result.passes] or [1.0]))
         expected[at] = np.where(np.isfinite(by_law), by_law, middle)
     return [float(each) for each in expected]
-
-
-def _model(task: Task) -> Model:
-    as_usual = ("activations_millions", "series", "speed_width", "speed_of")
-    return filled(Model, task, family=task.kind, gmacs=None, image_size=None, as_usual=as_usual)
 
 
 def _recipe(task: Task, result: Result, learned: Fitted) -> ClosedRecipe:
