@@ -84,13 +84,8 @@ class TaskSpeeds(Struct, frozen=True, eq=False, dict=True):
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table of these recipes before any speed is known."""
         half_width = HalfWidth(0.0, by_rule=False, cases=self.cases)
-        return replace(
-            empty_table(self.rows, len(recipes), len(clusters), 1),
-            recipes=tuple(recipes),
-            clusters=tuple(clusters),
-            anchored=(False,) * len(recipes),
-            widths={calibrated(kind, undated): half_width for kind in KINDS for undated in (True, False)},
-        )
+        widths = {calibrated(kind, undated): half_width for kind in KINDS for undated in (True, False)}
+        return empty_table(SpeedTable, self.rows, recipes, clusters, widths=widths)
 
     def predicted(self, systems: Systems) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of ln(samples/s of one accelerator) of another result of these systems."""

@@ -74,10 +74,7 @@ class ChipHours(Struct, frozen=True):
 
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table before any speed is known."""
-        empty = empty_table((self.stated,), len(recipes), len(clusters), 1)
-        columns = {name: getattr(empty, name) for name in SpeedTable.__struct_fields__}
-        named = {"recipes": tuple(recipes), "clusters": tuple(clusters), "anchored": (False,) * len(recipes)}
-        return StatedTable(**columns | named)
+        return empty_table(StatedTable, (self.stated,), recipes, clusters)
 
     def _fill(self, table: SpeedTable, c: int, log_ratio: float) -> None:
         cluster, home = table.clusters[c], self.stated

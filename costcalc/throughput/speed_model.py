@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, partial
 from itertools import chain
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -127,10 +127,21 @@ class SpeedTable(Struct, frozen=True):
             values[target] = values[source]
 
 
-def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int, phases: int) -> SpeedTable:
-    """A table in which everything is refused for want of a speed."""
-    shape = recipes, clusters
-    return SpeedTable(
+Table = TypeVar("Table", bound=SpeedTable)
+
+
+def empty_table(
+    of: type[Table],
+    throughputs: tuple[Throughput, ...],
+    recipes: Sequence[Recipe],
+    clusters: Sequence[Cluster],
+    phases: int = 1,
+    **others: Any,
+) -> Table:
+    """A table in which everything is refused for want of a speed, with `others` of its fields."""
+    shape = len(recipes), len(clusters)
+    usual = {"recipes": tuple(recipes), "clusters": tuple(clusters), "anchored": (False,) * len(recipes)}
+    return of(
         throughputs=throughputs,
         seconds_per_epoch=np.full((*shape, phases), np.nan),
         refusal=np.full(shape, REFUSALS.index("no_throughput"), np.int8),
@@ -143,6 +154,7 @@ def empty_table(throughputs: tuple[Throughput, ...], recipes: int, clusters: int
         row=np.full(shape, -1, np.int32),
         usual_low=np.full(shape, np.nan, np.float32),
         usual_high=np.full(shape, np.nan, np.float32),
+        **usual | others,
     )
 
 
@@ -208,10 +220,12 @@ class SpeedModel:
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table of these recipes before any speed is known."""
         phases = max((len(recipe.phases) for recipe in recipes), default=1)
-        return replace(
-            empty_table(self._throughputs, len(recipes), len(clusters), phases),
-            recipes=tuple(recipes),
-            clusters=tuple(clusters),
+        return empty_table(
+            SpeedTable,
+            self._throughputs,
+            recipes,
+            clusters,
+            phases,
             anchored=tuple(map(self._is_from_own_log, recipes)),
             of_transformer=bool(recipes) and self._is_transformer(recipes[0]),
             widths=self._fitted.widths,

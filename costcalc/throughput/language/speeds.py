@@ -57,10 +57,7 @@ class TokenSpeeds:
 
     def refused(self, recipes: Sequence[Recipe], clusters: Sequence[Cluster]) -> SpeedTable:
         """The table before any speed is known."""
-        empty = empty_table((), len(recipes), len(clusters), 1)
-        columns = {name: getattr(empty, name) for name in SpeedTable.__struct_fields__}
-        named = {"recipes": tuple(recipes), "clusters": tuple(clusters), "anchored": (False,) * len(recipes)}
-        return TokenTable(**columns | named, work=self._work)
+        return empty_table(TokenTable, (), recipes, clusters, work=self._work)
 
 
 def _fill(table: SpeedTable, place: int, rate: Rate) -> None:

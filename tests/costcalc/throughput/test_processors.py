@@ -10,7 +10,7 @@ from support.speeds import recipe
 from costcalc.hardware import Cluster
 from costcalc.throughput.prediction import REFUSALS
 from costcalc.throughput.processors import LAW, LN_WIDTH_80, Processors, with_processor_speeds
-from costcalc.throughput.speed_model import empty_table
+from costcalc.throughput.speed_model import SpeedTable, empty_table
 from costcalc.training import Phase
 from science.fitting.processors import fitted_law
 from science.validation.outside_mlperf.hosts import organisations_left_out
@@ -117,7 +117,7 @@ def test_a_network_without_known_arithmetic_has_no_speed(known):
 def on(known, clusters, *recipes, barred=False):
     """The speeds of these recipes on clusters of processors, of which nothing else is known."""
     phases = max(len(each.phases) for each in recipes)
-    table = replace(empty_table((), len(recipes), len(clusters), phases), recipes=recipes, clusters=tuple(clusters))
+    table = empty_table(SpeedTable, (), recipes, clusters, phases)
     return with_processor_speeds(table, known, np.full((len(recipes), len(clusters)), barred))
 
 
