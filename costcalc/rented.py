@@ -281,16 +281,15 @@ def of_moves(rented: Rented, moved: rate_moves.Width) -> tuple[str, ...]:
     return (also, rented.changed) if rented.changed else (also,)
 
 
-def free_tier(offer: Offer, hours: float, calendar_hours: float) -> Iterator[str]:
+def free_tier(offer: Offer, hours: float, calendar_hours: float) -> tuple[str, str]:
     """How long so many hours of work take on the calendar of a free tier, and what that assumes."""
     session = f"sessions of at most {offer.session_hours:g} h" if offer.session_hours else "sessions of unknown length"
     week = f"at {offer.hours_per_week:g} h a week" if offer.hours_per_week else "without a published weekly quota"
     work, calendar = in_words(hours), in_words(calendar_hours)
     waits = "" if calendar == work else f" take {calendar}"
-    yield f"{FREE_TIER}{work} of work{waits} {week}, in {session}."
-    yield (
-        f"Free tiers are not guaranteed and their quotas may change; each session takes "
-        f"{RESTART_MINUTES:.0f} min to restart."
+    return (
+        f"{FREE_TIER}{work} of work{waits} {week}, in {session}.",
+        f"Free tiers are not guaranteed and their quotas may change; each session takes {RESTART_MINUTES:.0f} min to restart.",
     )
 
 
