@@ -91,8 +91,10 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         break_even, power = self._break_even_hours(candidate, rented), rented.power
         kwh = power.kilowatts and power.kilowatts * candidate.time.hours
         return Parts(
+            query=self.query,
             candidate=candidate,
             machines=rented,
+            recipe=self.matrix.recipes.recipes[candidate.time.recipe],
             training=training,
             usual=usual,
             money=money,
@@ -111,20 +113,12 @@ class EstimateDetails(Struct, frozen=True, dict=True):
         by_tokens, by_hours = query.method is not None, query.took is not None
         has_target = not (by_tokens or by_hours)
         return Training(
-            model=query.model,
-            dataset=query.dataset,
             metric=query.metric if has_target else None,
             target=query.target if has_target else None,
-            recipe=recipe.name,
-            epochs=time.epochs,
-            global_batch_size=recipe.global_batch_size,
-            precision=recipe.precision,
+            better="lower" if recipe.lower_is_better else "higher",
+            success_probability=None if recipes.is_by_word else time.success_probability,
             images_per_second=None if by_tokens or by_hours else rate,
             tokens_per_second=rate if by_tokens else None,
-            success_probability=None if recipes.is_by_word else time.success_probability,
-            task=recipe.title,
-            better="lower" if recipe.lower_is_better else "higher",
-            epochs_are=recipe.pass_name,
         )
 
     def _grounds(self, candidates: Sequence[RankedCandidate]) -> list[Grounds]:

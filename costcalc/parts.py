@@ -11,6 +11,8 @@ from costcalc.machine_limits.limits import Part
 from costcalc.money import Money
 from costcalc.offer import Offer, PriceSource
 from costcalc.programs import RecipeKind
+from costcalc.query import EstimateQuery
+from costcalc.recipes import Recipe
 from costcalc.rented import Rented
 from costcalc.training import Code, Tier
 
@@ -36,25 +38,14 @@ class RankedCandidate(NamedTuple):
 
 
 class Training(Struct, frozen=True):
-    """What is trained, to which target, with which recipe. `epochs` and `success_probability` are one run's.
+    """How far is trained, how surely one run gets there, and how fast, all machines together. `better` says which values of the
+    metric are."""
 
-    `images_per_second` are of all machines together. `better` says which values of the metric are, and `epochs_are` what `epochs`
-    counts: those of the data set, or so many samples.
-    """
-
-    model: str
-    dataset: str
     metric: str | None
     target: float | None
-    recipe: str
-    epochs: float
-    global_batch_size: int | None
-    precision: str | None
-    images_per_second: float | None
-    success_probability: float | None
-    task: str
     better: Literal["higher", "lower"]
-    epochs_are: str
+    success_probability: float | None
+    images_per_second: float | None
     tokens_per_second: float | None
 
 
@@ -130,8 +121,10 @@ class UsualHours(NamedTuple):
 class Parts(Struct, frozen=True, kw_only=True):
     """All parts of an estimate; `assumptions` has a sentence for everything that it takes for granted."""
 
+    query: EstimateQuery
     candidate: RankedCandidate
     machines: Rented
+    recipe: Recipe
     training: Training
     usual: UsualHours
     money: Money

@@ -42,7 +42,7 @@ def side(base, rate, hours, width, recipe="one"):
     cost, times = bill.effective(Decimal(repr(hours))), Decimal(repr(width))
     return changed(
         base,
-        training={"recipe": recipe},
+        recipe={"name": recipe},
         candidate={"time": base.parts.candidate.time._replace(hours=hours), "calendar_hours": hours},
         machines={"bill": bill},
         money={
@@ -81,11 +81,11 @@ def test_the_probability_is_that_of_two_normal_errors(base):
 
 
 def test_errors_go_together_where_recipe_and_accelerators_are_shared(base):
-    another, larger = {"recipe": "another"}, {"accelerators": 64}
+    another, larger = {"name": "another"}, {"accelerators": 64}
     assert correlation(base, base) == ALL
-    assert correlation(base, changed(base, training=another)) == HALF
+    assert correlation(base, changed(base, recipe=another)) == HALF
     assert correlation(base, changed(base, machines=larger)) == HALF
-    assert correlation(base, changed(base, training=another, candidate={"offer": offer()})) == NOTHING
+    assert correlation(base, changed(base, recipe=another, candidate={"offer": offer()})) == NOTHING
     same, dearer = side(base, Decimal(1), 10.0, 1.2), side(base, Decimal("1.01"), 10.0, 1.2)
     assert comparison(same, dearer).probability == 1
 
