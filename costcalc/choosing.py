@@ -13,8 +13,7 @@ from msgspec import Struct
 from costcalc.answers import Folded, Ranges, Rented
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue
 from costcalc.costing.bills import Tariffs
-from costcalc.costing.candidates import CENTS, Candidates, Order, in_cents
-from costcalc.costing.listing import Listing
+from costcalc.costing.candidates import CENTS, Candidates, Listing, Order, in_cents
 from costcalc.costing.rentals import EVERYTHING, Rentals, cost_ranges
 from costcalc.costing.requirements import are_sure
 from costcalc.costing.storage_and_egress import Market

@@ -21,9 +21,8 @@ from costcalc.comparison import owned_machines
 from costcalc.convergence.eligibility import best_reached, eligible_recipes
 from costcalc.costed import Costed, costed
 from costcalc.costing.bills import Bill
-from costcalc.costing.candidates import free_tiers
+from costcalc.costing.candidates import Listing, free_tiers
 from costcalc.costing.kept import LEAST_KEPT
-from costcalc.costing.listing import Listing
 from costcalc.costing.owning import cheapest_rental, own_candidates
 from costcalc.costing.sieve import Totals
 from costcalc.costing.storage_and_egress import Market

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from costcalc.tasks.process import Posterior
+from costcalc.tasks.kernel import Posterior
 from costcalc.tasks.tables import ReferencePoint, Result, Schedule
 from costcalc.units import Floats
 

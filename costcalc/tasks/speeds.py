@@ -18,9 +18,19 @@ from numpy.typing import NDArray
 
 from costcalc.hardware import Accelerator, Cluster
 from costcalc.recipes import ClosedRecipe, Recipe
-from costcalc.tasks.kernel import CHIP, HALF_OF_80, NEWER, OLDER, SCATTER, OfTask, Systems, covariance, variance
+from costcalc.tasks.kernel import (
+    CHIP,
+    HALF_OF_80,
+    NEWER,
+    OLDER,
+    SCATTER,
+    OfTask,
+    Posterior,
+    Systems,
+    covariance,
+    variance,
+)
 from costcalc.tasks.layouts import Layouts, Work
-from costcalc.tasks.process import Posterior
 from costcalc.throughput import REFUSALS, SpeedTable
 from costcalc.throughput.data_sheets import part
 from costcalc.throughput.fitted_parameters import ACCELERATOR, KINDS, TRANSFERRED, HalfWidth, calibrated

@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from costcalc.evidence import Evidence
 from costcalc.tasks.evidence import task_evidence
-from costcalc.tasks.kernel import SCATTER, Fitted, OfTask, Systems, covariance
-from costcalc.tasks.process import weighted_noise
+from costcalc.tasks.kernel import SCATTER, Fitted, OfTask, Systems, covariance, weighted_noise
 from costcalc.tasks.speeds import TaskSpeeds
 from costcalc.tasks.tables import Task, results, tasks
 from costcalc.units import Floats, Indices

@@ -6,6 +6,9 @@ what precision, stack and narrow layers do to it was taken out. Medians of organ
 Plain fine-tuning: seconds of a micro step = ((a x layers)^3 + (FLOP / (e x peak))^3 + (moved / link)^3)^(1/3): the processor that
 launches kernels, arithmetic with recomputation, and sharded weights that travel, of which the slowest hides the others.
 
+What width and stack do is learned from what differs within one organisation on one chip, and from what two stacks reach on one
+chip; precision is by rule, so that no row decides about itself.
+
 The peak is the dense one in 16 bits. Scores, with every organisation left out in turn: `costcalc validate`.
 """
 
@@ -14,8 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from math import hypot, log
-from statistics import median
+from math import exp, hypot, log
+from statistics import fmean, median
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -23,7 +26,6 @@ from msgspec import Struct
 from costcalc.hardware import Accelerator
 from costcalc.throughput.language.memory import most_sequences, shards
 from costcalc.throughput.language.networks import LanguageNetwork, TokenPrecision, TokenWork
-from costcalc.throughput.language.usual import OF_PRECISION, Share, Usual
 from costcalc.training import Method, Stack
 
 Kind = Literal["dense", "mixture"]
@@ -84,6 +86,69 @@ class Rate(NamedTuple):
     tokens_per_second: float
     width: float
     slower: float
+
+
+OF_PRECISION: Mapping[TokenPrecision, float] = {"bf16": 1.0, "fp16": 1.0, "fp8": 2**0.5, "fp4": 2.0, "fp32": 0.4}
+"""How many times as fast as in 16 bits: the root of what data sheets say, since not all of a step is arithmetic; fp32 is TF32."""
+HALF_HIDDEN = (0, 150, 300, 450, 600)
+"""Hidden units, of which one is chosen, at which half of the efficiency is reached: narrow layers fill no chip."""
+
+
+class Share(NamedTuple):
+    """The share of the peak in 16 bits that a dense model reached in pretraining, in ln, and whose it is on which chip."""
+
+    organisation: str
+    chip: str
+    stack: Stack
+    hidden: int
+    ln: float
+
+
+class Usual(Struct, frozen=True):
+    """The hidden units at which half of the efficiency is reached, and how many times as efficient as any stack some are."""
+
+    half_hidden: float
+    of_stack: Mapping[Stack, float]
+
+    @classmethod
+    def of_shares(cls, shares: Sequence[Share]) -> Usual:
+        """What these shares say; nothing of stacks of which no chip has two."""
+        half = min(HALF_HIDDEN, key=lambda half: _scatter(shares, half))
+        ratio = _plain_over_tuned(shares, half)
+        return cls(half, {"any": 1.0, "plain": ratio**0.5, "tuned": ratio**-0.5})
+
+    def factor(self, work: TokenWork) -> float:
+        """How many times the share of its peak a chip reaches in this training that it does in 16 bits, wide, by any stack."""
+        width = 0.0 if work.network.is_mixture else _ln_of_width(work.network.hidden, self.half_hidden)
+        return OF_PRECISION[work.precision] * self.of_stack[work.stack] * exp(width)
+
+
+def _ln_of_width(hidden: int, half: float) -> float:
+    return log(hidden / (hidden + half))
+
+
+def _grouped(shares: Iterable[Share], half: float, *names: str) -> dict[tuple[str, ...], list[float]]:
+    groups = defaultdict[tuple[str, ...], list[float]](list)
+    for share in shares:
+        groups[tuple(getattr(share, name) for name in names)].append(share.ln - _ln_of_width(share.hidden, half))
+    return groups
+
+
+def _scatter(shares: Sequence[Share], half: float) -> float:
+    """How far shares of one organisation on one chip lie from their median, in the mean."""
+    groups = _grouped(shares, half, "organisation", "chip").values()
+    return fmean([abs(each - middle) for group in groups for middle in [median(group)] for each in group] or [0.0])
+
+
+def _plain_over_tuned(shares: Sequence[Share], half: float) -> float:
+    """The median over chips of what plain code reaches over what tuned code does; 1 where no chip has both."""
+    known = _grouped(shares, half, "chip", "stack")
+    pairs = [
+        median(group) - median(known[chip, "tuned"])
+        for (chip, stack), group in known.items()
+        if stack == "plain" and (chip, "tuned") in known
+    ]
+    return exp(median(pairs or [0.0]))
 
 
 class TokenLaw:

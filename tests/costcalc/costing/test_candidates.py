@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.costing.candidates import Candidates, Order, frontier, with_frontier, within_limits
-from costcalc.costing.listing import Listing
+from costcalc.costing.candidates import Candidates, Listing, Order, frontier, with_frontier, within_limits
 from costcalc.duration import overheads
 from costcalc.picks import CONFIRMED, RUNS
 from costcalc.query import EstimateQuery

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 
 from costcalc.evidence import load_evidence
 from costcalc.evidence.language import find_language_network, language_networks, language_rates
-from costcalc.throughput.language.law import TokenLaw
+from costcalc.throughput.language.law import Share, TokenLaw, Usual
 from costcalc.throughput.language.memory import card_gib, most_sequences, needed_gib, shards
 from costcalc.throughput.language.networks import LanguageNetwork, TokenWork
-from costcalc.throughput.language.usual import Share, Usual
 from science.validation.calculators import lines, rivals
 from science.validation.language import token_cases
 from science.validation.stated_hours import whole_language_runs
