@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue, OfferFilter
 from costcalc.catalogue.current import CurrentOffers
-from costcalc.convergence.eligibility import EligibleRecipes, eligible_recipes
+from costcalc.convergence.eligibility import eligible_recipes
 from costcalc.costing.candidates import Candidates, with_frontier
 from costcalc.costing.rentals import AllowedOffers, without_training_time
 from costcalc.costing.requirements import offer_marks
@@ -41,7 +41,6 @@ class Costed(Struct, frozen=True, eq=False):
     current: CurrentOffers
     matrix: TrainingMatrix
     offers: AllowedOffers
-    eligible: EligibleRecipes
     course: Course
     times: TrainingTimes
     candidates: Candidates
@@ -60,8 +59,8 @@ class Costed(Struct, frozen=True, eq=False):
     @property
     def likeliest(self) -> Missed | None:
         """The recipe that reaches the target most often, where none does so surely enough."""
-        at = self.eligible.likeliest
-        chance = self.eligible.success_probability
+        at = self.course.eligible.likeliest
+        chance = self.course.eligible.success_probability
         return None if at is None else Missed(self.matrix.recipes.recipes[at].name, float(chance[at]))
 
     def dearer(self, cost: float) -> int:
@@ -92,7 +91,7 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
     matrix = recall.matrix(query, eligible.care)
     offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
     course = Course.of(matrix, query, eligible)
-    times = training_times(course, query, eligible, offers.clusters)
+    times = training_times(course, offers.clusters)
     unused = without_training_time(matrix, query, offers, eligible, times)
     confirmation = catalogue.confirmed(as_of, query.max_price_age)
     marks = offer_marks(catalogue, offers, confirmation.among(recall.rates(offers)), query)
@@ -110,7 +109,6 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
         current=current,
         matrix=matrix,
         offers=offers,
-        eligible=eligible,
         course=course,
         times=times,
         candidates=candidates,

@@ -213,14 +213,11 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def _ordinary(self, lead: RankedCandidate) -> Ordinary:
         """The ordinary scripts on a candidate's machine; without the one that people begin with, why."""
         costed, query = self._costed, self.query
-        eligible, course = costed.eligible, costed.course
+        recall, matrix, course = costed.recall, costed.matrix, replace(costed.course, query=query)
         if query.recipes != "best" or query.recipe:
             query = replace(query, recipes="best", recipe=())
-            eligible = eligible_recipes(costed.matrix.recipes, query)
-            course = Course.of(costed.matrix, query, eligible)
-        recall, matrix = costed.recall, costed.matrix
-        groups = recall.ordinary_groups(matrix, lead.offer.machine.accelerator)
-        script = OrdinaryScript(query, self.catalogue, matrix, groups, eligible, course)
+            course = Course.of(matrix, query, eligible_recipes(matrix.recipes, query))
+        script = OrdinaryScript(self.catalogue, recall.ordinary_groups(matrix, lead.offer.machine.accelerator), course)
         offer = recall.one_offer(matrix, lead.row, lead.time.cluster)
         return Ordinary(*script.instead(lead, offer, recall.spot_risks), script.missed)
 

@@ -11,15 +11,12 @@ from msgspec import Struct
 
 from costcalc.answers import Missed
 from costcalc.catalogue.catalogue import Catalogue
-from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.rentals import AllowedOffers, Pairs, Risks, rentals
 from costcalc.duration.overheads import ENDLESS_HOURS
 from costcalc.duration.running import NO, YES
-from costcalc.duration.training_matrix import TrainingMatrix
 from costcalc.duration.training_times import Course, best_of_groups
 from costcalc.parts import RankedCandidate
 from costcalc.programs import UsualScript
-from costcalc.query import EstimateQuery
 from costcalc.recipes import IN_16_BITS, Recipe
 from costcalc.training import THIRTY_TWO_BIT
 from costcalc.units import Flags
@@ -55,14 +52,11 @@ def ordinary_groups(recipes: Sequence[Recipe], usual: UsualScript | None) -> Ord
 
 
 class OrdinaryScript(Struct, frozen=True, eq=False):
-    """The ordinary scripts for one offer, `eligible` being the recipes that reach the target, whatever their care, and `course`
-    how long these run. The query asks for the best of all of them."""
+    """The ordinary scripts for one offer; the `course` is that of a question about the best of all recipes that reach the target,
+    whatever their care."""
 
-    query: EstimateQuery
     catalogue: Catalogue
-    matrix: TrainingMatrix
     groups: OrdinaryGroups
-    eligible: EligibleRecipes
     course: Course
 
     def instead(
@@ -71,11 +65,11 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
         """The lead's machine, which `offers` has alone, with an ordinary loop of today and with a script as published: each of
         the first group that has one that reaches the target and runs there."""
         today, published = self.groups.today, self.groups.as_published
-        groups = self.eligible.usable & np.array([*today, *published])
-        which, times = best_of_groups(self.course, self.query, self.eligible, lead.time.cluster, groups)
-        pairs = Pairs.every(offers, times)
-        times, rented = rentals(self.catalogue, self.matrix, pairs, self.query, risks)
-        runs = self.matrix.runs.at(times.recipe, times.cluster)[rented.time]
+        groups = self.course.eligible.usable & np.array([*today, *published])
+        which, times = best_of_groups(self.course, lead.time.cluster, groups)
+        pairs, matrix = Pairs.every(offers, times), self.course.matrix
+        times, rented = rentals(self.catalogue, matrix, pairs, self.course.query, risks)
+        runs = matrix.runs.at(times.recipe, times.cluster)[rented.time]
         start = ((runs != NO) & (rented.hours < ENDLESS_HOURS)).nonzero()[0]
         ways = dict(zip(which[start].tolist(), start.tolist(), strict=True))
 
@@ -93,10 +87,10 @@ class OrdinaryScript(Struct, frozen=True, eq=False):
     @property
     def missed(self) -> Missed | None:
         """The script that people begin with, if it reaches the target in fewer runs than the question wants."""
-        begins = self.groups.as_published[0].nonzero()[0]
+        begins, course = self.groups.as_published[0].nonzero()[0], self.course
         if not len(begins):
             return None
-        best = int(begins[self.eligible.success_probability[begins].argmax()])
-        chance = float(self.eligible.success_probability[best])
-        name = self.matrix.recipes.recipes[best].name
-        return Missed(name, chance) if WORTH_TELLING <= chance < self.query.confidence else None
+        best = int(begins[course.eligible.success_probability[begins].argmax()])
+        chance = float(course.eligible.success_probability[best])
+        name = course.matrix.recipes.recipes[best].name
+        return Missed(name, chance) if WORTH_TELLING <= chance < course.query.confidence else None

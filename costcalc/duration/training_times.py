@@ -80,13 +80,15 @@ HOURS_BETWEEN = np.array(RISKS)
 
 
 class Course(Struct, frozen=True):
-    """How long each recipe of a matrix [R] runs until it reaches the target, on any cluster.
+    """How long each recipe of a matrix [R] runs until it reaches the target of a question, on any cluster; which are `eligible`.
 
     Hours of training x the recipe's clock factor are hours on its own clock; those x `evaluation_factor` + `fixed_hours` are the
     whole run, and x `weight` + `constant` what recipes are chosen by. `work` and `logged_hours` are as in `TrainingMatrix`.
     """
 
     matrix: TrainingMatrix
+    query: EstimateQuery
+    eligible: EligibleRecipes
     work: Floats
     logged_hours: Floats
     evaluation_factor: Floats
@@ -111,74 +113,69 @@ class Course(Struct, frozen=True):
         factor = np.where(matrix.recipes.is_interpolated, INTERPOLATED_FACTOR, 1.0)
         weight = factor * (runs * evaluation + further * beyond)
         work, logged = matrix.work(reached.epochs), matrix.logged_hours(reached)
-        return cls(matrix, work, logged, evaluation, fixed, weight, factor * runs * fixed)
+        return cls(matrix, query, eligible, work, logged, evaluation, fixed, weight, factor * runs * fixed)
+
+    @property
+    def is_ordinary(self) -> bool:
+        """Whether ordinary scripts alone are asked for."""
+        return self.query.training == "ordinary" and not self.query.recipe
 
 
-def training_times(course: Course, query: EstimateQuery, eligible: EligibleRecipes, allowed: Flags) -> TrainingTimes:
+def training_times(course: Course, allowed: Flags) -> TrainingTimes:
     """On each allowed cluster [C] the best eligible recipe, or every eligible one where all are asked for.
 
     The best takes the fewest hours, expected further runs included, of those whose code is not known to fail there; schedules
     that nobody ran count as INTERPOLATED_FACTOR times as long, and ordinary scripts of frameworks that hardly anybody uses there
-    any more come last. Among ordinary scripts alone, those that most people run
-    come first.
+    any more come last. Among ordinary scripts alone, those that most people run come first.
     """
-    matrix, clusters, recipes = course.matrix, allowed.nonzero()[0], eligible.eligible.nonzero()[0]
-    if query.recipes == "best":
-        recipes = matrix.by_preference[eligible.eligible.take(matrix.by_preference)]
-    if query.recipes == "best" and len(clusters) > FEW_CLUSTERS and not _is_ordinary(query):
-        recipes = _possibly_best(course, recipes)
-    pairs = recipes, clusters
-    hours, logged = _hours(course, query, pairs)
-    if query.recipes == "best":
-        r, c = _best(_expected(course, query, pairs, hours))
+    matrix, clusters, eligible = course.matrix, allowed.nonzero()[0], course.eligible.eligible
+    if course.query.recipes == "all":
+        recipes = eligible.nonzero()[0]
+        hours, logged = _hours(course, recipes, clusters)
+        r, c = _every(course, hours, recipes, clusters)
     else:
-        r, c = _every(matrix, query, hours, recipes, clusters)
-    at = recipes[r], clusters[c], logged[r, c]
-    return _times(course, query, eligible, at, hours[r, c])
+        recipes = matrix.by_preference[eligible.take(matrix.by_preference)]
+        if len(clusters) > FEW_CLUSTERS and not course.is_ordinary:
+            recipes = _possibly_best(course, recipes)
+        hours, logged = _hours(course, recipes, clusters)
+        r, c = _best(_expected(course, hours, recipes, clusters))
+    return _times(course, recipes[r], clusters[c], logged[r, c], hours[r, c])
 
 
-def best_of_groups(
-    course: Course, query: EstimateQuery, eligible: EligibleRecipes, cluster: int, groups: Flags
-) -> tuple[Indices, TrainingTimes]:
+def best_of_groups(course: Course, cluster: int, groups: Flags) -> tuple[Indices, TrainingTimes]:
     """The groups of recipes [G, R] that have one for this cluster, and the times of the best of each."""
     by_preference, clusters = course.matrix.by_preference, np.array([cluster])
     recipes = by_preference[groups.any(axis=0).take(by_preference)]
-    pairs = recipes, clusters
-    hours, logged = _hours(course, query, pairs)
-    expected = np.where(groups.take(recipes, axis=1).T, _expected(course, query, pairs, hours), np.inf)
+    hours, logged = _hours(course, recipes, clusters)
+    expected = np.where(groups.take(recipes, axis=1).T, _expected(course, hours, recipes, clusters), np.inf)
     r, which = _best(expected)
-    at = recipes[r], clusters.repeat(len(r)), logged[r, 0]
-    return which, _times(course, query, eligible, at, hours[r, 0])
+    return which, _times(course, recipes[r], clusters.repeat(len(r)), logged[r, 0], hours[r, 0])
 
 
-def _hours(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices]) -> tuple[Floats, Flags]:
+def _hours(course: Course, recipes: Indices, clusters: Indices) -> tuple[Floats, Flags]:
     """The hours on their own clock of these recipes on these clusters [r, c], and which of them were logged."""
-    matrix, (recipes, clusters) = course.matrix, pairs
+    matrix = course.matrix
     hours = matrix.training_hours(course.work, recipes, clusters)
     apart = (matrix.clock_factor[recipes] != 1).nonzero()[0]
     hours[apart] *= matrix.clock_factor[recipes[apart], None]
-    if query.evidence == "measured":
+    if course.query.evidence == "measured":
         hours[~matrix.is_measured[matrix.speed_row[recipes]].take(clusters, axis=1)] = np.inf
-    return hours, _put_logged_hours(course, query, pairs, hours)
+    return hours, _put_logged_hours(course, hours, recipes, clusters)
 
 
-def _expected(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices], hours: Floats) -> Floats:
+def _expected(course: Course, hours: Floats, recipes: Indices, clusters: Indices) -> Floats:
     """What recipes are chosen by on each cluster [r, c]."""
-    matrix, (recipes, clusters) = course.matrix, pairs
+    matrix = course.matrix
     expected = hours * course.weight[recipes, None]
     expected += course.constant[recipes, None]
     expected *= matrix.runs.last_resorts(recipes, clusters)
-    if _is_ordinary(query):
+    if course.is_ordinary:
         expected *= LAST_RESORT ** matrix.most_run.between(recipes, clusters).astype(float)
     else:
         expected *= np.where(matrix.out_of_use(recipes, clusters), OUT_OF_USE, 1.0)
     if matrix.recipes.is_closed.any():
         expected *= 1 + EQUALLY_FAST * matrix.unlikeness(recipes, clusters)
     return expected
-
-
-def _is_ordinary(query: EstimateQuery) -> bool:
-    return query.training == "ordinary" and not query.recipe
 
 
 def repeated(matrix: TrainingMatrix, times: TrainingTimes, query: EstimateQuery) -> TrainingTimes:
@@ -249,17 +246,17 @@ def _possibly_best(course: Course, recipes: Indices) -> Indices:
     return recipes[possible[recipes]]
 
 
-def _put_logged_hours(course: Course, query: EstimateQuery, pairs: tuple[Indices, Indices], hours: Floats) -> Flags:
+def _put_logged_hours(course: Course, hours: Floats, recipes: Indices, clusters: Indices) -> Flags:
     """Writes each recipe's logged hours into the place of its own system in `hours` [r, c], and says where; those of a closed one
     that is asked for by name on all systems like its own."""
-    matrix, (recipes, clusters) = course.matrix, pairs
+    matrix = course.matrix
     logged = np.zeros(hours.shape, bool)
     column = np.full(len(matrix.clusters) + 1, NOWHERE)  # the entry behind the last is that of NOWHERE
     column[clusters] = np.arange(len(clusters))
     known, columns = course.logged_hours[recipes], column[matrix.own_cluster[recipes]]
     rows = ((columns != NOWHERE) & ~np.isnan(known)).nonzero()[0]
     hours[rows, columns[rows]], logged[rows, columns[rows]] = known[rows], True
-    if query.recipe and matrix.recipes.is_closed.any():
+    if course.query.recipe and matrix.recipes.is_closed.any():
         here = (
             matrix.on_own_system(recipes, clusters)
             & matrix.recipes.is_closed[recipes, None]
@@ -270,11 +267,9 @@ def _put_logged_hours(course: Course, query: EstimateQuery, pairs: tuple[Indices
     return logged
 
 
-def _every(
-    matrix: TrainingMatrix, query: EstimateQuery, hours: Floats, recipes: Indices, clusters: Indices
-) -> tuple[Indices, Indices]:
+def _every(course: Course, hours: Floats, recipes: Indices, clusters: Indices) -> tuple[Indices, Indices]:
     """Row and column of every finite entry; a recipe that nobody asked to scale stays on one machine or its own number."""
-    possible = np.isfinite(hours)
+    possible, matrix, query = np.isfinite(hours), course.matrix, course.query
     if query.nodes is query.accelerators is query.max_nodes is None:
         nodes = matrix.nodes[clusters]
         possible &= (nodes == 1) | (nodes == matrix.own_nodes[recipes, None])
@@ -291,15 +286,9 @@ def _best(expected: Floats) -> tuple[Indices, Indices]:
     return row[finite], finite
 
 
-def _times(
-    course: Course,
-    query: EstimateQuery,
-    eligible: EligibleRecipes,
-    at: tuple[Indices, Indices, Flags],
-    train: Floats,
-) -> TrainingTimes:
+def _times(course: Course, r: Indices, c: Indices, logged: Flags, train: Floats) -> TrainingTimes:
     """The times of recipes on clusters that train so many hours, which of them are logged."""
-    matrix, (r, c, logged) = course.matrix, at
+    matrix, eligible = course.matrix, course.eligible
     total = train * course.evaluation_factor[r] + course.fixed_hours[r]
     row, own = matrix.speed_row[r], matrix.fitted.widths["own"].ln
     width_below = np.where(logged, own, matrix.limited.width_below[row, c])
@@ -307,7 +296,7 @@ def _times(
     probability, epochs, overhead = eligible.success_probability[r], eligible.to_target.epochs[r], total - train
     below = train * -np.expm1(-np.hypot(width_below, eligible.log_width_below[r]))
     above = train * np.expm1(np.hypot(width_above, eligible.log_width_above[r]))
-    sooner, later = _of_startup(query)
+    sooner, later = _of_startup(course.query)
     to_the_end = eligible.to_target.end_epochs[r] / epochs * train + overhead
     return TrainingTimes(
         recipe=r,

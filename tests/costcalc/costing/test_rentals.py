@@ -128,7 +128,7 @@ class TestRentals:
     def rented(self, prices, made_up, query=QUERY):
         offers = allowed(prices, made_up)
         known = eligible(*[True] * len(made_up.speed_row))
-        times = training_times(Course.of(made_up, query, known), query, known, offers.clusters)
+        times = training_times(Course.of(made_up, query, known), offers.clusters)
         return (
             offers,
             times,

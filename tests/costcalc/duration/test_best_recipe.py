@@ -132,7 +132,7 @@ def test_the_best_is_the_best_of_all(packaged_evidence, packaged_prices, model, 
     matrix = Recall(packaged_evidence, packaged_prices, DAY, MEMORY).matrix(replace(query, nodes=None))
     eligible, everywhere = eligible_recipes(matrix.recipes, query), np.ones(len(matrix.clusters), bool)
     best, every = (
-        training_times(Course.of(matrix, query, eligible), replace(query, recipes=which), eligible, everywhere)
+        training_times(Course.of(matrix, replace(query, recipes=which), eligible), everywhere)
         for which in ("best", "all")
     )
     by_score, least = (np.full(len(matrix.clusters), np.inf) for _ in range(2))

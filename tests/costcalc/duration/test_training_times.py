@@ -44,7 +44,7 @@ def times(made_up, reaching, allowed=None, **asked):
     query = EstimateQuery("resnet50", 0.75, **{"overheads": "none", **asked})
     everywhere = np.ones(len(made_up.clusters), bool)
     course = Course.of(made_up, query, reaching)
-    return training_times(course, query, reaching, everywhere if allowed is None else allowed)
+    return training_times(course, everywhere if allowed is None else allowed)
 
 
 class TestTheQuickest:
