@@ -92,7 +92,7 @@ def _costed(query: EstimateQuery, recall: Recall, market: Market) -> Costed:
     offers = recall.allowed_offers(matrix, current, OfferFilter.of(query))
     course = Course.of(matrix, query, eligible)
     times = training_times(course, offers.clusters)
-    unused = without_training_time(matrix, query, offers, eligible, times)
+    unused = without_training_time(course, offers, times)
     confirmation = catalogue.confirmed(as_of, query.max_price_age)
     marks = offer_marks(catalogue, offers, confirmation.among(recall.rates(offers)), query)
 

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from costcalc.catalogue.catalogue import OPTIONS, Catalogue, OfferFilter
 from costcalc.catalogue.columns import Int8
 from costcalc.catalogue.current import CurrentOffers
-from costcalc.convergence.eligibility import EligibleRecipes
 from costcalc.costing.bills import Tariffs
 from costcalc.costing.storage_and_egress import Market, requested
 from costcalc.duration.offered_clusters import NOWHERE
 from costcalc.duration.overheads import calendar_hours
 from costcalc.duration.training_matrix import TrainingMatrix
-from costcalc.duration.training_times import TrainingTimes, interrupted, repeated
+from costcalc.duration.training_times import Course, TrainingTimes, interrupted, repeated
 from costcalc.interruptions import RISK_OF_SHARE, RISKS, ObservedInterruptions, newest
 from costcalc.money import ExchangeRate
 from costcalc.offer import PurchaseOption
@@ -228,16 +227,14 @@ def spot_risks(catalogue: Catalogue, observed: Sequence[ObservedInterruptions]) 
     return risks
 
 
-def without_training_time(
-    matrix: TrainingMatrix, query: EstimateQuery, offers: AllowedOffers, eligible: EligibleRecipes, times: TrainingTimes
-) -> dict[str, int]:
+def without_training_time(course: Course, offers: AllowedOffers, times: TrainingTimes) -> dict[str, int]:
     """The offers on none of whose clusters any eligible recipe runs, counted by reason.
 
     Of an offer's clusters the one with the fewest machines gives the reason.
     """
-    if not eligible.eligible.any() or not len(offers.row):
+    if not course.eligible.eligible.any() or not len(offers.row):
         return {}
-    trains = np.bincount(times.cluster, minlength=len(matrix.clusters)) > 0
+    trains = np.bincount(times.cluster, minlength=len(course.matrix.clusters)) > 0
     if not (offers.clusters & ~trains).any():
         return {}
     trains_there = trains[offers.cluster]
@@ -246,16 +243,15 @@ def without_training_time(
     answered[offers.row[trains_there]] = True
     left_out = nowhere[~answered[offers.row[nowhere]]]
     _, first_entry = np.unique(offers.row[left_out], return_index=True)
-    return _refusals(matrix, query, eligible, offers.cluster[left_out[first_entry]])
+    return _refusals(course, offers.cluster[left_out[first_entry]])
 
 
-def _refusals(
-    matrix: TrainingMatrix, query: EstimateQuery, eligible: EligibleRecipes, clusters: Indices
-) -> dict[str, int]:
+def _refusals(course: Course, clusters: Indices) -> dict[str, int]:
     """Why none of the eligible recipes runs on these clusters, and on how many of them."""
-    anywhere = (eligible.eligible & ~matrix.own_system_only).nonzero()[0]
-    if query.evidence == "measured" or not len(anywhere):
-        return {"not_measured" if query.evidence == "measured" else "own_system_only": len(clusters)}
+    matrix, is_measured = course.matrix, course.query.evidence == "measured"
+    anywhere = (course.eligible.eligible & ~matrix.own_system_only).nonzero()[0]
+    if is_measured or not len(anywhere):
+        return {"not_measured" if is_measured else "own_system_only": len(clusters)}
     rows, _ = _distinct(matrix.speed_row[anywhere], len(matrix.speeds.refusal))
     here, which = _distinct(clusters, len(matrix.clusters))
     refusal = matrix.speeds.refusal[np.ix_(rows, here)].max(axis=0)

@@ -184,18 +184,20 @@ class TestRentals:
     def test_offers_without_a_time_are_counted_with_the_reason(self, made_up, changes, reason):
         prices, query = catalogue(four()), replace(QUERY, **changes)
         offers, times, *_ = self.rented(prices, made_up, query)
-        assert without_training_time(made_up, query, offers, eligible(True), times) == {reason: 1}
-        assert without_training_time(made_up, query, offers, eligible(False), times) == {}
+        assert without_training_time(Course.of(made_up, query, eligible(True)), offers, times) == {reason: 1}
+        assert without_training_time(Course.of(made_up, query, eligible(False)), offers, times) == {}
 
     def test_the_reason_is_that_of_the_fewest_machines(self):
         made_up = matrix([recipe()], [[[np.inf, np.inf]]], nodes=(1, 2), refusals=[[2, 3]])
         offers, times, *_ = self.rented(catalogue(four()), made_up)
-        assert without_training_time(made_up, QUERY, offers, eligible(True), times) == {"does_not_fit_memory": 1}
+        assert without_training_time(Course.of(made_up, QUERY, eligible(True)), offers, times) == {
+            "does_not_fit_memory": 1
+        }
 
     def test_one_cluster_with_a_time_is_enough(self):
         made_up = one_recipe((1, 2), [np.inf, HOUR])
         offers, times, *_ = self.rented(catalogue(four()), made_up)
-        assert without_training_time(made_up, QUERY, offers, eligible(True), times) == {}
+        assert without_training_time(Course.of(made_up, QUERY, eligible(True)), offers, times) == {}
 
 
 class TestCosts:
