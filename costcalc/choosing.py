@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -78,7 +78,7 @@ class Starting(NamedTuple):
 
 class Choice(Struct, frozen=True, eq=False, dict=True):
     """The candidates of a question, and which are `starting` as they are, None where that is not asked. Positions are those of
-    the candidates."""
+    the candidates. An hour on the calendar is worth `hour_worth` in the question's currency."""
 
     query: EstimateQuery
     catalogue: Catalogue
@@ -88,9 +88,11 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
     market: Market
     as_of: datetime
     starting: Starting | None
+    hour_worth: float
 
-    def picks(self, hour_worth: float) -> dict[PickName, int]:
-        """The position of each pick, an hour on the calendar being worth so much in the question's currency.
+    @cached_property
+    def picks(self) -> dict[PickName, int]:
+        """The position of each pick.
 
         The cheapest has the least cost, the balanced the least cost + `hour_worth` x hours, both by what the share SAFE of runs
         stays below, so that what is little known pays for it; of those that are known to start. The
@@ -102,15 +104,15 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         if not len(pickable):
             return {}
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
-        some = self._near(hour_worth)
+        some = self._near()
         cheapest = self._best_to_start(some, 0.0, MOST_TO_START)
-        balanced = self._best_to_start(some, hour_worth, BALANCED_TO_START)
+        balanced = self._best_to_start(some, self.hour_worth, BALANCED_TO_START)
         both = np.array([cheapest, balanced])
         soon = pickable[hours[pickable] <= self._latest(self._least(pickable, hours[pickable]))]
         picks: dict[PickName, int] = {
             "cheapest": cheapest,
             "fastest": self._cheapest(soon),
-            "balanced": self._least(both, some.worth(hour_worth)[some.positions.searchsorted(both)]),
+            "balanced": self._least(both, some.worth(self.hour_worth)[some.positions.searchsorted(both)]),
         }
         is_sure = are_sure(self.matrix, self.times)[self.candidates.time[pickable]]
         sure = pickable[is_sure & (cost[pickable] <= MOST_FOR_SURE * cost[cheapest])]
@@ -123,10 +125,12 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             picks["surest"] = self._cheapest(as_narrow)
         return picks
 
-    def named_first(self, picks: Mapping[PickName, int], hour_worth: float) -> PickName | None:
+    @cached_property
+    def named_first(self) -> PickName | None:
         """The pick to act on: the one asked for, if there is one of that name; the fastest if the question goes by time; else the
         cheapest, or the balanced if it saves more than A_WAIT at less than CHEAP_HOUR of `hour_worth` an hour, since nobody waits
         a day to save a dollar an hour (shares of commitments don't count)."""
+        picks = self.picks
         if not picks or self.query.pick in picks:
             return self.query.pick if picks else None
         if self.query.sort == "time":
@@ -134,17 +138,17 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         cheapest, balanced = picks["cheapest"], picks["balanced"]
         cost, hours = self.candidates.cost, self.candidates.calendar_hours
         saved, more = hours[cheapest] - hours[balanced], cost[balanced] - cost[cheapest]
-        is_cheap = self.query.basis == "billed" and saved > A_WAIT and more < CHEAP_HOUR * hour_worth * saved
+        is_cheap = self.query.basis == "billed" and saved > A_WAIT and more < CHEAP_HOUR * self.hour_worth * saved
         return "balanced" if is_cheap else "cheapest"
 
-    def first_that(self, fits: Callable[[Rented], bool], named_first: PickName | None, hour_worth: float) -> int | None:
+    def first_that(self, fits: Callable[[Rented], bool]) -> int | None:
         """The position of the best candidate that can be a pick and fits, by what the first-named pick was chosen by: hours,
         cost, or both. None if none fits."""
         positions = self._order("cost").sorted(self._pickable)
-        if named_first == "fastest":
+        if self.named_first == "fastest":
             figures = self.candidates.calendar_hours[positions]
         else:
-            figures = self._safe(positions).worth(hour_worth if named_first == "balanced" else 0.0)
+            figures = self._safe(positions).worth(self.hour_worth if self.named_first == "balanced" else 0.0)
         known = Few[Kind, bool](len(positions) + 1, 0)
         return next(self._fitting(positions[np.argsort(figures, kind="stable")], fits, known), None)
 
@@ -158,20 +162,20 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             near = starting if len(starting) else near
         return self._least(some.positions[near], worth[near])
 
-    def _near(self, hour_worth: float) -> Safe:
+    def _near(self) -> Safe:
         """All that can be the cheapest or the balanced, of those that picks may come from; by their middles, which are less than
         what they are worth, many are left out."""
         positions, times = self._pickable, MOSTLY_WORTH
         if len(positions) <= FEW:
             return self._safe(positions)
         cost = self.candidates.cost[positions]
-        both = cost + hour_worth * self.candidates.calendar_hours[positions]
+        both = cost + self.hour_worth * self.candidates.calendar_hours[positions]
         least, least_of_both = CENTS * cost.min(), CENTS * both.min()
         while True:
             near = CENTS * cost <= times * MOST_TO_START * least
             near |= CENTS * both <= times * BALANCED_TO_START * least_of_both
             some = self._safe(positions[near])
-            worth, worth_of_both = some.worth(0.0).min(), some.worth(hour_worth).min()
+            worth, worth_of_both = some.worth(0.0).min(), some.worth(self.hour_worth).min()
             if worth <= times * least and worth_of_both <= times * least_of_both:
                 return some
             times = 1.01 * max(worth / least, worth_of_both / least_of_both)
@@ -207,10 +211,10 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
             if fitting:
                 yield int(position)
 
-    def best(self, picked: Iterable[int]) -> list[int]:
+    def best(self) -> list[int]:
         """The picks and the best others in the question's order, at most MOST_BEST: one for each recipe on each number and kind
         of accelerators, and in each region if all are asked for."""
-        chosen, seen = dict.fromkeys(picked), set()
+        chosen, seen = dict.fromkeys(self.picks.values()), set()
         for count in (MOST_LOOKED_AT, len(self.candidates.row)):
             positions = self._order(self.query.sort).first(self._pickable, count)
             for position, kind in zip(positions.tolist(), self._kinds(positions), strict=True):
@@ -265,9 +269,9 @@ class Choice(Struct, frozen=True, eq=False, dict=True):
         positions = (~self.candidates.confirmed).nonzero()[0]
         return [self._cheapest(positions)] if len(positions) else []
 
-    def listing(self, picked: Iterable[int], every: int) -> Listing:
-        """All candidates in the order in which they are shown, of which these are picked, from so many that can be."""
-        return Listing.of(self._order(self.query.sort), picked, self.candidates.pickable, every)
+    def listing(self, every: int) -> Listing:
+        """All candidates in the order in which they are shown, of which so many can be picked."""
+        return Listing.of(self._order(self.query.sort), self.picks.values(), self.candidates.pickable, every)
 
     @cached_property
     def _pickable(self) -> Indices:

@@ -34,7 +34,6 @@ from costcalc.money import ExchangeRate
 from costcalc.ordinary import OrdinaryScript
 from costcalc.parameters import Part
 from costcalc.parts import RankedCandidate
-from costcalc.picks import PickName
 from costcalc.query import LAST_OFFSET, EstimateQuery, reset
 from costcalc.reasons import reasoned
 from costcalc.rivals import Rivals
@@ -103,8 +102,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
             query=query,
             prices=_price_basis(catalogue, costed.recall.as_of, last_seen),
             freshness=last_seen.freshness(costed.recall.as_of, catalogue.refreshed_at),
-            picks=tuple(reasoned({name: estimates[at] for name, at in self._picks.items()}, query.basis)),
-            named_first=self._named_first,
+            picks=tuple(reasoned({name: estimates[at] for name, at in self._choice.picks.items()}, query.basis)),
+            named_first=self._choice.named_first,
             missed=costed.needed.missed,
             widened=costed.widened,
             options=self,
@@ -151,7 +150,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def _shown_ranks(self) -> dict[int, int]:
         """The positions of all that an answer shows beside free tiers, and their ranks."""
         rivals = [position for position in self._rivals.values() if position is not None]
-        beside = (*self._picks.values(), *self._unconfirmed, *rivals, *self._own, *(self.best() if self._own else ()))
+        picks, own = self._choice.picks.values(), self._own
+        beside = (*picks, *self._unconfirmed, *rivals, *own, *(self.best() if own else ()))
         ranks = dict(zip(self._page, count(self.query.offset + 1)))
         return ranks | self._ranks([position for position in beside if position not in ranks])
 
@@ -168,8 +168,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     @cached_property
     def _lead(self) -> int | None:
         """The position of what to act on."""
-        cost, first = self._costed.candidates.cost, self._named_first
-        return min(self._own, key=lambda position: cost[position], default=self._picks[first] if first else None)
+        cost, first = self._costed.candidates.cost, self._choice.named_first
+        return min(self._own, key=lambda position: cost[position], default=self._choice.picks[first] if first else None)
 
     @cached_property
     def _unconfirmed(self) -> list[int]:
@@ -187,20 +187,17 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def _choice(self) -> Choice:
         costed, where = self._costed, (self.market, self._costed.recall.as_of)
         starting = costed.recall.starting(costed.matrix, self.starts) if self.starts else None
-        return Choice(self.query, self.catalogue, costed.matrix, costed.times, costed.candidates, *where, starting)
-
-    @cached_property
-    def _named_first(self) -> PickName | None:
-        return self._choice.named_first(self._picks, self._costed.sieve.hour_worth)
+        of = costed.matrix, costed.times, costed.candidates
+        return Choice(self.query, self.catalogue, *of, *where, starting, costed.sieve.hour_worth)
 
     def best(self, with_frontier: bool = False) -> tuple[int, ...]:
         """The positions of the picks and a few runners-up, and of the frontier's."""
-        best, frontier = self._choice.best(self._picks.values()), self._choice.frontier() if with_frontier else ()
+        best, frontier = self._choice.best(), self._choice.frontier() if with_frontier else ()
         return tuple(dict.fromkeys([*best, *frontier]))
 
     def first_that(self, fits: Callable[[Rented], bool]) -> Estimate | None:
         """The best fitting candidate of those that may be picks."""
-        position = self._choice.first_that(fits, self._named_first, self._costed.sieve.hour_worth)
+        position = self._choice.first_that(fits)
         return None if position is None else self.estimates([position])[0]
 
     def estimates(self, positions: Sequence[int]) -> tuple[Estimate, ...]:
@@ -222,12 +219,8 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
         return Ordinary(*script.instead(lead, offer, recall.spot_risks), script.missed)
 
     @cached_property
-    def _picks(self) -> dict[PickName, int]:
-        return self._choice.picks(self._costed.sieve.hour_worth)
-
-    @cached_property
     def _listing(self) -> Listing:
-        return self._choice.listing(self._picks.values(), self._costed.totals.marked(self._costed.needed.marks))
+        return self._choice.listing(self._costed.totals.marked(self._costed.needed.marks))
 
     def _ranks(self, positions: Sequence[int]) -> dict[int, int]:
         """Where candidates stand among all, counted from 1; those of which most others were not made by counting these."""
@@ -246,7 +239,7 @@ class Asked(Struct, frozen=True, dict=True, weakref=True):
     def _named(self) -> dict[int, str]:
         """The names of the picks by their positions."""
         names: dict[int, str] = {}
-        for name, position in self._picks.items():
+        for name, position in self._choice.picks.items():
             names[position] = " ".join(filter(None, [names.get(position), name]))
         return names
 
