@@ -63,6 +63,6 @@ def test_a_free_tier_says_its_quota_and_its_sessions_or_that_nobody_published_th
         "Free tier: 60.0 h of work take 14 days at 30 h a week, in sessions of at most 12 h.",
         "Free tiers are not guaranteed and their quotas may change; each session takes 6 min to restart.",
     ]
-    assert next(free_tier(unknown, 0.5, 0.5)) == (
+    assert free_tier(unknown, 0.5, 0.5)[0] == (
         "Free tier: 30 min of work without a published weekly quota, in sessions of unknown length."
     )
