@@ -154,9 +154,9 @@ def test_every_link_of_a_page_opens_and_its_launch_files_are_of_the_cards(client
 
 def test_commands_beside_a_verdict_keep_the_filters_of_the_question(client, filled_url, monkeypatch):
     monkeypatch.setenv("COSTCALC_DATABASE_URL", filled_url)
-    sentence = "resnet50 75.7% on aws on demand 3 times a week"
-    told = " ".join(client.get("/ask", query_string={"q": sentence}).json["asked"])
-    command = re.search(r"costcalc commitments .*? --runs-per-month \d+", told)[0]
+    sentence = "is reserving worth it for resnet50 75.7% on aws, 3 times a week"
+    told = client.get("/ask", query_string={"q": sentence}).json["asked"]
+    command = next(line for line in told if "ask costcalc commitments resnet50" in line).partition("ask ")[2]
     assert "--provider aws" in command
     assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
 
