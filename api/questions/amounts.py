@@ -50,6 +50,7 @@ _SCALES = {"k": 1000, "thousand": 1000, "grand": 1000, "million": 10**6, "billio
 MONEY = rf"(?:(?P<before>{_SIGN})\s*)?(?P<amount>{NUMBER})\s*(?P<scale>{'|'.join(_SCALES)})?\s*(?P<after>{_SIGN})?"
 SPAN = (
     rf"(?:(?P<half>half an?)|(?P<word>{'|'.join(COUNTS)})(?=[\s-])|(?P<count>{NUMBER}))[\s-]*(?P<unit>{UNITS_OF_TIME})"
+    r"(?:(?P<more>\s+and\s+a\s+half)\b|(?:(?<=\dh)(?P<after>[0-5]\d)m?|(?:\s+and)?\s*(?P<minutes>[0-5]?\d)\s*min(?:ute)?s?)\b)?"
 )
 MONTHS = {name.casefold(): number for number, name in enumerate(month_abbr) if name}
 ANY_MONTH = rf"(?:{'|'.join(name for name in month_name if name)}|(?:{'|'.join(MONTHS)})[a-z]?)\.?"
@@ -103,14 +104,15 @@ def money(text: str) -> Money | None:
 
 
 def hours(text: str) -> Decimal | None:
-    """A length of time in hours: 2 days, 90min, half a day, a week."""
+    """A length of time in hours: 2 days, 90min, half a day, a week, 1h30, an hour and a half."""
     match = re.fullmatch(SPAN, text.strip(), re.IGNORECASE | re.ASCII)
     if match is None:
         return None
     count = HALF.get(match["half"].casefold()) if match["half"] else number(match["count"]) if match["count"] else None
     if count is None:
         count = Decimal(COUNTS[match["word"].casefold()])
-    return count * _HOURS[match["unit"][0].casefold()]
+    count += Decimal("0.5") if match["more"] else 0
+    return count * _HOURS[match["unit"][0].casefold()] + Decimal(match["after"] or match["minutes"] or 0) / 60
 
 
 def plain(amount: Decimal) -> str:

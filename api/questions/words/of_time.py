@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from calendar import day_name
 from datetime import date
+from decimal import Decimal
 
 from api.questions import amounts
+from api.questions.amounts import plain
 from api.questions.spellings import term as spelt_term
 from api.questions.words.patterns import Match, counted
 from api.questions.words.scan import Scan
+from costcalc.units import HOURS_PER_MONTH, HOURS_PER_YEAR
 
 SOON = {"today": 12, "tonight": 12, "tomorrow": 24}  # hours until then
+
+
+def months(scan: Scan, match: Match) -> bool:
+    """A time limit in months or years."""
+    hours = HOURS_PER_MONTH if match["unit"].lower() == "month" else HOURS_PER_YEAR
+    return scan.add("max_hours", plain(Decimal(counted(match["n"]) * hours)))
 
 
 def term(scan: Scan, match: Match) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from api.questions.spellings import MAKERS
+from api.questions.names import MEMORY_TOLERANCE
+from api.questions.spellings import ALONE, MAKERS
+from api.questions.suggestions import Guesses
 from api.questions.words.messages import TOOK
 from api.questions.words.reading import Reading
 from api.questions.words.scan import MACHINE
 from api.questions.words.vocabulary import Vocabulary
 from pricing.packaged.places import places
 
-FAMILIES = (*MAKERS, "CPU")
+SPEED, FAMILIES = "images_per_second", (*MAKERS, "CPU")
 ON = ("accelerator", "accelerators", "nodes")
 NO_HOURS = frozenset({"model", "target", "dataset", "recipe", "epochs", "method", "tokens", "examples", "own"})
 MOST_PLACES = 3  # that are compared
@@ -57,6 +59,23 @@ def regions(reading: Reading, _: Vocabulary) -> None:
         exact = providers and len(there) == len(by_provider) == len(providers)
         for text in by_provider.values() if exact else [place]:
             reading.put("region", text)
+
+
+def memory(reading: Reading, words: Vocabulary) -> None:
+    """An amount of memory means the accelerators that have it, of those named or of all; a user's own has what it has."""
+    sizes, names = reading.values.pop("memory", []), words.names
+    if not sizes or "own" in reading.values or reading.owned:
+        return
+    least, guesses = max(map(int, sizes)), Guesses()
+    wanted = reading.values.get("accelerator", ["GPU"])
+    allowed = {name for text in wanted for name in names.resolve("accelerator", text, guesses)}
+    sheets = ((name, names.sheets.get(name)) for name in names.accelerator if name in allowed)
+    has_it = least * (1 - MEMORY_TOLERANCE)
+    enough = [ALONE.get(name, name) for name, sheet in sheets if sheet and (sheet.memory_gib or 0) >= has_it]
+    if enough:
+        reading.values["accelerator"] = enough
+    else:
+        reading.ask(f"{least} GB", "none of these accelerators has that much memory")
 
 
 def counts(reading: Reading, _: Vocabulary) -> None:
@@ -109,3 +128,17 @@ def one_version(reading: Reading, words: Vocabulary) -> None:
                 largest = [version for version in versions if not version.endswith("-PCIe")][-1]
                 reading.values[name][at] = f"{count}x {largest}"
                 reading.corrected.append((chip, largest))
+
+
+def speed(reading: Reading, _: Vocabulary) -> None:
+    """A speed is that of the one machine beside it, which is the user's own or is named."""
+    values, texts = reading.values, [text for text in reading.values.get(SPEED, ()) if "@" not in text]
+    if not texts:
+        return
+    count = values.get("accelerators", ["1"])[0]
+    machines = values.get("own") or [f"{count}x {name}" for name in values.get("accelerator", ())]
+    if len(texts) == len(machines) == 1:
+        values[SPEED] = [f"{texts[0]}@{machines[0].replace('x ', 'x', 1)}"]
+    else:
+        reading.drop(SPEED)
+        reading.ask(f"{texts[0]} images/s", "of which machine? Write images_per_second=250@1xT4", stops=True)

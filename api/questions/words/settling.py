@@ -112,7 +112,7 @@ def _redundant(reading: Reading, _: Vocabulary) -> None:
 
 STAGES = (
     for_what.contest, for_what.method, for_what.targets, for_what.data_set, _bought, _money, _term,
-    on_what.sides, on_what.regions, for_what.samples,
+    on_what.sides, on_what.regions, on_what.memory, for_what.samples,
     on_what.counts, on_what.owned,
-    _one_each, _compared, _redundant, on_what.hours, on_what.one_version,
+    _one_each, _compared, _redundant, on_what.hours, on_what.one_version, on_what.speed,
 )  # fmt: skip
