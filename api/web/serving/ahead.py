@@ -1,4 +1,5 @@
-"""What takes seconds is worked out before anybody asks: the pages' examples, behind the first answers, for each new snapshot."""
+"""What takes long at first is worked out before anybody asks, behind the first answers, for each new snapshot: a sentence, a
+workbook and the pages' examples."""
 
 from __future__ import annotations
 
@@ -9,9 +10,12 @@ from collections.abc import Sequence
 
 from api.forms.register import QUESTIONS
 from api.questions.errors import Refused
+from api.questions.schemas.layout import Layout
 from api.service import Service
 
-SLOW = ("compare", "commitments", "trend", "tasks", "mlperf")
+SLOW = ("ask", "cost", "compare", "commitments", "trend", "tasks", "mlperf")
+EXAMPLES = {"ask": {"q": "resnet50 to 76% on 8 H100"}, "cost": {"model": "resnet50"}}
+"""Of questions whose pages have none."""
 LOOK_SECONDS, PAUSE_SECONDS = 5, 1.0
 log = logging.getLogger("costcalc")
 
@@ -42,7 +46,9 @@ def work_out(service: Service, names: Sequence[str] = SLOW) -> None:
     for question in (each for each in QUESTIONS if each.name in names):
         time.sleep(PAUSE_SECONDS)  # whoever asks now goes first
         catalogue = service.catalogue()
-        values, _ = service.parse(
-            question.schema, {name: [value] for name, value in question.example.items()}, catalogue
-        )
-        question.code.report(service, catalogue, {**question.drawn, **values}).document()
+        example = EXAMPLES.get(question.name, question.example)
+        values, _ = service.parse(question.schema, {name: [value] for name, value in example.items()}, catalogue)
+        report = question.code.report(service, catalogue, {**question.drawn, **values})
+        report.document()
+        if question.name == "cost":
+            question.code.xlsx_of(report, Layout())
