@@ -19,8 +19,8 @@ from costcalc.units import Flags, Floats, Indices
 
 LEAST_KEPT = 2**13
 """So many of each tier are kept behind the offset: among these are the best ten of different recipes and machines."""
-MOST_HELD = 2**16
-"""So many may come together beside those that stay."""
+MOST_HELD = 2**15
+"""So many may come together beside one and a half times those that stay."""
 
 
 class Block(Struct, frozen=True, dict=True):
@@ -108,7 +108,7 @@ class Kept:
         some = _Sifted(block.entry[entry], block.time[time], block.hours[time], cost, tier)
         self._parts.append(some.take(np.isfinite(cost)))
         self._held += len(self._parts[-1].cost)
-        if self._held > self._thinned + MOST_HELD:
+        if self._held > 1.5 * self._thinned + MOST_HELD:
             self._thin()
 
     def _most_of_picks(self, block: Block) -> Floats:
