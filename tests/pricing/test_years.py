@@ -36,7 +36,7 @@ from pricing.store.connection import open_sqlite
 from pricing.store.errors import StoreError
 from pricing.store.store import SignIn, Store
 
-YEARS, ON_POSTGRESQL = (1000, 10) if WHOLE else (20, 20)  # how many, and one in how many is on PostgreSQL too
+YEARS, ON_POSTGRESQL = (1000, 10) if WHOLE else (12, 12)  # how many, and one in how many is on PostgreSQL too
 SEEDS = [int(os.environ["YEAR"])] if "YEAR" in os.environ else range(YEARS)
 CASES = [(seed, "sqlite") for seed in SEEDS]
 CASES += [(seed, "postgresql") for seed in SEEDS if len(SEEDS) == 1 or seed % ON_POSTGRESQL == 0]
@@ -130,9 +130,8 @@ class Year:
 
     def a_source_goes_back(self) -> None:
         """It lists what it listed before, under the date of then."""
-        since, name, rates = self.chance.choice(
-            [each for each in self.listings if each[0] <= self.now] or self.listings[:1]
-        )
+        earlier = [each for each in self.listings if each[0] <= self.now] or self.listings[:1]
+        since, name, rates = self.chance.choice(self.chance.choice([earlier, earlier[-4:]]))
         self.sources.lists(name, rates, since)
         self.asked(name, rates, since)
 

@@ -47,8 +47,10 @@ class Sources:
             self.rates[key] = (rate * Decimal(self.chance.uniform(0.9, 1.1))).quantize(Decimal("0.0001"))
 
     def lie(self, rate: Decimal) -> Decimal:
+        """Far too much, far too little, or more than any store can keep."""
         factor = Decimal(self.chance.uniform(*LIES))
-        return (rate * factor if self.chance.random() < 0.5 else rate / factor).quantize(Decimal("0.000001"))
+        absurd = rate * 10 ** self.chance.randrange(10, 40)
+        return Decimal(f"{self.chance.choice([rate * factor, rate / factor, absurd]):.6f}")
 
     def lists(self, name: str, rates: Rates, moment: datetime, whole: tuple[Scope, ...] = ()) -> None:
         self.answer = Outcome(name, 0.1, Collected(tuple(offers(rates, moment)), whole=whole))
