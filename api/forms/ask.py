@@ -13,6 +13,7 @@ from marshmallow import Schema
 from msgspec import Meta
 from msgspec.structs import replace
 
+from api.formats.blocks import Block, Say
 from api.formats.terminal.grid import View, paragraph
 from api.forms import cost
 from api.forms.code import Code
@@ -189,6 +190,13 @@ def ask_report(service: Service, catalogue: Catalogue, values: Values) -> AskRep
 LONGEST_COMMAND = 300  # nobody uses one that names every cloud but one
 
 
+def blocks(report: AskReport) -> Iterator[Block]:
+    """How the sentence is understood, and its answer."""
+    meant, answer, _, rates = report.answered
+    yield Say([*meant.lines, *(rates.verdict if rates else ())])
+    yield from cost.blocks(answer) if answer else ()
+
+
 def terminal(report: AskReport, view: View) -> Iterator[str]:
     """The answer as lines; if the sentence is not a question, what to type."""
     meant, answer, _, rates = report.answered
@@ -211,4 +219,4 @@ def command(name: str, parameters: Mapping[str, list[str]]) -> str:
     return join(["costcalc", name, *arguments, *(word for pair in options for word in pair)])
 
 
-CODE: Code[AskReport] = Code(AskSchema, ask_report, AskDocument, terminal=terminal)
+CODE: Code[AskReport] = Code(AskSchema, ask_report, AskDocument, blocks=blocks, terminal=terminal)

@@ -152,10 +152,16 @@ def terminal(report: CostReport, view: View) -> Iterator[str]:
     """What to do and the picks, set by hand; as blocks the list if the question asks for it, and the rest with --explain."""
     answer = report.answer
     if is_list(answer):
-        yield from printed([*_list(answer), *_beside(answer)], view)
+        yield from printed(blocks(report), view)
     else:
         yield from first_answer(answer, view)
         yield from printed([_behind(shown_first(answer)), *_beside(answer)], view) if view.explain else ()
+
+
+def blocks(report: CostReport) -> Iterator[Block]:
+    """The list of all estimates, and what must be known of it."""
+    yield from _list(report.answer)
+    yield from _beside(report.answer)
 
 
 def _list(answer: Answer) -> Iterator[Block]:
@@ -244,5 +250,13 @@ def figure(report: CostReport) -> Figure:
 
 
 CODE: Code[CostReport] = Code(
-    CostSchema, cost_report, CostDocument, terminal=terminal, json=json, csv=csv, xlsx=xlsx, figure=figure
+    CostSchema,
+    cost_report,
+    CostDocument,
+    blocks=blocks,
+    terminal=terminal,
+    json=json,
+    csv=csv,
+    xlsx=xlsx,
+    figure=figure,
 )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from msgspec import Struct
 
 from api.formats import words
+from api.formats.blocks import Block, Say
 from api.formats.charts.figure import Figure, Place, Scale, across, line, nothing, sign, text, up
+from api.formats.estimates import rests_on
 from api.formats.page import Page
 from api.formats.source_links import parts
 from api.forms.code import Code
@@ -110,6 +113,14 @@ def _about(each: Estimate, *names: str) -> str:
     return f"?{urlencode({name: f'{value:g}' if name == 'target' else value for name, value in values})}"
 
 
+def blocks(report: EstimateReport) -> Iterator[Block]:
+    """The estimate in a line, and what it rests on; without one, why there is none."""
+    estimate, answer = report.estimate, report.answer
+    lines = [words.in_one_line(estimate, answer.query.basis)] if estimate else [*answer.verdict]
+    yield Say([*report.notes, *lines])
+    yield from [rests_on({"1": estimate})] if estimate else []
+
+
 def figure(report: EstimateReport) -> Figure:
     """The picture of an estimate's curve."""
     estimate, recipe = report.estimate, report.recipe
@@ -145,4 +156,6 @@ def figure(report: EstimateReport) -> Figure:
     )
 
 
-CODE: Code[EstimateReport] = Code(CostSchema, estimate_report, EstimateDocument, html=html, figure=figure)
+CODE: Code[EstimateReport] = Code(
+    CostSchema, estimate_report, EstimateDocument, blocks=blocks, html=html, figure=figure
+)
