@@ -69,8 +69,8 @@ def _words(text: str) -> list[str]:
 
 
 def _by_name() -> dict[str, Question]:
-    """The questions that are answered in blocks; those of a cost are asked without a name."""
-    return {each.name: each for each in QUESTIONS if each.command and (each.code.table or each.code.blocks)}
+    """The questions that are read in blocks alone; those of a cost are asked without a name."""
+    return {each.name: each for each in QUESTIONS if each.command and not each.code.terminal}
 
 
 def answer(service: Service, asked: Asked, base: str) -> Message:
