@@ -21,7 +21,9 @@ class Spent(Refused):
     """503: the request has had its share of the processor."""
 
     def __init__(self) -> None:
-        super().__init__(503, f"this takes more than {SECONDS:g} s of processor: ask for fewer dates, rows or machines")
+        super().__init__(
+            503, f"this takes more than {SECONDS:g} s of processor time: ask for fewer dates, rows or machines"
+        )
 
 
 @contextmanager

@@ -101,4 +101,4 @@ def _exceeded(nothing: NoResult, bounds: Bounds) -> str:
     if nothing.status >= 0:
         raise nothing  # a defect of the reader, which its own error output tells
     is_spent = nothing.status == -signal.SIGXCPU
-    return f"{bounds.processor_seconds} s of processor" if is_spent else f"{bounds.memory_mib} MiB of memory"
+    return f"{bounds.processor_seconds} s of processor time" if is_spent else f"{bounds.memory_mib} MiB of memory"

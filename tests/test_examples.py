@@ -34,7 +34,7 @@ NAMED_OTHERWISE = {
 HOURS = {"took": "72h", "on": "8xA100-80GB"}  # of a training that is not named
 TOKENS = {"model": "any", "parameters": 8000, "method": "lora", "tokens": 50_000_000}  # of a language model
 ANY_NETWORK = {"model": "any", "epochs": 90, "parameters": 25.6, "gmacs": 4.1}
-FEW_RECIPES = {"every": {"model": "llama2-70b-lora"}}  # each quarter of ResNet-50 takes 11 s of processor
+FEW_RECIPES = {"every": {"model": "llama2-70b-lora"}}  # each quarter of ResNet-50 takes 11 s of processor time
 OF_ANY_NETWORK = ("parameters", "gmacs", "samples_per_epoch")
 NARROWED_AS = dict.fromkeys(
     ("/accuracy", "/compare", "/launch", "/mlperf", "/plan", "/trend"), "/cost"

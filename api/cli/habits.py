@@ -25,7 +25,7 @@ INSTEAD = {
     "color": "a terminal has colours unless NO_COLOR is set",
     "update": "costcalc prices refresh reads new rates",
     "upgrade": "pip install --upgrade costcalc",
-    "login": "nobody logs in: costcalc settings lists what may be set",
+    "login": "there is no login: costcalc settings lists what may be set",
     "config": "costcalc settings lists what may be set",
 }
 """What to do where nothing of ours is called so."""

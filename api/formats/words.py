@@ -167,10 +167,10 @@ def folded(answer: Answer) -> str:
 
 
 def counted_aside(answer: Answer) -> str:
-    """How many estimates there are of each kind that picks do not come from: `Also 4 at rates nobody confirms, 12 on spot`."""
+    """How many estimates there are of each kind that picks do not come from: `Also 4 at unconfirmed rates, 12 on spot`."""
     aside, is_stated = answer.folded, answer.query.took is not None
     kinds = (
-        (aside.unconfirmed, "at rates nobody confirms"),
+        (aside.unconfirmed, "at unconfirmed rates"),
         (aside.other_recipes, "with recipes less sure or beyond training="),
         (aside.other_code, "with less memory" if is_stated else "with code nobody has run there"),
         (aside.spot, "on spot"),

@@ -183,7 +183,7 @@ class AccuracyReport(OfQuery):
         sentence = self._told(accuracy, best)
         if confirmed and confirmed[0].target != accuracy:
             sure = self._told(confirmed[0].reached, confirmed[0])
-            only = "only with spot, a commitment, a rate nobody confirms or code nobody has run there"
+            only = "only with spot, a commitment, an unconfirmed rate or code nobody has run there"
             sentence = f"{sure} Higher {only}: {sentence}"
         return f"{sentence}{self._highest(accuracy)}"
 

@@ -205,8 +205,8 @@ class Planner:
         if thread_time() - worked > MOST_SECONDS or monotonic() - began > LONGEST_SECONDS:
             raise Refused(
                 503,
-                f"not answered: the rows above took the time of a plan, {MOST_SECONDS} s of processor or {LONGEST_SECONDS} s by "
-                "the clock; send this row again",
+                f"not answered: the rows above took the time of a plan, {MOST_SECONDS} s of processor time or "
+                f"{LONGEST_SECONDS} s by the clock; send this row again",
             )
 
 

@@ -108,7 +108,7 @@ class TrendReport(OverTime[TrendDocument]):
         told = [*verdict(points, drivers), *_advised(now, points[-1:]), *self.in_vain()]
         for date in dates[: len(dates) - len(newest_first)][-1:]:
             told.append(
-                f"{date:%B %Y} and before take more processor than a question may: ask for them by as_of, or less often."
+                f"{date:%B %Y} and before take more processor time than a question may: ask for them by as_of, or less often."
             )
         return Written(TrendDocument(self.query, now.prices, points, drivers, tuple(told)), points)
 

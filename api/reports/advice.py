@@ -69,7 +69,7 @@ class Advice(OfQuery):
             yield f"{in_words(query.took)} on {on} cost {', and '.join(costs)}."
             yield "Whether it fits fewer or smaller cards is not known."
         else:
-            yield f"Nobody is known to rent {on} on demand."
+            yield f"No provider is known to rent out {on} on demand."
 
     def _least_cost(self, query: EstimateQuery) -> str:
         """`$829.44 on 2023-06-30 at Lambda`; empty where nobody rents it."""

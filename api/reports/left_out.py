@@ -44,7 +44,7 @@ WORDS = {
     "beyond_training": "recipes beyond training={query.training}",
     "no_matching_offer": "every offer, as none matches",
     "stale_price": "offers last seen more than {query.max_price_age:,} days earlier",
-    "unconfirmed_price": "offers whose rate nobody confirms",
+    "unconfirmed_price": "offers whose rate is unconfirmed",
     "second_hand_price": "second-hand rates of offers that the provider itself prices",
     "no_matching_cluster": "offers of another number of accelerators",
     "no_throughput": "offers whose speed cannot be estimated",

@@ -54,8 +54,8 @@ LACKING = {
     ),
 }
 NONE_LEFT = "No machine was free when these rates were read."
-NO_PUBLIC_CODE = "No public code is known to run on any of these machines: somebody would have to port it."
-NOT_ON_YOURS = "No public code is known to run on yours: somebody would have to port it."
+NO_PUBLIC_CODE = "No public code is known to run on any of these machines: it would have to be ported."
+NOT_ON_YOURS = "No public code is known to run on yours: it would have to be ported."
 A_MONTH = 30
 """Days after which the age of a rate is not left out."""
 LONG_WAIT = 7 * 24.0
@@ -285,7 +285,7 @@ def _rival(kind: str, each: Estimate | None, answer: Answer) -> str:
     )
     if not as_sure or each.purchase_option is not answer.lead.purchase_option:
         words.append(_bought(each))
-    return ", ".join([*words, *(["at a rate nobody confirms"] if not as_sure else [])])
+    return ", ".join([*words, *(["at an unconfirmed rate"] if not as_sure else [])])
 
 
 def _others(answer: Answer) -> Iterator[Sentence]:

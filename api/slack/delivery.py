@@ -133,7 +133,7 @@ class Delivery:
         try:
             reply = post_once(box.url, parcel.message.payload(), TIMEOUT_SECONDS)
         except HttpError as error:
-            log.warning("Slack did not take a post: it %s", error)
+            log.warning("Slack did not accept a message: it %s", error)
             return Outcome.RETRIED, wait
         return judge(reply, parcel.message, wait)
 

@@ -54,9 +54,7 @@ MEMORY = _gauge(
     "costcalc_memory_bytes", "About how much the engine of the worker that answered last keeps of earlier answers"
 )
 ESTIMATES = Counter("costcalc_estimates_total", "Estimates found by answers, including those beyond the limit")
-PROCESSOR = Counter(
-    "costcalc_http_processor_seconds_total", "Seconds of processor that answers took, by path", ["path"]
-)
+PROCESSOR = Counter("costcalc_http_processor_seconds_total", "Processor seconds that answers took, by path", ["path"])
 AGE = _gauge("costcalc_prices_age_seconds", "Seconds since a source last answered a refresh", ["source"])
 MEDIAN_AGE = _gauge("costcalc_prices_median_age_days", "Median age in days of the rates of a provider", ["provider"])
 REPLAYS = Counter("costcalc_http_replays_total", "Requests answered from memory, by path", ["path"])
@@ -165,7 +163,9 @@ class Measured:
         PROCESSOR.labels(path).inc(seconds)
         if seconds > DEAR_SECONDS:
             number = environ.get("HTTP_X_REQUEST_ID", "without a number")
-            log.warning("request %s took %.2f s of processor: %s %s", number, seconds, environ["REQUEST_METHOD"], path)
+            log.warning(
+                "request %s took %.2f s of processor time: %s %s", number, seconds, environ["REQUEST_METHOD"], path
+            )
         return body
 
 

@@ -21,7 +21,7 @@ def test_the_newest_dates_are_answered_and_the_others_named(client, each_questio
     assert len(trend.json["points"]) == SECONDS - 1
     assert trend.json["points"][-1]["date"].startswith("2026-11-20")
     assert trend.json["verdict"][-1] == (
-        "November 2025 and before take more processor than a question may: ask for them by as_of, or less often."
+        "November 2025 and before take more processor time than a question may: ask for them by as_of, or less often."
     )
     assert set(trend.json["drivers"].values()) == {None}
 
@@ -30,7 +30,7 @@ def test_a_question_without_parts_is_refused(client, monkeypatch):
     monkeypatch.setattr("api.web.health.SECONDS_OF_PROCESSOR", -1)
     refused = client.get("/cost?model=resnet18&target=0.68")
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
-    assert "takes more than 5 s of processor: ask for fewer dates, rows or machines" in refused.json["detail"]
+    assert "takes more than 5 s of processor time: ask for fewer dates, rows or machines" in refused.json["detail"]
 
 
 def test_a_command_takes_what_it_takes(each_question_takes_a_second):

@@ -27,7 +27,7 @@ def test_what_is_read_apart_is_what_is_read_here():
     ("bound", "read", "arguments", "told"),
     [
         ({"memory_mib": 32}, bytes, (64 * MIB,), "32 MiB of memory"),
-        ({"processor_seconds": 1, "seconds": 200}, sum, (range(10**12),), "1 s of processor"),
+        ({"processor_seconds": 1, "seconds": 200}, sum, (range(10**12),), "1 s of processor time"),
         ({"seconds": 1}, time.sleep, (60,), "1 s"),
         ({"result_mib": 1}, bytes, (2 * MIB,), "1 MiB of what it says"),
         ({}, signal.raise_signal, (signal.SIGKILL,), "256 MiB of memory"),

@@ -139,7 +139,7 @@ def _verify_edition(file: Path, now: datetime) -> None:
     head = edition.head
     click.echo(f"{file}: {len(edition.rates):,} rates, {provenance.signed_by(head, keys)}")
     click.echo(f"digest {head.digest}, after {head.previous or 'none'}")
-    fault = editions.unfit_at(head, now) or ("" if head.key else "is not signed, so nobody takes it")
+    fault = editions.unfit_at(head, now) or ("" if head.key else "is not signed, so no server takes it")
     if fault:
         stop(f"it {fault}", FAILED)
     if head.expires_at:

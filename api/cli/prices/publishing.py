@@ -22,7 +22,7 @@ from pricing.store.quarantine import Quarantined
 
 LATEST, UNSIGNED, HELD_BACK = "latest", "unsigned", "held-back.md"
 NO_FORMER = EditionHead("", 0, datetime.fromtimestamp(0, UTC))
-NOT_SIGNED = "it is not signed, so nobody will take it: set COSTCALC_EDITION_KEY (costcalc prices key makes one)"
+NOT_SIGNED = "it is not signed, so no server will take it: set COSTCALC_EDITION_KEY (costcalc prices key makes one)"
 EXPLAINING = (
     "These rates are left as they were. To let one pass, add a row with its source and date to "
     "`pricing/packaged/data/offers.csv` and run `make compact`; the next night takes it."

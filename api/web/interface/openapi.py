@@ -158,11 +158,11 @@ _MEANINGS = {
     409: "a run of this name exists, or there are too many",
     413: "the body is larger than 1 MiB",
     415: "the body is neither CSV nor JSON",
-    422: "reading the log takes too much processor, memory or time",
+    422: "reading the log takes too much processor time, memory or time by the clock",
     429: "too many requests: ask again after the seconds of Retry-After",
     501: "this server draws no pictures",
-    503: "no prices are loaded yet, the question takes more processor than one may, or too many questions at once: ask again "
-    "after the seconds of Retry-After",
+    503: "no prices are loaded yet, the question takes more processor time than one may, or too many questions at once: ask "
+    "again after the seconds of Retry-After",
 }
 _OF_EVERY_PATH = (400, 429, 503)
 _OPEN = ("/healthz", "/readyz", SLASH_COMMAND)  # without a token

@@ -153,7 +153,7 @@ def test_the_first_answer_fits_a_terminal_and_has_the_verdict_and_the_picks(run,
         assert pick.name in table
         assert f"{pick.estimate.cost(found.query.basis).cost:,.2f}" in table
         assert pick.estimate.instance_type in table
-    assert "at rates nobody confirms" in table
+    assert "at unconfirmed rates" in table
 
 
 def test_of_a_list_that_comes_whole_fifty_rows_are_shown(run):

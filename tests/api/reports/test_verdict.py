@@ -66,7 +66,7 @@ CASES = {
     ),
     "two machines": (
         {"target": "0.757", "instance_type": "p3.16xlarge,p4d.24xlarge"},
-        [r"^By comparison: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, at a rate nobody confirms\."],
+        [r"^By comparison: 8 V100 at AWS, [\d.]+ h, \$[\d.]+, on demand, at an unconfirmed rate\."],
     ),
     "two clouds": ({"target": "0.757", "provider": "aws,gcp"}, [r"^By comparison: \d+ \S+ at (AWS|Google Cloud), "]),
     "on demand beside a term": (
@@ -74,10 +74,10 @@ CASES = {
     ),
     "processors and GPUs": (
         {"target": "0.757", "accelerator": "CPU,GPU"},
-        [r"^By comparison: Xeon [^;]*, at a rate nobody confirms\.$"],
+        [r"^By comparison: Xeon [^;]*, at an unconfirmed rate\.$"],
     ),
     "GPUs and TPUs": ({"target": "0.757", "accelerator": "GPU,TPU"}, [r"^By comparison: \d+ TPU [^;]*\."]),
-    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, at a rate"]),
+    "a processor": ({"model": "resnet18", "target": "0.7", "accelerator": "CPU,T4"}, [r"^By comparison: Xeon .*, at an unconfirmed rate"]),
     "a chip without an estimate": (
         {"target": "0.757", "accelerator": "TPU v3,A100"}, [r"^By comparison: TPU v3: no estimate"]
     ),
@@ -91,7 +91,7 @@ CASES = {
     ),
     "what nobody ported to one's own machine": (
         {"model": "nanogpt", "own": "1x RTX 4090", "own_price": "0"},
-        [r"No public code is known to run on yours: somebody would have to port it\.$"],
+        [r"No public code is known to run on yours: it would have to be ported\.$"],
     ),
     "a plain loop of what is only published as a benchmark": (
         {"model": "bert-large", "accelerator": "H100", "accelerators": "1"},

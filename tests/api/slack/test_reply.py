@@ -106,7 +106,7 @@ class TestReply:
         by_name = {name: row for row in rows for name in row[0].split(", ")}
         for pick in answer["picks"]:
             assert by_name[pick["name"]][6] == f"${pick['estimate']['billed_cost']:,.2f}"
-        assert "at rates nobody confirms" in payload["text"]
+        assert "at unconfirmed rates" in payload["text"]
 
     def test_how_fresh_rates_are_is_told_and_old_and_second_hand_ones_are_marked(self, client, payload):
         payload = answered(client, "resnet50 0.757 limit=5")

@@ -126,7 +126,9 @@ def test_metrics_count_estimates_and_processor_and_the_log_names_what_is_dear(mo
     assert metric("costcalc_estimates_total") - estimates == count
     assert metric("costcalc_memory_bytes") > 0
     assert metric('costcalc_http_processor_seconds_total{path="/cost"}') > seconds
-    assert any(re.fullmatch(r"request r1 took \d\.\d\d s of processor: GET /cost", told) for told in caplog.messages)
+    assert any(
+        re.fullmatch(r"request r1 took \d\.\d\d s of processor time: GET /cost", told) for told in caplog.messages
+    )
 
 
 def test_a_look_at_the_store_that_hangs_is_told():
