@@ -136,10 +136,13 @@ class Year:
         self.asked(name, rates, since)
 
     def a_source_lists_a_region_no_more(self) -> None:
-        name, region = self.chance.choice(LISTED), f"region-{self.chance.randrange(REGIONS)}"
-        rest = {key: rate for key, rate in self.sources.of(name).items() if key[1] != region}
+        """What was seen at a later moment, before the clock went back, does not end."""
+        name = self.chance.choice(LISTED)
+        gone = name, f"region-{self.chance.randrange(REGIONS)}"
+        rest = {key: rate for key, rate in self.sources.of(name).items() if key != gone}
         self.sources.lists(name, rest, self.now, whole=(EVERYTHING,))
-        self.asked(name, {**rest, (name, region): None})
+        is_seen_later = any(when > self.now and gone in rates for when, rates in self.model.stated)
+        self.asked(name, rest if is_seen_later else {**rest, gone: None})
 
     def an_edition_is_published(self) -> None:
         self.sources.a_day_passes()
