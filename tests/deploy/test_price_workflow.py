@@ -173,7 +173,7 @@ def test_two_nights_the_second_with_a_failing_page(workspace, httpserver):
 @pytest.mark.timeout(600)
 def test_the_first_night_of_a_fork_without_a_key_says_that_nobody_will_take_it(workspace):
     printed = night(workspace, "http://127.0.0.1:9", secrets="", without=("refresh", "export"))  # which know no key
-    assert "not signed, so nobody will take it: set COSTCALC_EDITION_KEY" in printed
+    assert "not signed, so no server will take it: set COSTCALC_EDITION_KEY" in printed
     assert not (workspace / "assets").exists()
 
 

@@ -74,7 +74,7 @@ def test_a_night_is_made_without_the_key_and_signed_with_it(said, folder):
 def test_without_a_key_nothing_is_signed_and_the_status_is_1(said, folder):
     for words in (("publish", folder[1]), ("sign", folder[1], folder[0])):
         status, text = said(*words)
-        assert (status, "so nobody will take it: set COSTCALC_EDITION_KEY" in text) == (1, True)
+        assert (status, "so no server will take it: set COSTCALC_EDITION_KEY" in text) == (1, True)
     assert not (folder[1] / "latest").exists()
 
 

@@ -170,6 +170,6 @@ def test_of_many_fits_those_alone_are_worked_out_that_are_looked_at(monkeypatch)
     looked, on = [], largest_batch._Network.on
     monkeypatch.setattr(largest_batch._Network, "on", lambda network, chip: looked.append(chip) or on(network, chip))
     found = fits(EVIDENCE, FitQuestion(networks(EVIDENCE), tuple(EVIDENCE.accelerators), "16bit", None, TODAY))
-    part = list(found.part(slice(100, 103)))
+    part = list(found[100:103])
     assert (len(found) > 50_000, len(part), len(looked)) == (True, 3, 3)
     assert part == list(found.of_the_first(2))[100:103]
